@@ -1,0 +1,7 @@
+"""Bodies, one type per file."""
+
+from components.bodies.point_mass_rod import PointMassRod
+from components.bodies.rigid_body import RigidBody
+from components.bodies.rod import Rod
+
+__all__ = ["PointMassRod", "RigidBody", "Rod"]

@@ -1,0 +1,266 @@
+"""Natural coordinates: a rigid body described by points and directions that move with it.
+
+Séguy 2003, III.2.3.3 and Annexe 1; J. García de Jalón, E. Bayo, "Kinematic and dynamic simulation of multibody
+systems", Springer 1994. Every position on the body is A + c1 (B - A) + c2 u + c3 v with constant c (A1.1), so the
+mass matrix is constant, and every port is a constant linear map of q.
+
+How many elements a body needs is the rank of its mass distribution (thesis, Remark 2 of III.4.1):
+
+    rank 3  A, B, u, v   12 numbers, 6 constraints    a body in space
+    rank 2  A, B, u       6 numbers, 3 constraints         a body in the plane
+    rank 1  A, B          rods without inertia about their axis: 2 d numbers, 1 constraint
+    rank 0  A             a point mass
+
+With fewer elements than its rank a body would lose inertia; with more its mass matrix would be singular. A body in
+the plane could do with A and B alone, but then a mass centre beside the line AB couples x with y in its mass matrix;
+with u one formula, one kernel and one kind of port serve the plane and space alike.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from components.bodies.natural_kernels import violations_loop
+from components.bodies.natural_stack import NaturalBodies
+from modular.body import Body
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.port import Port
+from modular.side import Mark
+
+FLAT = 1e-10  # second moments below this share of the largest count as none
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Where the mass is, in the world at the start."""
+
+    mass: float  # [kg]
+    centre: Array  # [m], (d,)
+    second_moment: Array  # about the centre, integral of r r^T dm [kg m^2], (d, d)
+
+
+class NaturalBody(Body):
+    """What all bodies in natural coordinates share; a subclass states its physical data and its elements."""
+
+    @property
+    @abstractmethod
+    def mass_properties(self) -> MassProperties:
+        """Mass, centre and second moment."""
+
+    @property
+    @abstractmethod
+    def elements(self) -> Array:
+        """A, B, u, v (or fewer) at the start, (e, d)."""
+
+    @property
+    @abstractmethod
+    def ports(self) -> Mapping[str, Port]:
+        """The named ports."""
+
+    velocity: Sequence[float] | None
+    angular_velocity: Sequence[float] | float | None
+
+    @property
+    def dimension(self) -> int:
+        """2 in the plane, 3 in space."""
+        return int(self.elements.shape[1])
+
+    @property
+    def port_names(self) -> tuple[str, ...]:
+        """Names of the ports, in order."""
+        return tuple(self.ports)
+
+    @property
+    def mass(self) -> float:
+        """Total mass [kg]."""
+        return self.mass_properties.mass
+
+    def kind(self) -> Hashable:
+        """Bodies with equally many elements share a stack: their kernel is the same."""
+        return (NaturalBodies, *self.elements.shape)
+
+    def new_stack(self) -> NaturalBodies:
+        """An empty stack for bodies with as many elements."""
+        return NaturalBodies(*self.elements.shape)
+
+    # --- the mass matrix -------------------------------------------------------------------------------------
+
+    @cached_property
+    def spans(self) -> Array:
+        """w = (B - A, u, v) at the start, (e - 1, d); their transpose is X_0 of (A1.6)."""
+        q = self.elements
+        return np.concatenate([q[1:2] - q[0:1], q[2:]])
+
+    def coordinates(self, offset: Array) -> Array:
+        """c1, c2, c3 of a vector of the body: offset = c1 (B - A) + c2 u + c3 v (A1.8); shape (..., e - 1)."""
+        return np.asarray(offset @ np.linalg.pinv(self.spans)) if len(self.spans) else np.zeros((*offset.shape[:-1], 0))
+
+    def weights(self, x: Array, *, point: bool) -> Array:
+        """How a point (or direction) of the body is put together from its elements, (e,)."""
+        c = self.coordinates(x - self.elements[0] if point else x)
+        return element_weights(c, point=point)
+
+    @cached_property
+    def mass_matrix(self) -> Array:
+        """(A1.12) without its unit matrices, (e, e)."""
+        mass, centre = self.mass_properties.mass, self.mass_properties.centre
+        if len(self.elements) == 1:
+            return np.array([[mass]])
+        a = self.coordinates(centre - self.elements[0])  # (A1.9)
+        # z = X_0^-1 J X_0^-T with J about A; parallel axes: J_A = J_G + m (G - A)(G - A)^T     (A1.10), (A1.11)
+        inverse = np.linalg.pinv(self.spans)
+        z = inverse.T @ self.mass_properties.second_moment @ inverse + mass * np.outer(a, a)
+        e = len(self.elements)
+        matrix = np.empty((e, e))
+        matrix[0, 0] = mass - 2 * mass * a[0] + z[0, 0]
+        matrix[0, 1:] = mass * a - z[0]
+        matrix[1:, 0] = matrix[0, 1:]
+        matrix[1:, 1:] = z
+        return matrix
+
+    @cached_property
+    def gram(self) -> Array:
+        """The constants of the internal constraints (III.8): products of the vectors, (e - 1, e - 1)."""
+        return np.asarray(self.spans @ self.spans.T)
+
+    @cached_property
+    def initial_velocity(self) -> Array:
+        """Velocities of the elements from the velocity of the mass centre and the angular velocity, (e, d)."""
+        d = self.dimension
+        shares = np.zeros(len(self.elements))
+        shares[:2] = 1.0  # points; the rest are directions
+        linear = np.zeros(d) if self.velocity is None else np.asarray(self.velocity, float)
+        arms = self.elements - shares[:, None] * self.mass_properties.centre
+        if self.angular_velocity is None:
+            turning = np.zeros_like(arms)
+        elif d == 2:
+            turning = float(np.asarray(self.angular_velocity)) * np.stack([-arms[:, 1], arms[:, 0]], axis=-1)
+        else:
+            turning = np.cross(np.asarray(self.angular_velocity, float), arms)
+        return shares[:, None] * linear + turning
+
+    # --- what a record of states says --------------------------------------------------------------------------
+
+    def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration of a port, shape (..., dimension)."""
+        row = self.port_weights[port]
+        return tuple(np.einsum("i,...ic->...c", row, x) for x in (q, v, a))  # type: ignore[return-value]
+
+    @cached_property
+    def port_weights(self) -> dict[str, Array]:
+        """How each port's point is put together from the elements."""
+        return {name: self.weights(np.asarray(port.point, float), point=True) for name, port in self.ports.items()}
+
+    @cached_property
+    def centre_weights(self) -> Array:
+        """How the mass centre is put together from the elements."""
+        return self.weights(self.mass_properties.centre, point=True)
+
+    def mass_centre(self, q: Array) -> Array:
+        """Position of the mass centre [m], shape (..., dimension)."""
+        return np.einsum("i,...ic->...c", self.centre_weights, q)
+
+    def momentum(self, q: Array, v: Array) -> Array:
+        """Linear momentum [kg m/s], shape (..., dimension)."""
+        return self.mass * self.mass_centre(v)
+
+    def kinetic_energy(self, q: Array, v: Array) -> Array:
+        """1/2 v^T M v [J], shape (...); (A1.3) of the thesis lacks the factor 1/2."""
+        return np.asarray(0.5 * np.einsum("...ic,ij,...jc->...", v, self.mass_matrix, v))
+
+    def potential_energy(self, q: Array, gravity: Array) -> Array:
+        """In uniform gravity [J], zero at the origin of the world, shape (...)."""
+        return np.asarray(-self.mass * self.mass_centre(q) @ gravity)
+
+    def internal_violation(self, q: Array) -> Array:
+        """Error of each internal constraint, w_a . w_b - const (halved where a = b), shape (..., m)."""
+        return self._violations(q, np.zeros_like(q))[0]
+
+    def internal_violation_rate(self, q: Array, v: Array) -> Array:
+        """Its time derivative, shape (..., m)."""
+        return self._violations(q, v)[1]
+
+    def _violations(self, q: Array, v: Array) -> tuple[Array, Array]:
+        series, e, d = q.shape[:-2], *q.shape[-2:]
+        rows = e * (e - 1) // 2
+        error, rate = np.empty((2, int(np.prod(series)), rows))
+        violations_loop(
+            np.ascontiguousarray(q).reshape(-1, e, d), np.ascontiguousarray(v).reshape(-1, e, d), self.gram, error, rate
+        )
+        return error.reshape(*series, rows), rate.reshape(*series, rows)
+
+    # --- checks -------------------------------------------------------------------------------------------------
+
+    def check(self, name: str) -> list[str]:
+        """Everything that is wrong with the data, one sentence each."""
+        problems = self.check_data(name)
+        if problems:
+            return problems  # what follows would only repeat them
+        for port, place in self.ports.items():
+            try:
+                place.frame(f"port '{name}.{port}'")
+            except ModelError as error:
+                problems.append(str(error))
+            if not np.all(np.isfinite(np.asarray(place.point, float))):
+                problems.append(f"port '{name}.{port}' stands at {tuple(place.point)}; give finite numbers.")
+            elif self.mark_at_start(np.asarray(place.point, float)) is None:
+                problems.append(
+                    f"port '{name}.{port}' at {tuple(place.point)} lies off the line or plane of body '{name}', which has "
+                    "no inertia across it and cannot follow that point; give the body inertia (Rod: radius=…; "
+                    "RigidBody: inertia=…) or move the port."
+                )
+        return problems
+
+    @abstractmethod
+    def check_data(self, name: str) -> list[str]:
+        """What is wrong with the data of this type of body."""
+
+    def mark_at_start(self, x: Array) -> Mark | None:
+        """The material point at `x` as the body stands at the start."""
+        return find_mark(self.elements, x, point=True)
+
+
+def element_weights(c: Array, *, point: bool) -> Array:
+    """x = A + c1 (B - A) + c2 u + c3 v as weights on A, B, u, v; a direction has no A of its own."""
+    first = (1.0 if point else 0.0) - (c[0] if len(c) else 0.0)
+    return np.array([first, *c])
+
+
+def find_mark(q: Array, x: Array, *, point: bool) -> Mark | None:
+    """The point (or direction) of a body at pose `q` that stands at `x`; None if the body cannot follow it."""
+    w = np.concatenate([q[1:2] - q[0:1], q[2:]])
+    offset = x - q[0] if point else x
+    c = offset @ np.linalg.pinv(w) if len(w) else np.zeros(0)
+    missed = offset - c @ w if len(w) else offset
+    size = max(float(np.linalg.norm(w, axis=1).max()) if len(w) else 0.0, float(np.linalg.norm(offset)), 1e-300)
+    if np.linalg.norm(missed) > 1e-6 * size:
+        return None
+    return Mark(element_weights(c, point=point), np.array(x, float))
+
+
+def second_moment_from_inertia(inertia: Array) -> Array:
+    """J = 1/2 tr(I) 1 - I about the mass centre (A1.11)."""
+    return 0.5 * np.trace(inertia) * np.eye(len(inertia)) - inertia
+
+
+def principal(second_moment: Array) -> tuple[Array, Array]:
+    """Principal second moments, largest first, and their axes as rows."""
+    moments, axes = np.linalg.eigh(second_moment)
+    order = np.argsort(moments)[::-1]
+    moments, axes = moments[order], axes.T[order]
+    if len(axes) == 3 and np.linalg.det(axes) < 0:
+        axes[2] = -axes[2]
+    return moments, axes
+
+
+def rank(second_moment: Array, mass: float, size: float) -> int:
+    """In how many directions the mass extends."""
+    moments, _ = principal(second_moment)
+    scale = max(float(moments[0]), FLAT * mass * size**2)
+    return int(np.sum(moments > FLAT * scale)) if scale > 0 else 0

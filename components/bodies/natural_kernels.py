@@ -1,0 +1,391 @@
+"""The local equations of a body in natural coordinates, for one row, and their loops over a stack.
+
+A body is e elements in d dimensions, q of shape (e, d): two points A, B and unit vectors u, v (e = 4 in space, 3 in the plane;
+Séguy 2003, III.7), two points for rods that nothing twists (e = 2), one for a point mass. Its mass matrix is an e x e matrix times
+the unit matrix, so everything below works on rows of d numbers. With w = (B - A, u, v) the internal constraints
+(III.8) are the products w_a . w_b = const, one for each pair a <= b; equal pairs carry a factor 1/2, as (VI.2).
+"""
+
+import numpy as np
+
+from modular.kernel import kernel
+
+MODES = 6
+
+
+@kernel
+def differences(q, w):
+    """w = (B - A, u, v) of one body, or the same of its velocities or accelerations."""
+    for c in range(q.shape[1]):
+        if w.shape[0] > 0:
+            w[0, c] = q[1, c] - q[0, c]
+        for k in range(1, w.shape[0]):
+            w[k, c] = q[k + 1, c]
+
+
+@kernel
+def constraint_errors(w, gram, error):
+    """phi of one body: (III.8), each pair against its constant."""
+    row = 0
+    for i in range(w.shape[0]):
+        for j in range(i, w.shape[0]):
+            product = -gram[i, j]
+            for c in range(w.shape[1]):
+                product += w[i, c] * w[j, c]
+            error[row] = 0.5 * product if i == j else product
+            row += 1
+
+
+@kernel
+def constraint_rates(w, dw, rate):
+    """H v of one body."""
+    row = 0
+    for i in range(w.shape[0]):
+        for j in range(i, w.shape[0]):
+            product = 0.0
+            for c in range(w.shape[1]):
+                product += w[i, c] * dw[j, c]
+                if i != j:
+                    product += w[j, c] * dw[i, c]
+            rate[row] = product
+            row += 1
+
+
+@kernel
+def remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a):
+    """a -= M^-1 H^T S^-1 residual, for one body; S = H M^-1 H^T is the constant local operator."""
+    rows = residual.shape[0]
+    for r in range(rows):
+        value = 0.0
+        for s in range(rows):
+            value += inverse_s[r, s] * residual[s]
+        multipliers[r] = value
+    vectors, dimension = w.shape
+    elements = a.shape[0]
+    for c in range(dimension):
+        row = 0
+        pull[:] = 0.0  # H^T mu on the elements, this component
+        for i in range(vectors):
+            for j in range(i, vectors):
+                mu = multipliers[row]
+                row += 1
+                on_i = mu * w[j, c]
+                on_j = mu * w[i, c] if i != j else 0.0
+                if i == 0:
+                    pull[0] -= on_i
+                    pull[1] += on_i
+                else:
+                    pull[i + 1] += on_i
+                if j == 0:
+                    pull[0] -= on_j
+                    pull[1] += on_j
+                else:
+                    pull[j + 1] += on_j
+        for i in range(elements):
+            change = 0.0
+            for j in range(elements):
+                change += inverse_mass[i, j] * pull[j]
+            a[i, c] -= change
+
+
+@kernel
+def solve_locally(q, v, force, inverse_mass, inverse_s, gram, fall, gravity, stiffness, damping, iterations, scratch, a):
+    """Acceleration of one body at (q, v) under the forces on its coordinates: Bayo's iteration (IV.8).
+
+    Written with the constraint-space operator: (M + alpha H^T H) a' = M a - alpha H^T f is the same as
+    a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f), and S is constant as long as the body is rigid.
+    """
+    elements, dimension = q.shape
+    # q''(0) = M^-1 Q                                                            Séguy 2003, (IV.9)
+    for c in range(dimension):
+        for i in range(elements):
+            value = fall[i] * gravity[c]
+            for j in range(elements):
+                value += inverse_mass[i, j] * force[j, c]
+            a[i, c] = value
+    vectors = elements - 1
+    if vectors <= 0:
+        return
+    w, dw, ddw, error, rate, residual, multipliers, pull = scratch
+    differences(q, w)
+    differences(v, dw)
+    constraint_errors(w, gram, error)
+    constraint_rates(w, dw, rate)
+    # H q'' + dH/dt q' + 2 xi omega phi' + omega^2 phi                           Séguy 2003, (IV.7), (IV.8)
+    for _ in range(iterations):
+        differences(a, ddw)
+        constraint_rates(w, ddw, residual)
+        row = 0
+        for i in range(vectors):
+            for j in range(i, vectors):
+                centripetal = 0.0
+                for c in range(dimension):
+                    centripetal += dw[i, c] * dw[j, c]
+                if i != j:
+                    centripetal *= 2.0
+                residual[row] += centripetal + damping * rate[row] + stiffness * error[row]
+                row += 1
+        remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a)
+
+
+@kernel
+def workspace(elements, dimension):
+    """Scratch arrays for one body at a time."""
+    vectors = max(elements - 1, 0)
+    rows = vectors * (vectors + 1) // 2
+    return (
+        np.zeros((vectors, dimension)),
+        np.zeros((vectors, dimension)),
+        np.zeros((vectors, dimension)),
+        np.zeros(rows),
+        np.zeros(rows),
+        np.zeros(rows),
+        np.zeros(rows),
+        np.zeros(elements),
+    )
+
+
+@kernel
+def show_row(state, attached, weights, number, shown):
+    """Every attached element is a constant linear map of the coordinates (III.3.5)."""
+    for k in range(number):
+        element = attached[k]
+        for c in range(state.shape[1]):
+            value = 0.0
+            for i in range(state.shape[0]):
+                value += weights[k, i] * state[i, c]
+            shown[element, c] = value
+
+
+@kernel
+def show_loop(count, state, attached, weights, numbers, shown):
+    """Show one kind of state of a whole stack."""
+    for n in range(count):
+        show_row(state[n], attached[n], weights[n], numbers[n], shown)
+
+
+@kernel
+def collect_row(attached, weights, number, force, total):
+    """Forces on the elements become forces on the coordinates: the transpose of `show_row`."""
+    total[:] = 0.0
+    for k in range(number):
+        element = attached[k]
+        for i in range(total.shape[0]):
+            for c in range(total.shape[1]):
+                total[i, c] += weights[k, i] * force[element, c]
+
+
+@kernel
+def predict_loop(count, q, v, a, q_new, v_new, dt, beta, gamma, attached, weights, numbers, position, velocity, current):
+    """Predict (II.44 with the unknown acceleration left out) and show the predicted elements."""
+    now = np.empty((q.shape[1], q.shape[2]))
+    for n in range(count):
+        for i in range(q.shape[1]):
+            for c in range(q.shape[2]):
+                q_new[n, i, c] = q[n, i, c] + dt * v[n, i, c] + (0.5 - beta) * dt * dt * a[n, i, c]
+                v_new[n, i, c] = v[n, i, c] + (1.0 - gamma) * dt * a[n, i, c]
+                now[i, c] = v[n, i, c] + dt * a[n, i, c]
+        show_row(q_new[n], attached[n], weights[n], numbers[n], position)
+        show_row(v_new[n], attached[n], weights[n], numbers[n], velocity)
+        show_row(now, attached[n], weights[n], numbers[n], current)
+
+
+@kernel
+def correct_loop(
+    count, q, v, a, q_new, v_new, dt, beta, gamma, inverse_mass, inverse_s, gram, fall, gravity,
+    stiffness, damping, iterations, attached, weights, numbers, force, position, velocity,
+):  # fmt: skip
+    """Local solve, correction (II.44), corrected elements; the first row that went wrong, or -1."""
+    elements, dimension = q.shape[1], q.shape[2]
+    total = np.empty((elements, dimension))
+    scratch = workspace(elements, dimension)
+    wrong = -1
+    for n in range(count):
+        collect_row(attached[n], weights[n], numbers[n], force, total)
+        solve_locally(
+            q_new[n], v_new[n], total, inverse_mass[n], inverse_s[n], gram[n], fall[n], gravity,
+            stiffness, damping, iterations, scratch, a[n],
+        )  # fmt: skip
+        for i in range(elements):
+            for c in range(dimension):
+                v[n, i, c] = v_new[n, i, c] + gamma * dt * a[n, i, c]
+                q[n, i, c] = q_new[n, i, c] + beta * dt * dt * a[n, i, c]
+        show_row(q[n], attached[n], weights[n], numbers[n], position)
+        show_row(v[n], attached[n], weights[n], numbers[n], velocity)
+        if wrong < 0 and not is_sound(q[n], v[n], gram[n]):
+            wrong = n
+    return wrong
+
+
+@kernel
+def is_sound(q, v, gram):
+    """Finite, and every vector within half of its squared length: a body beyond that has lost its shape."""
+    for i in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            if not (np.isfinite(q[i, c]) and np.isfinite(v[i, c])):
+                return False
+    for k in range(gram.shape[0]):
+        square = 0.0
+        for c in range(q.shape[1]):
+            component = q[1, c] - q[0, c] if k == 0 else q[k + 1, c]
+            square += component * component
+        if abs(square - gram[k, k]) > 0.5 * gram[k, k]:
+            return False
+    return True
+
+
+@kernel
+def reevaluate_loop(
+    rows, q, v, a, inverse_mass, inverse_s, gram, fall, gravity,
+    stiffness, damping, iterations, attached, weights, numbers, force,
+):  # fmt: skip
+    """Accelerations at the unchanged state, for the rows of bodies that an event touched."""
+    elements, dimension = q.shape[1], q.shape[2]
+    total = np.empty((elements, dimension))
+    scratch = workspace(elements, dimension)
+    for n in rows:
+        collect_row(attached[n], weights[n], numbers[n], force, total)
+        solve_locally(
+            q[n], v[n], total, inverse_mass[n], inverse_s[n], gram[n], fall[n], gravity,
+            stiffness, damping, iterations, scratch, a[n],
+        )  # fmt: skip
+
+
+@kernel
+def respond_loop(count, q, slip, centre, axes, spin, attached, weights, numbers, response):
+    """B of every attached element of a rigid body: three translations and three rotations, mass-normalised.
+
+    B B^T = C M_c^-1 C^T with M_c^-1 = M^-1 - M^-1 H^T S^-1 H M^-1: a body whose internal constraints hold moves as
+    a rigid body, so the constrained compliance needs no more than its mass centre and principal axes.
+    """
+    elements, dimension = q.shape[1], q.shape[2]
+    arm = np.empty(dimension)
+    middle = np.empty(dimension)
+    axis = np.empty(3)
+    for n in range(count):
+        for c in range(dimension):
+            middle[c] = 0.0
+            for i in range(elements):
+                middle[c] += centre[n, i] * q[n, i, c]
+        for k in range(numbers[n]):
+            element = attached[n, k]
+            share = weights[n, k, 0]  # 1 for a point, 0 for a direction
+            if elements > 1:
+                share += weights[n, k, 1]
+            for c in range(dimension):
+                arm[c] = -share * middle[c]
+                for i in range(elements):
+                    arm[c] += weights[n, k, i] * q[n, i, c]
+                for mode in range(response.shape[2]):
+                    response[element, c, mode] = 0.0
+                response[element, c, c] = share * slip[n]
+            if dimension == 2:
+                response[element, 0, 2] = -spin[n] * arm[1]
+                response[element, 1, 2] = spin[n] * arm[0]
+            else:
+                for mode in range(3):
+                    for c in range(3):
+                        axis[c] = spin[n] if c == mode else 0.0
+                        for i in range(elements):
+                            axis[c] += axes[n, mode, i] * q[n, i, c]
+                    response[element, 0, 3 + mode] = axis[1] * arm[2] - axis[2] * arm[1]
+                    response[element, 1, 3 + mode] = axis[2] * arm[0] - axis[0] * arm[2]
+                    response[element, 2, 3 + mode] = axis[0] * arm[1] - axis[1] * arm[0]
+
+
+@kernel
+def respond_freely_loop(count, root, dimension, attached, weights, numbers, response):
+    """B of every attached element with the plain M^-1 of (IV.14); root is the Cholesky factor of M^-1."""
+    elements = root.shape[1]
+    for n in range(count):
+        for k in range(numbers[n]):
+            element = attached[n, k]
+            for c in range(dimension):
+                for mode in range(response.shape[2]):
+                    response[element, c, mode] = 0.0
+                for j in range(elements):
+                    value = 0.0
+                    for i in range(elements):
+                        value += weights[n, k, i] * root[n, i, j]
+                    response[element, c, j * dimension + c] = value
+
+
+@kernel
+def tighten_loop(count, attached, numbers, load, bound):
+    """Upper bound of the largest eigenvalue of each body's summed loads, written to all its elements."""
+    total = np.empty((MODES, MODES))
+    square = np.empty((MODES, MODES))
+    for n in range(count):
+        total[:] = 0.0
+        for k in range(numbers[n]):
+            for i in range(MODES):
+                for j in range(MODES):
+                    total[i, j] += load[attached[n, k], i, j]
+        value = largest_eigenvalue(total, square)
+        for k in range(numbers[n]):
+            bound[attached[n, k]] = value
+
+
+@kernel
+def largest_eigenvalue(matrix, square):
+    """Upper bound of the largest eigenvalue of a symmetric semi-definite matrix, at most 3 % above it; spoils it.
+
+    lambda <= (tr A^64)^(1/64), by six squarings scaled by their traces: no branch, no library, smooth in A.
+    """
+    size = matrix.shape[0]
+    traces = np.zeros(7)
+    for power in range(7):
+        trace = 0.0
+        for i in range(size):
+            trace += matrix[i, i]
+        traces[power] = trace
+        if trace <= 0.0:
+            break
+        if power == 6:
+            break
+        for i in range(size):
+            for j in range(size):
+                matrix[i, j] /= trace
+        for i in range(size):
+            for j in range(i, size):
+                value = 0.0
+                for k in range(size):
+                    value += matrix[i, k] * matrix[k, j]
+                square[i, j] = value
+                square[j, i] = value
+        matrix[:] = square
+    value = traces[6]
+    for power in range(5, -1, -1):
+        value = traces[power] * np.sqrt(value)
+    return value
+
+
+@kernel
+def violations_loop(q, v, gram, error, rate):
+    """Internal constraints in position and velocity along a series of states of one body."""
+    scratch = workspace(q.shape[1], q.shape[2])
+    w, dw = scratch[0], scratch[1]
+    for n in range(q.shape[0]):
+        differences(q[n], w)
+        differences(v[n], dw)
+        constraint_errors(w, gram, error[n])
+        constraint_rates(w, dw, rate[n])
+
+
+@kernel
+def push_row(q, push, inverse_mass, inverse_s, jump):
+    """Jump of velocity of one body under impulses on its coordinates: M_c^-1 p."""
+    elements, dimension = q.shape
+    for c in range(dimension):
+        for i in range(elements):
+            value = 0.0
+            for j in range(elements):
+                value += inverse_mass[i, j] * push[j, c]
+            jump[i, c] = value
+    if elements < 2:
+        return
+    w, dw, _, _, rate, _, multipliers, pull = workspace(elements, dimension)
+    differences(q, w)
+    differences(jump, dw)
+    constraint_rates(w, dw, rate)
+    remove_internal(w, inverse_mass, inverse_s, rate, multipliers, pull, jump)

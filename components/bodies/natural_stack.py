@@ -1,0 +1,327 @@
+"""The stack of bodies in natural coordinates: their state and everything it offers a coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from components.bodies import natural_kernels as kernels
+from modular.augmented_lagrangian import AugmentedLagrangian
+from modular.elements import Array, Elements, Indices
+from modular.newmark import Newmark
+from modular.port import PortName
+from modular.side import Mark, Side
+from modular.stack import Stack
+
+if TYPE_CHECKING:
+    from components.bodies.natural import NaturalBody
+
+
+class NaturalBodies(Stack):
+    """Bodies with e elements in d dimensions; every array has one row per body."""
+
+    q: Array  # corrected positions of the elements [m], [-], (n, e, d)
+    v: Array  # velocities
+    a: Array  # accelerations: state with a memory, re-evaluated at every event
+    q_new: Array  # predicted
+    v_new: Array
+    inverse_mass: Array  # (n, e, e)
+    root: Array  # Cholesky factor of it
+    local: Array  # S = H M^-1 H^T, (n, m, m)
+    inverse_local: Array  # (S + 1/alpha)^-1
+    gram: Array  # constants of the internal constraints, (n, e - 1, e - 1)
+    fall: Array  # 1 for points, 0 for directions, (n, e)
+    slip: Array  # 1/sqrt(mass), (n,)
+    spin: Array  # 1/sqrt(inertia) where it is the same about every axis that turns the body, else 0
+    axes: Array  # principal axes over sqrt(inertia), put together from the elements, (n, 3, e)
+    centre: Array  # mass centre, put together from the elements, (n, e)
+    attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
+    weights: Array  # how each of them is put together, (n, width, e)
+    numbers: Indices  # how many
+
+    def __init__(self, elements: int, dimension: int, capacity: int = 4, width: int = 4) -> None:
+        super().__init__(capacity)
+        self.shape = (elements, dimension)
+        vectors = elements - 1
+        rows = vectors * (vectors + 1) // 2
+        for name in ("q", "v", "a", "q_new", "v_new"):
+            self.column(name, elements, dimension)
+        for name in ("inverse_mass", "root"):
+            self.column(name, elements, elements)
+        for name in ("local", "inverse_local"):
+            self.column(name, rows, rows)
+        self.column("gram", vectors, vectors)
+        for name in ("fall", "centre"):
+            self.column(name, elements)
+        for name in ("slip", "spin"):
+            self.column(name)
+        self.column("axes", 3, elements)
+        self.column("attached", width, dtype=np.int64)
+        self.column("weights", width, elements)
+        self.column("numbers", dtype=np.int64)
+        self.bodies: dict[str, NaturalBody] = {}
+        self.gravity: Array = np.zeros(dimension)
+        self.newmark = Newmark()
+        self.internal = AugmentedLagrangian()
+        self.dt = 0.0
+        self.stiffness = self.damping = 0.0
+
+    # --- coming and going ----------------------------------------------------------------------------------------
+
+    def add(self, name: str, body: NaturalBody) -> None:
+        """Take a body in, in its initial state."""
+        row = self.add_row(name)
+        self.bodies[name] = body
+        self.q[row] = body.elements
+        self.v[row] = body.initial_velocity
+        inverse = np.linalg.inv(body.mass_matrix)
+        self.inverse_mass[row] = 0.5 * (inverse + inverse.T)
+        self.root[row] = np.linalg.cholesky(self.inverse_mass[row])
+        self.gram[row] = body.gram
+        self.local[row] = local_operator(body.gram, self.inverse_mass[row])
+        self.fall[row, :2] = 1.0
+        self.centre[row] = body.centre_weights
+        self.slip[row] = 1.0 / np.sqrt(body.mass)
+        self.spin[row], self.axes[row] = turning(body)
+        self._factorise(row)
+
+    def remove(self, name: str) -> None:
+        """Let a body go; the others do not notice."""
+        self.remove_row(name)
+        del self.bodies[name]
+
+    def one(self, name: str) -> NaturalBodies:
+        """The same stack narrowed to one row: its arrays are views, so both are one state."""
+        row = self.row[name]
+        view = object.__new__(NaturalBodies)
+        view.__dict__.update(self.__dict__)
+        for column in self._columns:
+            setattr(view, column, getattr(self, column)[row : row + 1])
+        view.names, view.row, view.bodies, view._capacity = [name], {name: 0}, {name: self.bodies[name]}, 1
+        return view
+
+    def attach(self, name: str, element: int, mark: Mark) -> None:
+        """From now on show the marked point or direction in row `element` and take the force on it."""
+        row = self.row[name]
+        used = self.numbers[row]
+        if used == self.attached.shape[1]:
+            self.attached = np.concatenate([self.attached, np.zeros_like(self.attached)], axis=1)
+            self.weights = np.concatenate([self.weights, np.zeros_like(self.weights)], axis=1)
+        self.attached[row, used] = element
+        self.weights[row, used] = mark.weights
+        self.numbers[row] += 1
+
+    def detach(self, name: str, element: int) -> None:
+        """Stop doing so; the others keep their order."""
+        row = self.row[name]
+        used = self.numbers[row]
+        gap = int(np.flatnonzero(self.attached[row, :used] == element)[0])
+        for array in (self.attached, self.weights):
+            array[row, gap : used - 1] = array[row, gap + 1 : used].copy()
+        self.numbers[row] -= 1
+
+    # --- what it shows -------------------------------------------------------------------------------------------
+
+    def side(self, name: str, port: PortName) -> Side:
+        """A port as a joint sees it now."""
+        return NaturalSide(self, name, port)
+
+    def state(self) -> Mapping[str, Array]:
+        """Views of q, v, a, one row per body."""
+        n = self.count
+        return {"q": self.q[:n], "v": self.v[:n], "a": self.a[:n]}
+
+    def show(self, elements: Elements) -> None:
+        """Show the present (corrected) elements."""
+        for state, shown in ((self.q, elements.position), (self.v, elements.velocity)):
+            kernels.show_loop(self.count, state, self.attached, self.weights, self.numbers, shown)
+
+    # --- predict and correct (Séguy 2003, Figure IV-2) -------------------------------------------------------------
+
+    def configure(self, newmark: Newmark, internal: AugmentedLagrangian, dt: float) -> None:
+        """Take the settings of the scheme."""
+        self.newmark, self.internal, self.dt = newmark, internal, dt
+        self.stiffness, self.damping = internal.gains(dt)
+        for row in range(self.count):
+            self._factorise(row)
+
+    def _factorise(self, row: int) -> None:
+        """The constant local operator, once per body."""
+        softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
+        inverse = np.linalg.inv(self.local[row] + softness * np.eye(self.local.shape[1]))
+        self.inverse_local[row] = 0.5 * (inverse + inverse.T)
+
+    def predict(self, elements: Elements) -> None:
+        """Predict the state at the next tick and show the predicted elements."""
+        kernels.predict_loop(
+            self.count, self.q, self.v, self.a, self.q_new, self.v_new, self.dt, self.newmark.beta, self.newmark.gamma,
+            self.attached, self.weights, self.numbers, elements.position, elements.velocity, elements.current_velocity,
+        )  # fmt: skip
+
+    def correct(self, elements: Elements) -> str | None:
+        """Solve the local equations, correct the state and show it; the first body that went wrong, if any."""
+        wrong = kernels.correct_loop(
+            self.count, self.q, self.v, self.a, self.q_new, self.v_new, self.dt, self.newmark.beta, self.newmark.gamma,
+            self.inverse_mass, self.inverse_local, self.gram, self.fall, self.gravity, self.stiffness, self.damping,
+            self.internal.iterations, self.attached, self.weights, self.numbers, elements.force, elements.position,
+            elements.velocity,
+        )  # fmt: skip
+        return None if wrong < 0 else self.names[wrong]
+
+    def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
+        """Accelerations of some bodies at their unchanged position and velocity, under the present forces."""
+        rows = np.array([self.row[name] for name in names if name in self.row], np.int64)
+        kernels.reevaluate_loop(
+            rows, self.q, self.v, self.a, self.inverse_mass, self.inverse_local, self.gram, self.fall, self.gravity,
+            self.stiffness, self.damping, self.internal.iterations, self.attached, self.weights, self.numbers,
+            elements.force,
+        )  # fmt: skip
+
+    # --- compliance --------------------------------------------------------------------------------------------------
+
+    def respond(self, elements: Elements, *, constrained: bool = True) -> None:
+        """Write B per element: accelerations per force are B B^T between the elements of one body."""
+        if constrained:
+            kernels.respond_loop(
+                self.count, self.q, self.slip, self.centre, self.axes, self.spin,
+                self.attached, self.weights, self.numbers, elements.response,
+            )  # fmt: skip
+        else:
+            kernels.respond_freely_loop(
+                self.count, self.root, self.shape[1], self.attached, self.weights, self.numbers, elements.response
+            )
+
+    def tighten(self, elements: Elements) -> None:
+        """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
+        kernels.tighten_loop(self.count, self.attached, self.numbers, elements.load, elements.bound)
+
+    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
+        """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
+        row = self.row[name]
+        total = np.zeros(self.shape)
+        for k in range(self.numbers[row]):
+            impulse = impulses.get(int(self.attached[row, k]))
+            if impulse is not None:
+                total += np.outer(self.weights[row, k], impulse)
+        jump = np.zeros(self.shape)
+        kernels.push_row(self.q[row], total, self.inverse_mass[row], self.inverse_local[row], jump)
+        work = float(np.sum(total * (self.v[row] + 0.5 * jump)))
+        self.v[row] += jump
+        return work
+
+    # --- memory ----------------------------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        """A copy of all memory: positions, velocities and the stored accelerations."""
+        return {"names": list(self.names), **{name: array.copy() for name, array in self.state().items()}}
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go back to it; the same bodies must be there."""
+        rows = [self.row[name] for name in memory["names"]]
+        for name in ("q", "v", "a"):
+            getattr(self, name)[rows] = memory[name]
+
+
+def local_operator(gram: Array, inverse_mass: Array) -> Array:
+    """S = H M^-1 H^T from the Gram matrix of the vectors alone: constant as long as the body is rigid, (m, m)."""
+    e = len(inverse_mass)
+    difference = np.zeros((e - 1, e))
+    for k in range(e - 1):
+        difference[k, k + 1] = 1.0
+    if e > 1:
+        difference[0, 0] = -1.0
+    y = difference @ inverse_mass @ difference.T
+    pairs = [(i, j) for i in range(e - 1) for j in range(i, e - 1)]
+    # d(w_i . w_j) = w_j . dw_i + w_i . dw_j; the pair (i, i) with its factor 1/2 counts once
+    terms = [[(i, j), (j, i)] if i != j else [(i, i)] for i, j in pairs]
+    matrix = np.zeros((len(pairs), len(pairs)))
+    for r, row in enumerate(terms):
+        for s, column in enumerate(terms):
+            matrix[r, s] = sum(y[moved, other] * gram[by, at] for moved, by in row for other, at in column)
+    return matrix
+
+
+def turning(body: NaturalBody) -> tuple[float, Array]:
+    """How readily a body turns: 1/sqrt(inertia) about every axis, or principal axes over sqrt(inertia)."""
+    e, d = body.elements.shape
+    moment = body.mass_properties.second_moment
+    axes = np.zeros((3, e))
+    if e == 1:
+        return 0.0, axes
+    if d == 2 or e == 2:
+        return float(1.0 / np.sqrt(np.trace(moment))), axes
+    inertia, directions = np.linalg.eigh(np.trace(moment) * np.eye(d) - moment)
+    for k in range(3):
+        axes[k] = body.weights(directions[:, k], point=False) / np.sqrt(inertia[k])
+    return 0.0, axes
+
+
+class NaturalSide(Side):
+    """A port of a body in natural coordinates, as the body stands now."""
+
+    def __init__(self, stack: NaturalBodies, name: str, port: PortName) -> None:
+        from components.bodies.natural import find_mark
+
+        body = stack.bodies[name]
+        row = stack.row[name]
+        self._q = stack.q[row].copy()
+        self._find = find_mark
+        self.owner = name
+        self.name = str(port)
+        weights = body.port_weights[port.port]
+        self._weights = weights
+        self.position = weights @ stack.q[row]
+        self.velocity = weights @ stack.v[row]
+        self.acceleration = weights @ stack.a[row]
+        start = body.ports[port.port].frame(self.name)
+        self.frame = turned(start, body.spans, self._vectors)
+
+    @property
+    def _vectors(self) -> Array:
+        return np.concatenate([self._q[1:2] - self._q[0:1], self._q[2:]])
+
+    def point(self, x: Array) -> Mark | None:
+        """The material point that stands at `x`; None where the body cannot follow that point."""
+        if np.array_equal(x, self.position):
+            return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
+        return self._find(self._q, x, point=True)
+
+    def direction(self, u: Array) -> Mark | None:
+        """The body-fixed direction along the unit vector `u`; None where the body has no such direction."""
+        return self._find(self._q, u, point=False)
+
+    @property
+    def directions(self) -> Array:
+        """Orthonormal basis (rows) of the directions that this body can follow."""
+        w = self._vectors
+        if len(w) == 0:
+            return np.zeros((0, self._q.shape[1]))
+        if len(w) == 1:
+            return np.asarray(w / np.linalg.norm(w))
+        return np.asarray(np.linalg.svd(w)[2][: np.linalg.matrix_rank(w)])
+
+
+def turned(frame: Array, start: Array, now: Array) -> Array:
+    """Axes that moved with a body whose vectors went from `start` to `now` (rods: by the shortest turn)."""
+    d = frame.shape[1]
+    if len(start) == 0:
+        return frame
+    u, _, vt = np.linalg.svd(now.T @ start)
+    if len(start) == 1 and d == 3:
+        a, b = start[0] / np.linalg.norm(start[0]), now[0] / np.linalg.norm(now[0])
+        axis, cosine = np.cross(a, b), float(a @ b)
+        if cosine < -1 + 1e-12:
+            return -frame
+        cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+        rotation = np.eye(3) + cross + cross @ cross / (1 + cosine)
+    elif len(start) == 1:
+        a, b = start[0], now[0]
+        c, s = (a @ b), a[0] * b[1] - a[1] * b[0]
+        rotation = np.array([[c, -s], [s, c]]) / np.hypot(c, s)
+    else:
+        sign = np.ones(d)
+        sign[-1] = np.sign(np.linalg.det(u @ vt))
+        rotation = (u * sign) @ vt
+    return np.asarray(frame @ rotation.T)

@@ -1,0 +1,65 @@
+"""A massless rod with point masses at its ends (Séguy 2003, VI.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from components.bodies.natural import MassProperties, NaturalBody
+from components.bodies.straight import check_straight, straight_elements
+from modular.elements import Array
+from modular.port import Port
+
+
+@dataclass(frozen=True)
+class PointMassRod(NaturalBody):
+    """A massless rod between ports `start` and `end` [m] with a mass [kg] at each.
+
+    Its mass matrix is diagonal, (VI.3). Optional: velocity of the mass centre [m/s], angular_velocity [rad/s].
+    """
+
+    start: Sequence[float]
+    end: Sequence[float]
+    masses: Sequence[float]
+    velocity: Sequence[float] | None = field(kw_only=True, default=None)
+    angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
+
+    @cached_property
+    def ports(self) -> Mapping[str, Port]:
+        """Its two ends."""
+        return {"start": Port(self.start), "end": Port(self.end)}
+
+    @cached_property
+    def mass_properties(self) -> MassProperties:
+        """Of the two points."""
+        start, end = np.asarray(self.start, float), np.asarray(self.end, float)
+        first, second = self.masses
+        total = first + second
+        moment = first * second / total * np.outer(end - start, end - start)
+        return MassProperties(float(total), (first * start + second * end) / total, moment)
+
+    @cached_property
+    def elements(self) -> Array:
+        """A and B, the two masses."""
+        return straight_elements(self.start, self.end, full=False)
+
+    def check_data(self, name: str) -> list[str]:
+        """Masses that are not two positive numbers, a rod without length."""
+        problems = check_straight(name, self.start, self.end, self.velocity, self.angular_velocity)
+        if np.size(self.masses) != 2 or not all(np.isfinite(m) and m > 0 for m in self.masses):
+            problems.append(
+                f"body '{name}': masses = {self.masses}; give two positive masses [kg], at start and end. For a mass at one "
+                "end only, use RigidBody with its centre there and inertia 0."
+            )
+        return problems
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A body of this type without zeros or symmetry, for the contract tests."""
+        start, end = (0.3, -0.2, 0.5)[:dimension], (0.9, 0.4, -0.1)[:dimension]
+        spin = 0.6 if dimension == 2 else (0.6, -0.3, 0.8)
+        return cls(start, end, (0.7, 1.1), velocity=(0.2, 0.5, -0.4)[:dimension], angular_velocity=spin)

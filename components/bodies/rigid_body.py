@@ -1,0 +1,160 @@
+"""A rigid body with any mass, inertia, mass centre and ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from components.bodies.natural import MassProperties, NaturalBody, principal, rank, second_moment_from_inertia
+from components.bodies.straight import across
+from modular.elements import Array
+from modular.port import Port
+
+
+@dataclass(frozen=True)
+class RigidBody(NaturalBody):
+    """A rigid body, described in the world as it stands at the start.
+
+    mass [kg]; inertia about the mass centre [kg m^2]: a number in the plane, in space a 3 x 3 tensor in world axes or
+    its three principal values along the world axes; centre: the mass centre [m]; ports: name -> point [m] or `Port`
+    with axes; velocity of the mass centre [m/s]; angular_velocity [rad/s].
+
+    `points` (A, B) and `vectors` (u, v) place the natural coordinates by hand; where they stand changes nothing but
+    rounding. Left out, A is the mass centre and the rest follows the principal axes.
+    """
+
+    mass: float = field(kw_only=True)  # type: ignore[assignment]
+    inertia: Any = field(kw_only=True)
+    centre: Sequence[float] = field(kw_only=True)
+    ports: Mapping[str, Any] = field(kw_only=True, default_factory=dict)  # type: ignore[assignment]
+    velocity: Sequence[float] | None = field(kw_only=True, default=None)
+    angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
+    points: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
+    vectors: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
+
+    def __post_init__(self) -> None:
+        places = {n: p if isinstance(p, Port) else Port(tuple(float(x) for x in p)) for n, p in self.ports.items()}
+        object.__setattr__(self, "ports", places)
+
+    @cached_property
+    def inertia_tensor(self) -> Array:
+        """About the mass centre, in world axes at the start; in the plane the number itself."""
+        inertia = np.asarray(self.inertia, float)
+        return np.diag(inertia) if inertia.shape == (3,) else inertia
+
+    @cached_property
+    def mass_properties(self) -> MassProperties:
+        """Mass, centre and second moment; the plane knows only the trace of the latter, so it is taken round."""
+        centre = np.asarray(self.centre, float)
+        if len(centre) == 2:
+            return MassProperties(self.mass, centre, 0.5 * float(self.inertia_tensor) * np.eye(2))
+        return MassProperties(self.mass, centre, second_moment_from_inertia(self.inertia_tensor))
+
+    @cached_property
+    def elements(self) -> Array:
+        """A, B, u, v at the start."""
+        properties = self.mass_properties
+        moments, axes = principal(properties.second_moment)
+        needed = self._rank
+        if self.points is None:
+            reach = np.sqrt(moments[0] / properties.mass)  # radius of gyration: M is then as round as the body
+            points = [properties.centre, properties.centre + reach * axes[0]][: 1 + min(needed, 1)]
+        else:
+            points = [np.asarray(x, float) for x in self.points]
+        if self.vectors is None:
+            vectors = list(across(points[1] - points[0]))[: needed - 1] if needed > 1 else []
+        else:
+            vectors = [np.asarray(x, float) for x in self.vectors]
+        return np.array([*points, *vectors])
+
+    @property
+    def _rank(self) -> int:
+        size = max([float(np.linalg.norm(np.asarray(p.point, float) - self.centre)) for p in self.ports.values()] + [0.0])
+        return rank(self.mass_properties.second_moment, self.mass, size)
+
+    def check_data(self, name: str) -> list[str]:
+        """Negative mass, impossible inertia, coplanar vectors, ports of the wrong dimension."""
+        d = len(self.centre)
+        if d not in (2, 3):
+            return [f"body '{name}': centre has {d} coordinates; give 2 in the plane, 3 in space."]
+        problems = []
+        if not (np.isfinite(self.mass) and self.mass > 0):
+            problems.append(f"body '{name}': mass = {self.mass} kg; a mass must be positive.")
+        inertia = self.inertia_tensor
+        if d == 2 and inertia.shape != ():
+            problems.append(f"body '{name}': inertia has shape {inertia.shape}; in the plane give one number [kg m^2].")
+        elif d == 2 and not inertia >= 0:
+            problems.append(f"body '{name}': inertia = {inertia} kg m^2; it cannot be negative.")
+        elif d == 3:
+            problems += self._check_tensor(name, inertia)
+        for port, place in self.ports.items():
+            if len(place.point) != d:
+                problems.append(f"port '{name}.{port}' has {len(place.point)} coordinates where its body has {d}.")
+        for label, value, size in (("velocity", self.velocity, d), ("angular_velocity", self.angular_velocity, 2 * d - 3)):
+            if value is not None and np.size(value) != size:
+                problems.append(f"body '{name}': {label} = {value} needs {size} component{'s' if size > 1 else ''}.")
+        return problems or self._check_elements(name)
+
+    def _check_tensor(self, name: str, inertia: Array) -> list[str]:
+        if inertia.shape != (3, 3) or not np.allclose(inertia, inertia.T, atol=1e-9 * np.abs(inertia).max()):
+            return [f"body '{name}': inertia must be a symmetric 3 x 3 tensor or three principal values [kg m^2]."]
+        values = np.linalg.eigvalsh(inertia)
+        listed = ", ".join(f"{value:.4g}" for value in values)
+        if values[0] < 0 or values[2] > (values[0] + values[1]) * (1 + 1e-9):
+            return [
+                f"body '{name}': principal inertias {listed} kg m^2 violate the triangle inequality (none may exceed the "
+                f"sum of the other two); no distribution of mass has them. Check the units, and that the tensor is taken "
+                "about the mass centre."
+            ]
+        if rank(second_moment_from_inertia(inertia), 1.0, 0.0) == 2:
+            return [
+                f"body '{name}': principal inertias {listed} kg m^2 are those of a lamina without thickness, which natural "
+                f"coordinates cannot carry in space; take {values[2]:.4g} down by a thickness of at least 1e-5 of the size."
+            ]
+        return []
+
+    def _check_elements(self, name: str) -> list[str]:
+        needed = self._rank
+        for label, given, size in (
+            ("points", self.points, 1 + min(needed, 1)),
+            ("vectors", self.vectors, max(needed - 1, 0)),
+        ):
+            if given is not None and np.shape(given) != (size, len(self.centre)):
+                return [f"body '{name}': {label} has shape {np.shape(given)}; its inertia asks for {size} of them."]
+        w = self.spans
+        if self.vectors is not None and not np.allclose(np.linalg.norm(w[1:], axis=1), 1.0, atol=1e-9):
+            return [f"body '{name}': vectors must be unit vectors; divide each by its length."]
+        lengths = np.linalg.norm(w, axis=1) if len(w) else np.ones(1)
+        if lengths.min() <= 0 or (len(w) and np.linalg.svd(w / lengths[:, None])[1].min() < 1e-6):
+            return [
+                f"body '{name}': B - A, u and v are coplanar (or A = B); choose vectors that span "
+                f"{'space' if len(self.centre) == 3 else 'the plane'}, or leave points and vectors out."
+            ]
+        if needed == 1 and find_off_line(self):
+            return [f"body '{name}': its mass lies on a line that A and B miss; put both points on it, or leave them out."]
+        return []
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A body of this type without zeros or symmetry, for the contract tests."""
+        if dimension == 2:
+            return cls(
+                mass=1.3, inertia=0.21, centre=(0.4, -0.3), ports={"left": (0.1, 0.2), "right": (0.9, -0.7)},
+                velocity=(0.3, -0.2), angular_velocity=0.7,
+            )  # fmt: skip
+        return cls(
+            mass=1.3, inertia=((0.31, 0.02, -0.03), (0.02, 0.27, 0.01), (-0.03, 0.01, 0.18)), centre=(0.4, -0.3, 0.2),
+            ports={"left": (0.1, 0.2, -0.1), "right": (0.9, -0.7, 0.5)},
+            velocity=(0.3, -0.2, 0.1), angular_velocity=(0.7, -0.4, 0.9),
+        )  # fmt: skip
+
+
+def find_off_line(body: RigidBody) -> bool:
+    """Whether a body on a line has elements that miss its mass centre or its direction."""
+    centre = body.mass_properties.centre
+    axis = principal(body.mass_properties.second_moment)[1][0]
+    return any(np.linalg.norm(x - centre - (x - centre) @ axis * axis) > 1e-9 for x in body.elements[:2])

@@ -1,0 +1,96 @@
+"""Fixed joint: two bodies move as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from components.joints.revolute import ALIGNED_POINTS
+from components.joints.rows import coincide, keep_angle_in_plane, lock
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.joint import Attachment, Joint, JointForm, point_marks
+from modular.kernel import kernel
+from modular.side import Mark, Side
+
+
+@kernel
+def locked_points_loop(count, first, second, marker, x, error, on_first, on_second):
+    """Coincident points and parallel axes."""
+    for n in range(count):
+        a = x[first[n] : first[n] + 4]
+        b = x[second[n] : second[n] + 4]
+        coincide(a, b, 0, error[n], on_first[n], on_second[n])
+        lock(a, b, 3, error[n], on_first[n], on_second[n])
+
+
+@kernel
+def locked_points_in_plane_loop(count, first, second, marker, x, error, on_first, on_second):
+    """Coincident points and a constant angle."""
+    for n in range(count):
+        a = x[first[n] : first[n] + 2]
+        b = x[second[n] : second[n] + 2]
+        coincide(a, b, 0, error[n], on_first[n], on_second[n])
+        keep_angle_in_plane(a, b, 2, 1, 1, marker[n, 0], marker[n, 1], error[n], on_first[n], on_second[n])
+
+
+LOCKED_POINTS = JointForm(
+    "locked-points", locked_points_loop, first=4, second=4, rows=6, translations=3, locks=6, rotations=3
+)
+LOCKED_POINTS_IN_PLANE = JointForm(
+    "locked-points-2d", locked_points_in_plane_loop, first=2, second=2, rows=3, translations=2, locks=3, rotations=1, marker=2
+)
+
+
+@dataclass(frozen=True)
+class Fixed(Joint):
+    """Weld: locks everything, in the pose the bodies have when it is made."""
+
+    def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
+        """Take the points and the directions on both sides."""
+        mark_a, mark_b = point_marks(name, first, second, a, b)
+        for side in (first, second):
+            if len(side.directions) == 0:
+                raise ModelError(
+                    f"joint '{name}' locks rotations of '{side.owner}', a point mass without orientation; use Spherical()."
+                )
+        if len(a) == 2:
+            line_a, line_b, marker = plane_directions(first, second)
+            return Attachment(LOCKED_POINTS_IN_PLANE, [mark_a, line_a], [mark_b, line_b], marker)
+        if len(first.directions) == len(second.directions) == 3:
+            axes_a = [must(first.direction(u)) for u in np.eye(3)]
+            axes_b = [must(second.direction(u)) for u in np.eye(3)]
+            return Attachment(LOCKED_POINTS, [mark_a, *axes_a], [mark_b, *axes_b])
+        line = common_line(name, first, second)
+        return Attachment(ALIGNED_POINTS, [mark_a, must(first.direction(line))], [mark_b, must(second.direction(line))])
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A joint of this type for the contract tests."""
+        return cls()
+
+
+def must(mark: Mark | None) -> Mark:
+    """A mark that the caller knows to exist."""
+    assert mark is not None
+    return mark
+
+
+def plane_directions(first: Side, second: Side) -> tuple[Mark, Mark, tuple[float, float]]:
+    """One direction of each side in the plane, with cosine and sine of the angle between them."""
+    a, b = first.directions[0], second.directions[0]
+    return must(first.direction(a)), must(second.direction(b)), (float(a @ b), float(a[0] * b[1] - a[1] * b[0]))
+
+
+def common_line(name: str, first: Side, second: Side) -> Array:
+    """The direction that a slender rod and its neighbour both carry; holding it holds the rod."""
+    rod, other = (second, first) if len(second.directions) == 1 else (first, second)
+    line: Array = rod.directions[0]
+    if other.direction(line) is None:
+        raise ModelError(
+            f"joint '{name}' would lock two slender rods, '{first.owner}' and '{second.owner}', that do not lie on one line: "
+            "with no orientation about their axes they cannot be held so. Give one a radius (Rod: radius=…)."
+        )
+    return line

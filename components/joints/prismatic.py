@@ -1,0 +1,140 @@
+"""Prismatic joint: one body slides along a line of the other and turns with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from components.joints.fixed import common_line, must, plane_directions
+from components.joints.rows import align, keep_angle_in_plane, lock, stay_on_line
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.joint import Attachment, Joint, JointForm, point_marks, unit
+from modular.kernel import kernel
+from modular.side import Side
+
+
+@kernel
+def slider_loop(count, first, second, marker, x, error, on_first, on_second):
+    """A point on a line (III.10.b) and parallel axes; the line is the z axis, element 3, of the first side."""
+    for n in range(count):
+        a = x[first[n] : first[n] + 4]
+        b = x[second[n] : second[n] + 4]
+        stay_on_line(a, b, 0, 3, error[n], on_first[n], on_second[n])
+        lock(a, b, 3, error[n], on_first[n], on_second[n])
+
+
+@kernel
+def sliding_rod_loop(count, first, second, marker, x, error, on_first, on_second):
+    """A point on a line and one direction in common: a slider of which one side is a slender rod."""
+    for n in range(count):
+        a = x[first[n] : first[n] + 3]
+        b = x[second[n] : second[n] + 2]
+        stay_on_line(a, b, 0, 2, error[n], on_first[n], on_second[n])
+        align(a, b, 3, 1, 1, error[n], on_first[n], on_second[n])
+
+
+@kernel
+def slider_in_plane_loop(count, first, second, marker, x, error, on_first, on_second):
+    """A point on a line and a constant angle; the line stands at a fixed angle to the direction of the first side."""
+    for n in range(count):
+        a = x[first[n] : first[n] + 2]
+        b = x[second[n] : second[n] + 2]
+        cosine, sine = marker[n, 2], marker[n, 3]
+        # the line u and its normal, turned from a_1 by that angle; error = u cross (P_b - P_a)
+        ux = cosine * a[1, 0] - sine * a[1, 1]
+        uy = sine * a[1, 0] + cosine * a[1, 1]
+        dx = b[0, 0] - a[0, 0]
+        dy = b[0, 1] - a[0, 1]
+        error[n, 0] = ux * dy - uy * dx
+        on_first[n, 0, 0, 0] = uy
+        on_first[n, 0, 0, 1] = -ux
+        on_first[n, 0, 1, 0] = cosine * dy - sine * dx
+        on_first[n, 0, 1, 1] = -sine * dy - cosine * dx
+        on_second[n, 0, 0, 0] = -uy
+        on_second[n, 0, 0, 1] = ux
+        keep_angle_in_plane(a, b, 1, 1, 1, marker[n, 0], marker[n, 1], error[n], on_first[n], on_second[n])
+
+
+SLIDER = JointForm("slider", slider_loop, first=4, second=4, rows=6, translations=3, locks=5, rotations=3)
+SLIDING_ROD = JointForm("sliding-rod", sliding_rod_loop, first=3, second=2, rows=6, translations=3, locks=4, rotations=2)
+SLIDER_IN_PLANE = JointForm(
+    "slider-2d", slider_in_plane_loop, first=2, second=2, rows=2, translations=1, locks=2, rotations=1, marker=4
+)
+
+
+@dataclass(frozen=True)
+class Prismatic(Joint):
+    """Slider along `axis`: locks two translations and three rotations (in the plane one and one); Séguy 2003, III.3.4.
+
+    `axis` is given in the world, as the bodies stand when the joint is made, and moves with the first side; left out,
+    it is the z axis (in the plane the x axis) of the first port. The two ports need not coincide, only lie on one line
+    along the axis.
+
+    (III.12) of the thesis keeps A_j B_j . A_k B_k constant; its Jacobian vanishes where the two are parallel. The sum of
+    the cross products of the axes has no such place within a half turn.
+    """
+
+    axis: Sequence[float] | None = None
+
+    symmetric: ClassVar[bool] = False
+    coincident: ClassVar[bool] = False
+
+    def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
+        """Take the points and the directions on both sides."""
+        mark_a, mark_b = point_marks(name, first, second, a, b)
+        axis = self.line(name, first)
+        for side in (first, second):
+            if len(side.directions) == 0:
+                raise ModelError(
+                    f"joint '{name}' locks rotations of '{side.owner}', a point mass without orientation; "
+                    "give the body inertia (RigidBody: inertia=…)."
+                )
+        if len(a) == 2:
+            line_a, line_b, angle = plane_directions(first, second)
+            cosine = float(line_a.value @ axis)
+            sine = float(line_a.value[0] * axis[1] - line_a.value[1] * axis[0])
+            return Attachment(SLIDER_IN_PLANE, [mark_a, line_a], [mark_b, line_b], (*angle, cosine, sine))
+        along = first.direction(axis)
+        if along is None:
+            raise ModelError(
+                f"joint '{name}': '{first.owner}' does not carry the axis {tuple(np.round(axis, 6).tolist())}; slide along the rod "
+                "itself, swap the two sides, or give it a radius (Rod: radius=…)."
+            )
+        if len(first.directions) == len(second.directions) == 3:
+            frame = _frame_about(axis)
+            axes_a = [must(first.direction(u)) for u in frame]
+            axes_b = [must(second.direction(u)) for u in frame]
+            return Attachment(SLIDER, [mark_a, *axes_a], [mark_b, *axes_b])
+        line = common_line(name, first, second)
+        return Attachment(
+            SLIDING_ROD, [mark_a, must(first.direction(line)), along], [mark_b, must(second.direction(line))]
+        )
+
+    def line(self, name: str, first: Side) -> Array:
+        """The direction it slides along, in the world."""
+        d = len(first.position)
+        if self.axis is not None:
+            return unit(name, self.axis, d)
+        return np.asarray(first.frame[2] if d == 3 else first.frame[0])
+
+    def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
+        """How far the second point is off the line."""
+        axis = self.line("", first)
+        offset = b - a
+        return float(np.linalg.norm(offset - (offset @ axis) * axis))
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A joint of this type for the contract tests."""
+        return cls(axis=(0.8, 0.6)) if dimension == 2 else cls(axis=(0.3, -0.5, 0.8))
+
+
+def _frame_about(axis: Array) -> Array:
+    """Three orthonormal directions (rows), the last along `axis`."""
+    u = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    u /= np.linalg.norm(u)
+    return np.array([u, np.cross(axis, u), axis])

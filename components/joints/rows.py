@@ -1,0 +1,93 @@
+"""Blocks of joint equations for one joint: rows phi and their Jacobians, from which joints are put together.
+
+Cross products keep all three of their rows. Annexe 2 of the thesis picks two of three, (A2.4), which becomes
+singular when the axis turns into the row left out; three rows of rank two never do, and the seen mass of such a
+block is inverted on its range (modular/seen_mass.py).
+"""
+
+from modular.kernel import kernel
+
+
+@kernel
+def coincide(a, b, row, error, on_first, on_second):
+    """P_a = P_b: d rows (III.9). Element 0 of both sides."""
+    for c in range(a.shape[1]):
+        error[row + c] = b[0, c] - a[0, c]
+        on_first[row + c, 0, c] = -1.0
+        on_second[row + c, 0, c] = 1.0
+
+
+@kernel
+def cross(x, y, row, sign, i, j, error, on_x, on_y):
+    """error += sign x_i cross y_j: three rows, with their Jacobians on both."""
+    for r in range(3):
+        s = (r + 1) % 3
+        t = (r + 2) % 3
+        error[row + r] += sign * (x[i, s] * y[j, t] - x[i, t] * y[j, s])
+        on_x[row + r, i, s] += sign * y[j, t]
+        on_x[row + r, i, t] -= sign * y[j, s]
+        on_y[row + r, j, t] += sign * x[i, s]
+        on_y[row + r, j, s] -= sign * x[i, t]
+
+
+@kernel
+def align(a, b, row, i, j, error, on_first, on_second):
+    """Directions a_i and b_j stay parallel: a_i cross b_j = 0 (III.10.a), the small rotation from a to b."""
+    clear(row, 3, error, on_first, on_second)
+    cross(a, b, row, 1.0, i, j, error, on_first, on_second)
+
+
+@kernel
+def lock(a, b, row, error, on_first, on_second):
+    """All axes stay parallel: 1/2 sum_i a_i cross b_i = sin(angle) n, over elements 1, 2, 3."""
+    clear(row, 3, error, on_first, on_second)
+    for i in range(1, 4):
+        cross(a, b, row, 0.5, i, i, error, on_first, on_second)
+
+
+@kernel
+def clear(row, number, error, on_first, on_second):
+    """Zero some rows before they are summed."""
+    for r in range(row, row + number):
+        error[r] = 0.0
+        on_first[r, :, :] = 0.0
+        on_second[r, :, :] = 0.0
+
+
+@kernel
+def stay_on_line(a, b, row, i, error, on_first, on_second):
+    """P_b stays on the line through P_a along direction a_i: a_i cross (P_b - P_a) = 0 (III.10.b)."""
+    for r in range(3):
+        s = (r + 1) % 3
+        t = (r + 2) % 3
+        ds = b[0, s] - a[0, s]
+        dt = b[0, t] - a[0, t]
+        error[row + r] = a[i, s] * dt - a[i, t] * ds
+        on_first[row + r, :, :] = 0.0
+        on_second[row + r, :, :] = 0.0
+        on_first[row + r, i, s] = dt
+        on_first[row + r, i, t] = -ds
+        on_first[row + r, 0, t] = -a[i, s]
+        on_first[row + r, 0, s] = a[i, t]
+        on_second[row + r, 0, t] = a[i, s]
+        on_second[row + r, 0, s] = -a[i, t]
+
+
+@kernel
+def keep_angle_in_plane(a, b, row, i, j, cosine, sine, error, on_first, on_second):
+    """sin of the angle from a_i to b_j less the one they had: cos (a x b) - sin (a . b), one row, in the plane."""
+    error[row] = cosine * (a[i, 0] * b[j, 1] - a[i, 1] * b[j, 0]) - sine * (a[i, 0] * b[j, 0] + a[i, 1] * b[j, 1])
+    on_first[row, i, 0] = cosine * b[j, 1] - sine * b[j, 0]
+    on_first[row, i, 1] = -cosine * b[j, 0] - sine * b[j, 1]
+    on_second[row, j, 0] = -cosine * a[i, 1] - sine * a[i, 0]
+    on_second[row, j, 1] = cosine * a[i, 0] - sine * a[i, 1]
+
+
+@kernel
+def keep_cosine(a, b, row, i, j, cosine, error, on_first, on_second):
+    """The angle between a_i and b_j stays: a . b = const, one row."""
+    error[row] = -cosine
+    for c in range(a.shape[1]):
+        error[row] += a[i, c] * b[j, c]
+        on_first[row, i, c] = b[j, c]
+        on_second[row, j, c] = a[i, c]

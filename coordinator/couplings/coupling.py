@@ -1,0 +1,43 @@
+"""The contract of a coupling: how the components get through one tick together."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+
+from coordinator.system import System
+from modular.component import Component
+from modular.errors import CouplingError
+
+
+class Coupling(Component):
+    """One way of stepping a system; settings only, no memory."""
+
+    @abstractmethod
+    def configure(self, system: System, dt: float) -> None:
+        """Check by name that every component offers what this coupling needs, and hand out its settings."""
+
+    @abstractmethod
+    def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
+        """After an event: re-evaluate the accelerations of the touched bodies at their unchanged state."""
+
+    @abstractmethod
+    def advance(self, system: System, dt: float) -> str | None:
+        """Advance everything by one tick; the name of a body that went wrong, if any."""
+
+    @abstractmethod
+    def margins(self, system: System, dt: float) -> dict[str, float]:
+        """Stability margin of every joint; empty where the coupling has no such limit."""
+
+    @abstractmethod
+    def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
+        """What would hold instead: a sentence, and a step [s] where a step helps."""
+
+
+def require(system: System, capability: type, coupling: str, what: str) -> None:
+    """Refuse by name the bodies that lack a capability."""
+    lacking = [name for bodies in system.bodies if not isinstance(bodies, capability) for name in bodies.names]
+    if lacking:
+        raise CouplingError(
+            f"{coupling} needs bodies that {what} ({capability.__name__}); {', '.join(lacking)} cannot. Choose another coupling."
+        )

@@ -1,0 +1,99 @@
+"""The coupling of the thesis: explicit springs and dampers in the joints, one exchange per step.
+
+Séguy 2003, chapter IV and Figure IV-2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+from coordinator.couplings.coupling import Coupling, require
+from coordinator.margins import stability_margins
+from coordinator.rules import Stable, StiffnessRule
+from coordinator.system import System
+from modular.augmented_lagrangian import AugmentedLagrangian
+from modular.body import GivesCompliance, PredictsAndCorrects
+from modular.newmark import Newmark
+
+
+@dataclass(frozen=True)
+class Penalty(Coupling):
+    """Explicit penalty joints; second order in dt with the default gains."""
+
+    rule: StiffnessRule = field(default_factory=Stable)
+    newmark: Newmark = field(default_factory=Newmark)
+    internal: AugmentedLagrangian = field(default_factory=AugmentedLagrangian)
+
+    def configure(self, system: System, dt: float) -> None:
+        """Bodies must predict, correct and report their compliance."""
+        require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
+        require(system, GivesCompliance, "Penalty", "report their compliance")
+        for bodies in _bodies(system):
+            bodies.configure(self.newmark, self.internal, dt)
+
+    def advance(self, system: System, dt: float) -> str | None:
+        """One tick, as Figure IV-2: predict, exchange, solve locally, correct."""
+        elements = system.elements
+        for bodies in _bodies(system):
+            bodies.predict(elements)  # and show the predicted ports
+        for joints in system.joints:
+            joints.linearise(elements)
+        if any(joints.form.turns for joints in system.joints):
+            self.rule.refresh(system, dt)  # seen masses turn with the bodies
+        for joints in system.joints:
+            joints.exert(elements)
+        for forces in system.forces:
+            forces.exert(elements, (system.tick + 1) * dt)
+        wrong = None
+        for bodies in _bodies(system):
+            wrong = bodies.correct(elements) or wrong  # and show the corrected ports
+        for joints in system.joints:
+            joints.account(elements, dt)
+        for forces in system.forces:
+            forces.account(elements, dt)
+        return wrong
+
+    def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
+        """Accelerations are state with a memory: after an event a stale one would lower the order to one.
+
+        Only touched bodies are re-evaluated; on the others the forces of the last tick stay, in their accelerations and in
+        the ledger.
+        """
+        names = [name for name in dict.fromkeys(touched) if name in system.body_home]
+        elements = system.elements
+        before = elements.force.copy()
+        system.show()
+        elements.current_velocity[:] = elements.velocity
+        for joints in system.joints:
+            joints.linearise(elements)
+        self.rule.refresh(system, dt)
+        for joints in system.joints:
+            joints.exert(elements)
+        for forces in system.forces:
+            forces.exert(elements, system.tick * dt)
+        rows = system.element_rows({*names, "ground"})
+        before[rows] = elements.force[rows]
+        elements.force[:] = before
+        elements.force_before[:] = elements.force
+        elements.velocity_before[:] = elements.velocity
+        for joints in system.joints:
+            joints.power_before[:] = joints.power
+        for bodies in _bodies(system):
+            bodies.reevaluate(elements, [name for name in names if name in cast(object, bodies).row])  # type: ignore[attr-defined]
+
+    def margins(self, system: System, dt: float) -> dict[str, float]:
+        """From the local coupled bound."""
+        return stability_margins(system, dt)
+
+    def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
+        """Internal gains beyond their limit call for a step, joints beyond theirs for another rule."""
+        if self.internal.frequency is not None and self.internal.frequency * dt > self.internal.limit:
+            step = 0.8 * self.internal.limit / self.internal.frequency
+            return f"the internal gains are too stiff for this step: take dt = {step:.2g} s, or tie them to the step", step
+        return self.rule.remedy(margin, dt)
+
+
+def _bodies(system: System) -> list[PredictsAndCorrects]:
+    return cast(list[PredictsAndCorrects], list(system.bodies))

@@ -1,0 +1,124 @@
+"""Recording: preallocated arrays per segment, a segment lasting from one change of topology to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import psutil
+
+from coordinator.system import System
+from modular.elements import Array, Indices
+from modular.errors import MemoryShortage
+
+BODY_SERIES = ("q", "v", "a")
+JOINT_SERIES = ("violation", "violation_rate", "reaction", "ledger")
+
+
+@dataclass
+class Segment:
+    """States of a fixed set of components; the first axis of every array is time."""
+
+    ticks: Indices
+    bodies: list[tuple[list[str], dict[str, Array]]]
+    joints: list[tuple[list[str], dict[str, Array]]]
+    forces: list[tuple[list[str], dict[str, Array]]]
+    closed: dict[str, Array] = field(default_factory=dict)  # final ledgers of joints that went before
+    finished: dict[str, float] = field(default_factory=dict)  # final work of forces that went before
+    used: int = 0
+
+    @property
+    def capacity(self) -> int:
+        """Samples it can hold."""
+        return len(self.ticks)
+
+    def trimmed(self) -> Segment:
+        """Only the samples taken so far."""
+        n = self.used
+
+        def cut(part: list[tuple[list[str], dict[str, Array]]]) -> list[tuple[list[str], dict[str, Array]]]:
+            return [(names, {key: array[:n] for key, array in series.items()}) for names, series in part]
+
+        return Segment(
+            self.ticks[:n], cut(self.bodies), cut(self.joints), cut(self.forces), self.closed, self.finished, n
+        )
+
+
+class Recorder:
+    """Takes a sample at every `every`-th tick."""
+
+    def __init__(self, every: int) -> None:
+        self.every = every
+        self.segments: list[Segment] = []
+        self._version = -1
+        self._expected = 1
+
+    def expect(self, system: System, ticks: int) -> None:
+        """Announce a stretch of ticks; refused before it starts where its samples would not fit in memory."""
+        self._expected = ticks // self.every + 2
+        needed = self.sample_size(system) * self._expected
+        free = psutil.virtual_memory().available
+        if needed > 0.8 * free:
+            every = int(np.ceil(self.every * needed / (0.5 * free)))
+            raise MemoryShortage(
+                f"recording {self._expected:,} samples of {self.sample_size(system) / 1e3:.1f} kB needs {needed / 1e9:.1f} GB, and "
+                f"{free / 1e9:.1f} GB are free; record less often, as with record_every={every}, or run in parts."
+            )
+
+    @staticmethod
+    def sample_size(system: System) -> int:
+        """Bytes of one sample."""
+        numbers = sum(array.size for bodies in system.bodies for array in bodies.state().values())
+        numbers += sum(joints.count * (2 * joints.form.rows + 6 + joints.ledger.shape[1]) for joints in system.joints)
+        return 8 * (numbers + len(system.force_home) + 1)
+
+    def record(self, system: System) -> None:
+        """Take a sample if this tick is one to record; a sample of the same tick is replaced (the state after an event)."""
+        if system.tick % self.every:
+            return
+        for joints in system.joints:
+            joints.measure(system.elements)
+        while self.segments and self.segments[-1].used and self.segments[-1].ticks[self.segments[-1].used - 1] == system.tick:
+            self.segments[-1].used -= 1
+            if self.segments[-1].used == 0:
+                self.segments.pop()
+        if self._version != system.version or not self.segments or self.segments[-1].used == self.segments[-1].capacity:
+            self.segments.append(self._open(system))
+            self._version = system.version
+        segment, i = self.segments[-1], self.segments[-1].used
+        segment.ticks[i] = system.tick
+        for bodies, (_, series) in zip(system.bodies, segment.bodies, strict=True):
+            for key, array in bodies.state().items():
+                series[key][i] = array
+        for joints, (_, series) in zip(system.joints, segment.joints, strict=True):
+            n = joints.count
+            series["violation"][i] = joints.error[:n]
+            series["violation_rate"][i] = joints.rate[:n]
+            series["reaction"][i] = joints.wrenches(system.elements)
+            series["ledger"][i] = joints.ledger[:n]
+        for forces, (_, series) in zip(system.forces, segment.forces, strict=True):
+            series["work"][i] = forces.work()
+        segment.used = i + 1
+        self._expected = max(self._expected - 1, 1)
+
+    def _open(self, system: System) -> Segment:
+        size = max(self._expected, 1)
+        bodies = [
+            (list(stack.names), {key: np.empty((size, *array.shape)) for key, array in stack.state().items()})
+            for stack in system.bodies
+        ]
+        joints = []
+        for stack in system.joints:
+            n, rows = stack.count, stack.form.rows
+            widths = {
+                "violation": rows, "violation_rate": rows, "reaction": stack.wrenches(system.elements).shape[1],
+                "ledger": stack.ledger.shape[1],
+            }  # fmt: skip
+            joints.append((list(stack.names), {key: np.empty((size, n, width)) for key, width in widths.items()}))
+        forces = [(list(stack.names), {"work": np.empty((size, len(stack.names)))}) for stack in system.forces]
+        closed = {name: row.copy() for name, row in system.closed.items()}
+        return Segment(np.empty(size, np.int64), bodies, joints, forces, closed, dict(system.finished))
+
+    def ticks_kept(self) -> int:
+        """Number of samples so far."""
+        return sum(segment.used for segment in self.segments)

@@ -1,0 +1,376 @@
+"""A run: everything that was recorded, by name and over time; saved as a folder of plain data, loaded back equal."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import html
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coordinator.recorder import Segment
+from modular.assembly import Assembly
+from modular.body import Body
+from modular.component import Component
+from modular.elements import Array, Indices
+from modular.errors import ModelError
+from modular.joints import LEDGER
+
+FORMAT = "modular-run-1"
+
+
+@dataclass
+class Run:
+    """Corrected states at `time = tick dt`; at the tick of an event, the state from which the run goes on.
+
+    Series of a component that was not there at some time hold NaN there.
+    """
+
+    dt: float
+    model: dict[str, Any]  # the assembly as it was given, as data
+    segments: list[Segment]
+    bodies: dict[str, Body]  # every body that ever took part
+    events: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    margins: list[dict[str, Any]] = field(default_factory=list)  # stability margins at the start and after each event
+    versions: dict[str, str] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def ticks(self) -> Indices:
+        """Ticks of the samples, (n,)."""
+        return np.concatenate([s.ticks for s in self.segments]) if self.segments else np.empty(0, np.int64)
+
+    @property
+    def time(self) -> Array:
+        """Times of the samples [s], (n,)."""
+        return self.ticks * self.dt
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+    # --- bodies ------------------------------------------------------------------------------------------------------
+
+    def position(self, port: str) -> Array:
+        """Position of a port [m], (n, d)."""
+        return self._port(port)[0]
+
+    def velocity(self, port: str) -> Array:
+        """Velocity of a port [m/s], (n, d)."""
+        return self._port(port)[1]
+
+    def acceleration(self, port: str) -> Array:
+        """Acceleration of a port [m/s^2], (n, d)."""
+        return self._port(port)[2]
+
+    def mass_centre(self, body: str) -> Array:
+        """Position of the mass centre of a body [m], (n, d)."""
+        return self._body(body).mass_centre(self.state(body)[0])
+
+    def state(self, body: str) -> tuple[Array, Array, Array]:
+        """Coordinates of a body, their velocities and accelerations, (n, elements, d) each."""
+        self._body(body)
+        return self._series("bodies", body, "q"), self._series("bodies", body, "v"), self._series("bodies", body, "a")
+
+    def internal_violation(self, body: str) -> Array:
+        """Error of the internal constraints of a body (III.8), (n, m)."""
+        return self._body(body).internal_violation(self.state(body)[0])
+
+    def internal_violation_rate(self, body: str) -> Array:
+        """Its time derivative, (n, m)."""
+        q, v, _ = self.state(body)
+        return self._body(body).internal_violation_rate(q, v)
+
+    # --- energy --------------------------------------------------------------------------------------------------------
+
+    def kinetic_energy(self, body: str | None = None) -> Array:
+        """Of a body or of all [J], (n,)."""
+        return self._energies(body, lambda b, q, v: b.kinetic_energy(q, v))
+
+    def potential_energy(self, body: str | None = None) -> Array:
+        """In gravity, of a body or of all [J], (n,)."""
+        gravity = np.asarray(self.model["gravity"], float)
+        return self._energies(body, lambda b, q, v: b.potential_energy(q, gravity))
+
+    def energy_of(self, body: str) -> Array:
+        """Kinetic and potential energy of a body [J], (n,)."""
+        return self.kinetic_energy(body) + self.potential_energy(body)
+
+    @functools.cached_property
+    def energy(self) -> Array:
+        """Kinetic and potential energy of all bodies present [J], (n,); what joints store is in their ledgers."""
+        return self.kinetic_energy() + self.potential_energy()
+
+    # --- joints ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of all joints that ever were there, in order of appearance."""
+        return tuple(dict.fromkeys(n for s in self.segments for names, _ in s.joints for n in names))
+
+    def violation(self, joint: str) -> Array:
+        """Error of the equations of a joint [m], then [-], (n, m)."""
+        return self._series("joints", joint, "violation")
+
+    def violation_rate(self, joint: str) -> Array:
+        """Its time derivative, (n, m)."""
+        return self._series("joints", joint, "violation_rate")
+
+    def reaction(self, joint: str) -> Array:
+        """What a joint exerts on its second side, in the world, at its point: force [N] and, where it locks rotations,
+        moment [N m], (n, d) or more columns."""
+        return self._series("joints", joint, "reaction")
+
+    def ledger(self, joint: str) -> dict[str, Array]:
+        """Energy book of a joint over time [J], (n,) each.
+
+        work_first and work_second: done on the bodies at its sides; stored: elastic, now; dissipated: by its damper;
+        released: elastic energy that went with a cut; impact: lost when it was made between moving points; leaked:
+        what is left. Their sum is zero.
+        """
+        table = np.full((len(self), len(LEDGER)), np.nan)
+        found = False
+        start = 0
+        for segment in self.segments:
+            part = slice(start, start + segment.used)
+            start += segment.used
+            if joint in segment.closed:
+                table[part] = segment.closed[joint]
+                found = True
+            for names, series in segment.joints:
+                if joint in names:
+                    table[part] = series["ledger"][:, names.index(joint)]
+                    found = True
+        if not found:
+            raise ModelError(_unknown("joint", joint, self.joints))
+        return {name: table[:, k] for k, name in enumerate(LEDGER)}
+
+    def work(self, force: str) -> Array:
+        """Work done by a force so far [J], (n,)."""
+        series = np.full(len(self), np.nan)
+        start = 0
+        for segment in self.segments:
+            part = slice(start, start + segment.used)
+            start += segment.used
+            series[part] = segment.finished.get(force, np.nan)
+            for names, columns in segment.forces:
+                if force in names:
+                    series[part] = columns["work"][:, names.index(force)]
+        if np.all(np.isnan(series)):
+            raise ModelError(_unknown("force", force, [n for s in self.segments for names, _ in s.forces for n in names]))
+        return series
+
+    # --- putting segments together ----------------------------------------------------------------------------------------
+
+    def _series(self, part: str, name: str, key: str) -> Array:
+        pieces: list[tuple[int, Array | None]] = []
+        for segment in self.segments:
+            found = None
+            for names, series in getattr(segment, part):
+                if name in names:
+                    found = series[key][:, names.index(name)]
+            pieces.append((segment.used, found))
+        shapes = {piece.shape[1:] for _, piece in pieces if piece is not None}
+        if not shapes:
+            known = dict.fromkeys(n for s in self.segments for names, _ in getattr(s, part) for n in names)
+            raise ModelError(_unknown("joint" if part == "joints" else "body", name, known))
+        width = max(shapes)
+        arrays = [np.full((n, *width), np.nan) if a is None else _widened(a, width) for n, a in pieces]
+        return np.concatenate(arrays)
+
+    def _port(self, port: str) -> tuple[Array, Array, Array]:
+        body, dot, name = port.partition(".")
+        owner = self._body(body)
+        if not dot or name not in owner.port_names:
+            raise ModelError(_unknown(f"port of '{body}'", name, owner.port_names))
+        return owner.port_motion(name, *self.state(body))
+
+    def _body(self, name: str) -> Body:
+        if name not in self.bodies:
+            raise ModelError(_unknown("body", name, self.bodies))
+        return self.bodies[name]
+
+    def _energies(self, body: str | None, energy: Callable[[Body, Array, Array], Array]) -> Array:
+        if body is not None:
+            q, v, _ = self.state(body)
+            return energy(self._body(body), q, v)
+        total = np.zeros(len(self))
+        start = 0
+        for segment in self.segments:
+            part = slice(start, start + segment.used)
+            start += segment.used
+            for names, series in segment.bodies:
+                for row, name in enumerate(names):
+                    total[part] += energy(self.bodies[name], series["q"][:, row], series["v"][:, row])
+        return total
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> Path:
+        """Write `run.json` (model, settings, events, versions, timings, margins) and `arrays.npz` into a folder."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays: dict[str, Array] = {}
+        layout = []
+        for s, segment in enumerate(self.segments):
+            arrays[f"{s}.ticks"] = segment.ticks
+            for part in ("bodies", "joints", "forces"):
+                for k, (_, series) in enumerate(getattr(segment, part)):
+                    arrays.update({f"{s}.{part}.{k}.{key}": array for key, array in series.items()})
+            layout.append(
+                {part: [[names, list(series)] for names, series in getattr(segment, part)] for part in ("bodies", "joints", "forces")}
+                | {"closed": {name: row.tolist() for name, row in segment.closed.items()}, "finished": segment.finished}
+            )
+        data = {
+            "format": FORMAT,
+            "dt": self.dt,
+            "model": self.model,
+            "bodies": {name: body.to_data() for name, body in self.bodies.items()},
+            "events": self.events,
+            "settings": self.settings,
+            "margins": self.margins,
+            "versions": self.versions,
+            "timings": self.timings,
+            "segments": layout,
+        }
+        _write(folder / "arrays.npz", lambda path: np.savez(path, **arrays))  # type: ignore[arg-type]
+        text = json.dumps(data, indent=1)
+        _write(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
+        return folder
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Run:
+        """Read a run folder."""
+        folder = Path(folder)
+        if not (folder / "run.json").is_file():
+            raise ModelError(f"'{folder}' holds no run.json; give a folder written by Run.save or `modular run --out`.")
+        data = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        if data.get("format") != FORMAT:
+            raise ModelError(f"'{folder}': format {data.get('format')!r} is not {FORMAT!r}; was it written by another version?")
+        segments = []
+        with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
+            for s, layout in enumerate(data["segments"]):
+                parts = {
+                    part: [
+                        (names, {key: arrays[f"{s}.{part}.{k}.{key}"] for key in keys})
+                        for k, (names, keys) in enumerate(layout[part])
+                    ]
+                    for part in ("bodies", "joints", "forces")
+                }
+                ticks = arrays[f"{s}.ticks"]
+                closed = {name: np.array(row) for name, row in layout["closed"].items()}
+                segments.append(Segment(ticks, **parts, closed=closed, finished=layout["finished"], used=len(ticks)))
+        bodies = {name: Component.from_data(body) for name, body in data["bodies"].items()}
+        return cls(
+            data["dt"], data["model"], segments, bodies, data["events"], data["settings"], data["margins"],
+            data["versions"], data["timings"],
+        )  # fmt: skip
+
+    def assembly(self) -> Assembly:
+        """The model as it was given."""
+        return Assembly.from_data(self.model)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal data, bit for bit."""
+        if not isinstance(other, Run):
+            return NotImplemented
+        plain = ("dt", "model", "events", "settings", "margins", "versions", "timings")
+        if any(getattr(self, name) != getattr(other, name) for name in plain):
+            return False
+        if {n: b.to_data() for n, b in self.bodies.items()} != {n: b.to_data() for n, b in other.bodies.items()}:
+            return False
+        return len(self.segments) == len(other.segments) and all(
+            _same(a, b) for a, b in zip(self.segments, other.segments, strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # --- at a glance ------------------------------------------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, str]:
+        """The figures one looks at first."""
+        energy = self.energy
+        lines = {
+            "model": self.model.get("title") or "(no title)",
+            "bodies, joints": f"{len(self.bodies)}, {len(self.joints)}",
+            "time": f"{self.time[0]:g} … {self.time[-1]:g} s, {len(self):,} samples, dt = {self.dt:g} s" if len(self) else "none",
+        }
+        if len(self):
+            lines["energy"] = f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
+        worst = self.worst_violation()
+        if worst:
+            lines["largest joint violation"] = f"{worst[1]:.3g} at {worst[0]}"
+        if self.margins and self.margins[0].get("margins"):
+            name, margin = min(self.margins[0]["margins"].items(), key=lambda item: item[1])
+            lines["stability margin"] = f"{margin:.2g}; tightest joint: {name}"
+        if self.events:
+            lines["events"] = "; ".join(f"{e['time']:g} s {e['kind']} {e['name']}" for e in self.events[:6])
+        return lines
+
+    def worst_violation(self) -> tuple[str, float] | None:
+        """The joint with the largest error of position, and that error."""
+        worst: tuple[str, float] | None = None
+        for segment in self.segments:
+            for names, series in segment.joints:
+                if not segment.used:
+                    continue
+                sizes = np.abs(series["violation"]).max(axis=(0, 2))
+                k = int(np.argmax(sizes))
+                if worst is None or sizes[k] > worst[1]:
+                    worst = (names[k], float(sizes[k]))
+        return worst
+
+    def __repr__(self) -> str:
+        return "<Run: " + "; ".join(f"{key}: {value}" for key, value in self.summary().items()) + ">"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(key)}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for key, value in self.summary().items()
+        )
+        return f"<table>{rows}</table>"
+
+
+def _widened(array: Array, width: tuple[int, ...]) -> Array:
+    """A joint re-made in another form has fewer rows for a while."""
+    if array.shape[1:] == width:
+        return array
+    wide = np.full((len(array), *width), np.nan)
+    wide[tuple(slice(n) for n in array.shape)] = array
+    return wide
+
+
+def _same(a: Segment, b: Segment) -> bool:
+    if not np.array_equal(a.ticks, b.ticks) or a.finished != b.finished or a.closed.keys() != b.closed.keys():
+        return False
+    if not all(np.array_equal(a.closed[name], b.closed[name]) for name in a.closed):
+        return False
+    for part in ("bodies", "joints", "forces"):
+        left, right = getattr(a, part), getattr(b, part)
+        if [names for names, _ in left] != [names for names, _ in right]:
+            return False
+        for (_, x), (_, y) in zip(left, right, strict=True):
+            if not all(np.array_equal(x[key], y[key], equal_nan=True) for key in x):
+                return False
+    return True
+
+
+def _write(path: Path, write: Callable[[Path], Any]) -> None:
+    """Write beside, then rename: an interrupted save leaves the old file whole."""
+    beside = path.with_name(f".{path.stem}.part{path.suffix}")
+    write(beside)
+    beside.replace(path)
+
+
+def _unknown(what: str, name: str, known: Any) -> str:
+    names = list(known)
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names[:12]) or 'none'}."
+    return f"this run has no {what} '{name}'; {hint}"

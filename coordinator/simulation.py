@@ -1,0 +1,339 @@
+"""The simulation: a model that moves, and changes while it moves."""
+
+from __future__ import annotations
+
+import platform
+import time as clock
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from coordinator.couplings import Coupling, Penalty
+from coordinator.diagnosis import diagnose
+from coordinator.margins import tightest
+from coordinator.recorder import Recorder
+from coordinator.run import Run
+from coordinator.schedule import Schedule
+from coordinator.system import System, ledger_columns
+from modular.assembly import Assembly
+from modular.body import Bodies, Body
+from modular.component import plain
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.force import Force
+from modular.joint import Joint
+from modular.port import GROUND, PortName
+from modular.version import __version__
+
+Progress = Callable[["Simulation"], None]
+
+
+class Simulation:
+    """Steps an assembly by integer ticks of `dt` seconds; works on its own copy of the model.
+
+    `record_every`: ticks between two samples. `project_velocities`: let initial velocities that violate a joint be
+    corrected by impulses (the energy they take is booked); otherwise they are refused.
+    """
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        dt: float,
+        coupling: Coupling | None = None,
+        *,
+        record_every: int = 1,
+        project_velocities: bool = False,
+        grouped: bool = True,
+    ) -> None:
+        if not (np.isfinite(dt) and dt > 0):
+            raise ModelError(f"Simulation: dt = {dt} s; give a positive step, such as 1e-4.")
+        if int(record_every) != record_every or record_every < 1:
+            raise ModelError(f"Simulation: record_every = {record_every}; give a whole number of ticks from 1 on.")
+        self.dt = float(dt)
+        self.coupling: Coupling = Penalty() if coupling is None else coupling
+        self.assembly = assembly.copy()
+        self.system = System(self.assembly.gravity, grouped=grouped)
+        self.recorder = Recorder(int(record_every))
+        self.events: list[dict[str, Any]] = []
+        self.margin_log: list[dict[str, Any]] = []
+        self._model = assembly.to_data()
+        self._bodies: dict[str, Body] = {}
+        self._seconds = 0.0
+        self._closed = False
+        self._build(project_velocities)
+        self._schedule = Schedule(self.assembly.schedule, self.dt)
+
+    # --- one step, the table of contents -------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Advance the assembly by one tick."""
+        self.apply_events()  # joints added, cut, broken; loads changed
+        wrong = self.coupling.advance(self.system, self.dt)
+        if wrong is not None:
+            raise diagnose(self, wrong)
+        self.tick += 1
+        self.record()
+
+    def apply_events(self) -> None:
+        """Carry out what the model has scheduled for this tick."""
+        for event in self._schedule.due(self):
+            event.apply(self)
+
+    def record(self) -> None:
+        """Keep the corrected state of this tick."""
+        self.recorder.record(self.system)
+
+    # --- time ----------------------------------------------------------------------------------------------------
+
+    @property
+    def tick(self) -> int:
+        """Ticks since the start."""
+        return self.system.tick
+
+    @tick.setter
+    def tick(self, value: int) -> None:
+        self.system.tick = value
+
+    @property
+    def time(self) -> float:
+        """tick dt [s]."""
+        return self.tick * self.dt
+
+    def run(self, until: float, *, progress: Progress | None = None) -> Run:
+        """Step to the tick nearest to `until` [s]; `progress` is called about ten times a second."""
+        self._alive()
+        if not np.isfinite(until) or round(until / self.dt) < self.tick:
+            raise ModelError(f"run: until = {until} s; the simulation stands at {self.time:.9g} s and only goes forward.")
+        last = round(until / self.dt)
+        self.recorder.expect(self.system, last - self.tick)
+        started = shown = clock.perf_counter()
+        try:
+            while self.tick < last:
+                self.step()
+                if progress is not None and (now := clock.perf_counter()) - shown > 0.1:
+                    shown = now
+                    progress(self)
+        finally:
+            self._seconds += clock.perf_counter() - started
+        if progress is not None:
+            progress(self)
+        return self.recorded
+
+    # --- changing the model while it moves -------------------------------------------------------------------------
+
+    def add(self, name: str, body: Body) -> None:
+        """Add a body, in the state that its description gives."""
+        self._alive()
+        self.assembly.add(name, body)
+        if name in self._bodies and self._bodies[name] != body:
+            del self.assembly.bodies[name]
+            raise ModelError(f"body '{name}' took part in this run before, as another body; choose another name.")
+        self._bodies[name] = body
+        self.system.add_body(name, body)
+        self._after("add", name, [name])
+
+    def remove(self, name: str) -> None:
+        """Remove a body, with the joints and forces on it, or a force."""
+        self._alive()
+        if name in self.assembly.forces:
+            owners = self.system.force_home[name].owners
+            self.assembly.remove(name)
+            self.system.remove_force(name)
+            self._after("remove", name, owners)
+            return
+        self.assembly.known(name, self.assembly.bodies, "body or force")
+        for joint in [n for n, e in self.assembly.joint_edges.items() if name in (e.first.body, e.second.body)]:
+            self.cut(joint)
+        for force in [n for n, f in self.assembly.force_edges.items() if any(p.body == name for p in f.ports)]:
+            self.remove(force)
+        self.assembly.remove(name)
+        self.system.remove_body(name)
+        self._after("remove", name, [])
+
+    def join(self, name: str, joint: Joint, first: str, second: str, *, at: Sequence[float] | None = None) -> None:
+        """Connect two ports as they stand now; `at` places the joint where they do not coincide [m].
+
+        If its points move relative to each other, the impact is resolved by one impulse from the seen masses; the energy
+        it takes is booked in the ledger of the joint.
+        """
+        self._alive()
+        self.assembly.join(name, joint, first, second, at=at)
+        try:
+            home = self.system.add_joint(name, self.assembly.joint_edges[name], self._tolerance(first, second, self.dt**2))
+        except ModelError:
+            self.assembly.cut(name)
+            raise
+        self.system.show()
+        home.stack.measure(self.system.elements)
+        speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
+        details = {}
+        if speed > self._tolerance(first, second, self.dt):
+            details["impact"] = self.system.resolve_impact(name)
+        self._after("join", name, home.owners, **details)
+
+    def cut(self, name: str) -> None:
+        """Cut a joint."""
+        self._alive()
+        self.assembly.cut(name)
+        owners = self.system.joint_home[name].owners
+        released = self.system.remove_joint(name)
+        self._after("cut", name, owners, released=released)
+
+    def apply(self, name: str, force: Force, *ports: str) -> None:
+        """Let a force act on one or two ports."""
+        self._alive()
+        self.assembly.apply(name, force, *ports)
+        try:
+            self.system.add_force(name, self.assembly.force_edges[name])
+        except ModelError:
+            self.assembly.remove(name)
+            raise
+        self._after("apply", name, self.system.force_home[name].owners)
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def recorded(self) -> Run:
+        """Everything recorded so far."""
+        return Run(
+            dt=self.dt,
+            model=self._model,
+            segments=[segment.trimmed() for segment in self.recorder.segments if segment.used],
+            bodies=dict(self._bodies),
+            events=[dict(event) for event in self.events],
+            settings={"coupling": plain(self.coupling), "record_every": self.recorder.every},
+            margins=list(self.margin_log),
+            versions=versions(),
+            timings={"seconds": self._seconds, "ticks": float(self.tick)},
+        )
+
+    @property
+    def margins(self) -> dict[str, float]:
+        """Stability margin of every joint at the present topology."""
+        return dict(self.margin_log[-1]["margins"])
+
+    @property
+    def tightest(self) -> tuple[str, float] | None:
+        """The joint nearest to the stability limit, with its margin."""
+        return tightest(self.margins)
+
+    def body(self, name: str) -> Bodies:
+        """A body as a view of its row: the same arrays, the same code."""
+        self.assembly.known(name, self.assembly.bodies, "body")
+        return self.system.body_home[name].one(name)
+
+    def port_motion(self, port: str) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration of a port now."""
+        name = self.assembly.port(port, "port_motion")
+        if name.body == GROUND:
+            raise ModelError("port_motion: the ground does not move; give 'body.port'.")
+        state = self.body(name.body).state()
+        q, v, a = (state[key][0] for key in ("q", "v", "a"))
+        return self.assembly.bodies[name.body].port_motion(name.port, q, v, a)
+
+    def ledger(self, joint: str) -> dict[str, float]:
+        """Energy book of a joint now [J]."""
+        if joint in self.system.closed:
+            return ledger_columns(self.system.closed[joint])
+        self.assembly.known(joint, self.assembly.joints, "joint")
+        stack = self.system.joint_home[joint].stack
+        return ledger_columns(stack.ledger[stack.row[joint]])
+
+    # --- beginning and end -------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let everything go; what was recorded stays readable."""
+        self._closed = True
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise ModelError("this simulation is closed; what it recorded is still in `recorded`.")
+
+    def _build(self, project: bool) -> None:
+        problems = []
+        for name, body in self.assembly.bodies.items():
+            self._bodies[name] = body
+            self.system.add_body(name, body)
+        for name, joint in self.assembly.joint_edges.items():
+            try:
+                self.system.add_joint(name, joint, self._tolerance(str(joint.first), str(joint.second), 0.0))
+            except ModelError as error:
+                problems.append(str(error))
+        if problems:
+            raise ModelError("\n".join(problems))
+        for name, force in self.assembly.force_edges.items():
+            self.system.add_force(name, force)
+        self.coupling.configure(self.system, self.dt)
+        self.system.show()
+        self._check_velocities(project)
+        self.coupling.settle(self.system, self.dt, self.assembly.bodies)
+        self._log_margins()
+        self.record()
+
+    def _check_velocities(self, project: bool) -> None:
+        lost = 0.0
+        worst: tuple[str, float] = ("", 0.0)
+        limit = 1e-9 * max(1.0, *(float(np.abs(b.state()["v"]).max(initial=0.0)) for b in self.system.bodies), 1.0)
+        for _ in range(2000 if project else 1):
+            worst = ("", 0.0)
+            for name, home in self.system.joint_home.items():
+                home.stack.measure(self.system.elements)
+                rate = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
+                worst = max(worst, (name, rate), key=lambda item: item[1])
+                if project and rate > limit:
+                    lost += self.system.resolve_impact(name)
+            if worst[1] <= limit:
+                break
+        if worst[1] > max(1e-6, limit):
+            raise ModelError(
+                f"joint '{worst[0]}': the initial velocities violate it by {worst[1]:.4g} m/s (or rad/s). Make them agree, or let "
+                "them be projected with Simulation(…, project_velocities=True)."
+            )
+        if lost:
+            self.events.append({"tick": 0, "time": 0.0, "kind": "projection", "name": "velocities", "energy": lost})
+
+    def _tolerance(self, first: str, second: str, scale: float) -> float:
+        """What the penalty joints themselves leave open, twenty times over: a gap of a dt^2, a speed of a dt.
+
+        A joint cut and re-made at once must not be taken for a misfit or an impact.
+        """
+        acceleration = float(np.linalg.norm(self.assembly.gravity))
+        size = 1.0
+        for text in (first, second):
+            port = PortName.parse(text, "joint")
+            if port.body != GROUND:
+                side = self.system.body_home[port.body].side(port.body, port)
+                acceleration = max(acceleration, float(np.linalg.norm(side.acceleration)))
+                size = max(size, float(np.abs(side.position).max()))
+        return 1e-6 * size + 20.0 * acceleration * scale
+
+    def _after(self, kind: str, name: str, touched: Sequence[str], **details: Any) -> None:
+        """Every change ends here: settings, accelerations of the touched bodies, margins, log, record."""
+        self.coupling.configure(self.system, self.dt)
+        self.coupling.settle(self.system, self.dt, touched)
+        self._log_margins()
+        self.events.append({"tick": self.tick, "time": self.time, "kind": kind, "name": name, **plain(details)})
+        self.record()
+
+    def _log_margins(self) -> None:
+        self.margin_log.append({"tick": self.tick, "margins": self.coupling.margins(self.system, self.dt)})
+
+
+def versions() -> dict[str, str]:
+    """What decides the bits of a run."""
+    import numba
+
+    return {
+        "modular": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "machine": f"{platform.system()} {platform.machine()}",
+    }

@@ -1,0 +1,254 @@
+"""What is being simulated, as stacks: bodies, joints and forces around one table of elements.
+
+The graph is walked only here, when the topology changes; it ends in index arrays that are edited in place, so no
+component but the touched ones notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modular.assembly import ForceEdge, JointEdge
+from modular.body import Bodies, Body
+from modular.elements import Array, Elements
+from modular.errors import ModelError
+from modular.force import Forces
+from modular.joint import Attachment
+from modular.joints import IMPACT, LEDGER, RELEASED, STORED, WORK_FIRST, Joints, close
+from modular.port import GROUND, PortName
+from modular.side import GroundSide, Mark, Side
+
+
+@dataclass
+class JointHome:
+    """Where a joint lives: its stack and the element rows of its sides."""
+
+    stack: Joints
+    attachment: Attachment
+    owners: tuple[str, str]
+    starts: tuple[int, int]
+
+
+@dataclass
+class ForceHome:
+    """Where a force lives."""
+
+    stack: Forces
+    owners: list[str]
+    starts: list[int]
+    counts: list[int]
+
+
+class System:
+    """The running components."""
+
+    def __init__(self, gravity: Array, *, grouped: bool = True) -> None:
+        self.gravity = gravity
+        self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
+        self.elements = Elements(len(gravity))
+        self.body_stacks: dict[Hashable, Bodies] = {}
+        self.joint_stacks: dict[Hashable, Joints] = {}
+        self.force_stacks: dict[Hashable, Forces] = {}
+        self.body_home: dict[str, Bodies] = {}
+        self.joint_home: dict[str, JointHome] = {}
+        self.force_home: dict[str, ForceHome] = {}
+        self.closed: dict[str, Array] = {}  # ledgers of joints that have gone
+        self.finished: dict[str, float] = {}  # work of forces that have gone
+        self.tick = 0
+        self.version = 0  # counts changes of topology
+
+    # --- the stacks ------------------------------------------------------------------------------------------------
+
+    @property
+    def bodies(self) -> Iterator[Bodies]:
+        """All stacks of bodies."""
+        return iter(self.body_stacks.values())
+
+    @property
+    def joints(self) -> Iterator[Joints]:
+        """All stacks of joints."""
+        return iter(self.joint_stacks.values())
+
+    @property
+    def forces(self) -> Iterator[Forces]:
+        """All stacks of forces."""
+        return iter(self.force_stacks.values())
+
+    # --- bodies ----------------------------------------------------------------------------------------------------
+
+    def add_body(self, name: str, body: Body) -> None:
+        """Put a body into the stack of its kind."""
+        key = body.kind() if self.grouped else (body.kind(), name)
+        if key not in self.body_stacks:
+            self.body_stacks[key] = body.new_stack()
+            self.body_stacks[key].gravity = self.gravity
+        stack = self.body_stacks[key]
+        stack.add(name, body)
+        self.body_home[name] = stack
+        self.version += 1
+
+    def remove_body(self, name: str) -> None:
+        """Take a body out; its joints and forces must have gone before."""
+        self.body_home.pop(name).remove(name)
+        self.body_stacks = {key: stack for key, stack in self.body_stacks.items() if stack.names}
+        self.version += 1
+
+    def sides(self, ports: Sequence[PortName], at: Sequence[float] | None) -> list[Side]:
+        """The ports as they stand; the ground port is taken where the other port is, or at `at`."""
+        found = {port: self.body_home[port.body].side(port.body, port) for port in ports if port.body != GROUND}
+        if not found:
+            raise ModelError("a joint between the ground and the ground connects nothing.")
+        other = next(iter(found.values()))
+        place = other.position if at is None else np.array(at, float)
+        return [found[port] if port in found else GroundSide(place, other.frame) for port in ports]
+
+    # --- joints ----------------------------------------------------------------------------------------------------
+
+    def add_joint(self, name: str, edge: JointEdge, tolerance: float) -> JointHome:
+        """Make a joint between two ports as they stand; refused where they do not fit, unless told where (`at`)."""
+        first, second = self.sides((edge.first, edge.second), edge.at)
+        a, b = (first.position, second.position) if edge.at is None else (np.array(edge.at, float),) * 2
+        gap = edge.joint.gap(first, second, a, b)
+        if gap > tolerance:
+            where = "lie" if edge.joint.coincident else "lie off its line,"
+            raise ModelError(
+                f"joint '{name}': ports '{edge.first}' at {_show(a)} and '{edge.second}' at {_show(b)} {where} {gap:.4g} m "
+                f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or place the joint with at={_show(0.5 * (a + b))}."
+            )
+        attachment = edge.joint.attach(name, first, second, a, b)
+        form = attachment.form
+        key = (form, name) if not self.grouped else form
+        stack = self.joint_stacks.get(key)
+        if stack is None:
+            stack = self.joint_stacks[key] = Joints(form, len(self.gravity))
+        starts = (self._hold(first.owner, attachment.first), self._hold(second.owner, attachment.second))
+        row = stack.add_row(name)
+        stack.first[row], stack.second[row] = starts
+        stack.marker[row] = attachment.marker
+        home = JointHome(stack, attachment, (first.owner, second.owner), starts)
+        self.joint_home[name] = home
+        if name in self.closed:
+            stack.ledger[row] = self.closed.pop(name)
+        self.version += 1
+        return home
+
+    def remove_joint(self, name: str) -> float:
+        """Cut a joint; the elastic energy that goes with it [J]."""
+        home = self.joint_home.pop(name)
+        row = home.stack.row[name]
+        book = home.stack.ledger[row].copy()
+        released = float(book[STORED])
+        book[RELEASED] += released
+        book[STORED] = 0.0
+        close(book)
+        self.closed[name] = book
+        form = home.attachment.form
+        for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
+            self._let_go(owner, start, count)
+        home.stack.remove_row(name)
+        self.joint_stacks = {key: stack for key, stack in self.joint_stacks.items() if stack.names}
+        self.version += 1
+        return released
+
+    def resolve_impact(self, name: str) -> float:
+        """Stop the relative motion that a joint locks by one impulse from the seen mass; the energy lost [J].
+
+        p = -W^+ phi': neighbours of the two bodies are not asked, their joints take up the jump afterwards.
+        """
+        home = self.joint_home[name]
+        row = home.stack.row[name]
+        self.respond()
+        home.stack.see(self.elements)
+        impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
+        lost = 0.0
+        for column, (owner, start, jacobian) in enumerate(
+            zip(home.owners, home.starts, (home.stack.on_first[row], home.stack.on_second[row]), strict=True)
+        ):
+            if owner == GROUND:
+                continue
+            pushes = {start + k: jacobian[:, k, :].T @ impulse for k in range(jacobian.shape[1])}
+            work = self.body_home[owner].push(owner, pushes, self.elements)  # type: ignore[attr-defined]
+            home.stack.ledger[row, WORK_FIRST + column] += work
+            lost -= work
+        home.stack.ledger[row, IMPACT] += lost
+        self.show()
+        home.stack.measure(self.elements)
+        return lost
+
+    # --- forces ----------------------------------------------------------------------------------------------------
+
+    def add_force(self, name: str, edge: ForceEdge) -> None:
+        """Let a force act."""
+        sides = self.sides(edge.ports, None)
+        marks = edge.force.marks(name, sides)
+        key = edge.force.kind() if self.grouped else (edge.force.kind(), name)
+        if key not in self.force_stacks:
+            self.force_stacks[key] = edge.force.new_stack(len(self.gravity))
+        stack = self.force_stacks[key]
+        starts = [self._hold(side.owner, side_marks) for side, side_marks in zip(sides, marks, strict=True)]
+        stack.add(name, edge.force, starts)
+        self.force_home[name] = ForceHome(stack, [s.owner for s in sides], starts, [len(m) for m in marks])
+        self.version += 1
+
+    def remove_force(self, name: str) -> None:
+        """Let a force go."""
+        home = self.force_home.pop(name)
+        self.finished[name] = float(home.stack.work()[home.stack.row[name]])
+        for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
+            self._let_go(owner, start, count)
+        home.stack.remove(name)
+        self.force_stacks = {key: stack for key, stack in self.force_stacks.items() if stack.names}
+        self.version += 1
+
+    # --- together --------------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Show all elements as the bodies stand now."""
+        for bodies in self.bodies:
+            bodies.show(self.elements)  # type: ignore[attr-defined]
+
+    def respond(self, *, constrained: bool = True) -> None:
+        """Let all bodies report how they answer forces."""
+        for bodies in self.bodies:
+            bodies.respond(self.elements, constrained=constrained)  # type: ignore[attr-defined]
+
+    def element_rows(self, owners: set[str]) -> list[int]:
+        """Element rows that some bodies (or the ground) serve."""
+        rows: list[int] = []
+        for joint in self.joint_home.values():
+            counts = (joint.attachment.form.first, joint.attachment.form.second)
+            for owner, start, count in zip(joint.owners, joint.starts, counts, strict=True):
+                if owner in owners:
+                    rows += range(start, start + count)
+        for force in self.force_home.values():
+            for owner, start, count in zip(force.owners, force.starts, force.counts, strict=True):
+                if owner in owners:
+                    rows += range(start, start + count)
+        return rows
+
+    def _hold(self, owner: str, marks: Sequence[Mark]) -> int:
+        start = self.elements.acquire(len(marks))
+        for k, mark in enumerate(marks):
+            if owner == GROUND:
+                self.elements.position[start + k] = mark.value
+            else:
+                self.body_home[owner].attach(owner, start + k, mark)
+        return start
+
+    def _let_go(self, owner: str, start: int, count: int) -> None:
+        if owner != GROUND:
+            for k in range(count):
+                self.body_home[owner].detach(owner, start + k)
+        self.elements.release(start, count)
+
+
+def ledger_columns(row: Array) -> dict[str, float]:
+    """One line of a ledger by name."""
+    return dict(zip(LEDGER, row.tolist(), strict=True))
+
+
+def _show(x: Array) -> str:
+    return "(" + ", ".join(f"{value:.6g}" for value in x) + ")"

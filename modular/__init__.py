@@ -1,0 +1,66 @@
+"""The contract and the algebra of modular multibody systems: knows no concrete body and no socket.
+
+Names are imported on first use, so that `modular list` stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from modular.house import check_house
+from modular.version import __version__
+
+if TYPE_CHECKING:
+    from modular.assembly import Assembly
+    from modular.augmented_lagrangian import AugmentedLagrangian
+    from modular.component import Component
+    from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
+    from modular.events import Add, Apply, Crossing, Cut, Join, Remove
+    from modular.newmark import Newmark
+    from modular.port import Port
+
+_HOMES = {
+    "Add": "events",
+    "Apply": "events",
+    "Assembly": "assembly",
+    "AugmentedLagrangian": "augmented_lagrangian",
+    "Component": "component",
+    "CouplingError": "errors",
+    "Crossing": "events",
+    "Cut": "events",
+    "Diverged": "errors",
+    "Join": "events",
+    "MemoryShortage": "errors",
+    "ModelError": "errors",
+    "Newmark": "newmark",
+    "Port": "port",
+    "Remove": "events",
+}
+
+__all__ = [
+    "Add",
+    "Apply",
+    "Assembly",
+    "AugmentedLagrangian",
+    "Component",
+    "CouplingError",
+    "Crossing",
+    "Cut",
+    "Diverged",
+    "Join",
+    "MemoryShortage",
+    "ModelError",
+    "Newmark",
+    "Port",
+    "Remove",
+    "__version__",
+]
+
+check_house()
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'modular' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"modular.{_HOMES[name]}"), name)

@@ -1,0 +1,251 @@
+"""An assembly: bodies, joints and forces by name, the joint graph, gravity, and the events that are part of the model."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from modular.body import Body
+from modular.component import Component
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.events import Condition, Event, Scheduled
+from modular.force import Force
+from modular.joint import Joint
+from modular.port import GROUND, PortName
+
+
+@dataclass(frozen=True)
+class JointEdge:
+    """A joint of the model, between two ports."""
+
+    joint: Joint
+    first: PortName
+    second: PortName
+    at: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ForceEdge:
+    """A force of the model, on one or two ports."""
+
+    force: Force
+    ports: tuple[PortName, ...]
+
+
+class Assembly:
+    """A model. `gravity` has two numbers in the plane, three in space [m/s^2]."""
+
+    def __init__(self, gravity: Sequence[float] = (0.0, 0.0, -9.81), *, title: str = "") -> None:
+        self.gravity: Array = np.array(gravity, float)
+        if self.gravity.shape not in ((2,), (3,)) or not np.all(np.isfinite(self.gravity)):
+            raise ModelError(f"Assembly: gravity = {gravity}; give two finite numbers in the plane, three in space.")
+        self.title = title
+        self.bodies: dict[str, Body] = {}
+        self.joint_edges: dict[str, JointEdge] = {}
+        self.force_edges: dict[str, ForceEdge] = {}
+        self.schedule: list[Scheduled] = []
+        self.suggested: dict[str, float] = {}  # step and duration that suit this model [s]
+
+    @property
+    def dimension(self) -> int:
+        """2 in the plane, 3 in space."""
+        return len(self.gravity)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints, in order."""
+        return tuple(self.joint_edges)
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        """Names of the forces, in order."""
+        return tuple(self.force_edges)
+
+    @property
+    def graph(self) -> nx.MultiGraph:
+        """The joint graph: bodies and the ground are nodes; joints and forces between two bodies are edges."""
+        graph = nx.MultiGraph()
+        graph.add_node(GROUND)
+        graph.add_nodes_from(self.bodies)
+        for name, edge in self.joint_edges.items():
+            graph.add_edge(edge.first.body, edge.second.body, key=name, joint=edge.joint)
+        for name, force in self.force_edges.items():
+            if len(force.ports) == 2:
+                graph.add_edge(force.ports[0].body, force.ports[1].body, key=name, force=force.force)
+        return graph
+
+    # --- building --------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, body: Body) -> None:
+        """Add a body."""
+        self._check_name(name, self.bodies, "body")
+        if not isinstance(body, Body):
+            raise ModelError(f"body '{name}': {body!r} is no body; give one such as Rod(…) or RigidBody(…).")
+        problems = body.check(name)
+        if not problems and body.dimension != self.dimension:
+            problems = [
+                f"body '{name}' has {body.dimension} coordinates per point, but gravity = {self.gravity.tolist()} has "
+                f"{self.dimension}; build both in the plane or both in space."
+            ]
+        if problems:
+            raise ModelError("\n".join(problems))
+        self.bodies[name] = body
+
+    def join(self, name: str, joint: Joint, first: str, second: str, *, at: Sequence[float] | None = None) -> None:
+        """Connect two ports ("body.port" or "ground"); `at` places the joint where the ports do not coincide [m]."""
+        self._check_name(name, {**self.joint_edges, **self.force_edges}, "joint")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"joint '{name}': {joint!r} is no joint; give one such as Revolute().")
+        ports = [self.port(text, f"joint '{name}'") for text in (first, second)]
+        if ports[0].body == ports[1].body:
+            raise ModelError(
+                f"joint '{name}' connects '{ports[0].body}' with itself ({first}, {second}); connect two different bodies."
+            )
+        place = None if at is None else tuple(float(x) for x in at)
+        if place is not None and (len(place) != self.dimension or not np.all(np.isfinite(place))):
+            raise ModelError(f"joint '{name}': at = {place}; give {self.dimension} finite numbers [m].")
+        self.joint_edges[name] = JointEdge(joint, ports[0], ports[1], place)
+
+    def apply(self, name: str, force: Force, *ports: str) -> None:
+        """Let a force act on one or two ports."""
+        self._check_name(name, {**self.joint_edges, **self.force_edges}, "force")
+        if not isinstance(force, Force):
+            raise ModelError(f"force '{name}': {force!r} is no force; give one such as Load(force=(1, 0)).")
+        problems = force.check(name, self.dimension)
+        if len(ports) != force.sides:
+            problems.append(f"force '{name}' acts on {force.sides} port{'s' * (force.sides > 1)}, got {list(ports)}.")
+        if problems:
+            raise ModelError("\n".join(problems))
+        self.force_edges[name] = ForceEdge(force, tuple(self.port(text, f"force '{name}'") for text in ports))
+
+    def remove(self, name: str) -> list[str]:
+        """Remove a body with the joints and forces on it, or a force; the names of what went with it."""
+        if name in self.force_edges:
+            del self.force_edges[name]
+            return []
+        self.known(name, self.bodies, "body or force")
+        gone = [n for n, e in self.joint_edges.items() if name in (e.first.body, e.second.body)]
+        gone += [n for n, f in self.force_edges.items() if any(port.body == name for port in f.ports)]
+        for edge in gone:
+            self.joint_edges.pop(edge, None)
+            self.force_edges.pop(edge, None)
+        del self.bodies[name]
+        return gone
+
+    def cut(self, name: str) -> None:
+        """Remove a joint."""
+        self.known(name, self.joint_edges, "joint")
+        del self.joint_edges[name]
+
+    def at(self, time: float, *events: Event) -> None:
+        """Let events happen at a time [s], at the nearest tick."""
+        if not (np.isfinite(time) and time >= 0):
+            raise ModelError(f"Assembly.at: time = {time} s; give a finite time from 0 on.")
+        self.schedule.append(Scheduled(_events(events), time=float(time)))
+
+    def when(self, condition: Condition, *events: Event, repeats: bool = False) -> None:
+        """Let events happen at the first tick at which a condition has come true; `repeats` keeps it armed."""
+        if not isinstance(condition, Condition):
+            raise ModelError(f"Assembly.when: {condition!r} is no condition; give one such as Crossing('rod.end', 'y').")
+        self.schedule.append(Scheduled(_events(events), condition=condition, repeats=repeats))
+
+    # --- looking up ------------------------------------------------------------------------------------------------
+
+    def port(self, text: str, owner: str) -> PortName:
+        """A port by name, refused with the nearest known one."""
+        port = PortName.parse(text, owner)
+        if port.body == GROUND:
+            return port
+        self.known(port.body, self.bodies, "body", owner)
+        self.known(port.port, self.bodies[port.body].port_names, f"port of '{port.body}'", owner)
+        return port
+
+    def known(self, name: str, names: Iterable[str], what: str, owner: str = "") -> None:
+        """Refuse an unknown name and propose the nearest."""
+        names = list(names)
+        if name in names:
+            return
+        near = difflib.get_close_matches(name, names, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names[:12]) or 'none'}{' …' * (len(names) > 12)}."
+        raise ModelError(f"{owner + ': ' if owner else ''}there is no {what} '{name}'; {hint}")
+
+    def _check_name(self, name: str, taken: Iterable[str], what: str) -> None:
+        if not isinstance(name, str) or not name or name == GROUND or any(c in name for c in "./\\ \t\n"):
+            raise ModelError(f"{what} {name!r}: a name needs at least one character, no dot, slash or space, and is not 'ground'.")
+        if name in taken:
+            raise ModelError(f"{what} '{name}' exists already; choose another name.")
+
+    # --- as data -----------------------------------------------------------------------------------------------------
+
+    def copy(self) -> Assembly:
+        """An independent copy (descriptions are immutable and shared)."""
+        other = copy.copy(self)
+        for name in ("bodies", "joint_edges", "force_edges", "schedule", "suggested"):
+            setattr(other, name, copy.copy(getattr(self, name)))
+        return other
+
+    def to_data(self) -> dict[str, Any]:
+        """The whole model as JSON-ready data."""
+        return {
+            "title": self.title,
+            "gravity": self.gravity.tolist(),
+            "bodies": {name: body.to_data() for name, body in self.bodies.items()},
+            "joints": {
+                name: {**edge.joint.to_data(), "between": [str(edge.first), str(edge.second)]}
+                | ({} if edge.at is None else {"at": list(edge.at)})
+                for name, edge in self.joint_edges.items()
+            },
+            "forces": {
+                name: {**edge.force.to_data(), "on": [str(port) for port in edge.ports]}
+                for name, edge in self.force_edges.items()
+            },
+            "events": [scheduled.to_data() for scheduled in self.schedule],
+            "suggested": dict(self.suggested),
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Assembly:
+        """The model that `to_data` described."""
+        assembly = cls(data["gravity"], title=data.get("title", ""))
+        for name, body in data["bodies"].items():
+            assembly.add(name, Component.from_data(body))
+        for name, joint in data["joints"].items():
+            fields = {key: value for key, value in joint.items() if key not in ("between", "at")}
+            assembly.join(name, Component.from_data(fields), *joint["between"], at=joint.get("at"))
+        for name, force in data["forces"].items():
+            fields = {key: value for key, value in force.items() if key != "on"}
+            assembly.apply(name, Component.from_data(fields), *force["on"])
+        assembly.schedule = [Scheduled.from_data(scheduled) for scheduled in data["events"]]
+        assembly.suggested = dict(data.get("suggested", {}))
+        return assembly
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a JSON file."""
+        Path(path).write_text(json.dumps(self.to_data(), indent=2), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Assembly:
+        """Read a model from a JSON file."""
+        return cls.from_data(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Assembly {self.title or 'without title'}: {len(self.bodies)} bodies, {len(self.joint_edges)} joints, "
+            f"{len(self.force_edges)} forces, {'plane' if self.dimension == 2 else 'space'}>"
+        )
+
+
+def _events(events: Sequence[Event]) -> tuple[Event, ...]:
+    for event in events:
+        if not isinstance(event, Event):
+            raise ModelError(f"{event!r} is no event; give one such as Cut('elbow').")
+    return tuple(events)

@@ -1,0 +1,62 @@
+"""How a body closes its internal constraints: the gains of Bayo's augmented Lagrangian.
+
+Séguy 2003, IV.3 and (IV.5)-(IV.9); E. Bayo, R. Ledesma, "Augmented Lagrangian and mass-orthogonal projection
+methods for constrained multibody dynamics", Nonlinear Dynamics 9 (1996) 113-130.
+
+At the predicted state the acceleration solves
+
+    (M + alpha H^T H) a' = M a - alpha H^T (dH/dt v + 2 xi omega dphi/dt + omega^2 phi),   from a = M^-1 Q.
+
+The gains decide the order of the whole scheme. Fixed ones (the thesis: omega = 10 rad/s, xi = 1) leave a first-order
+drift of the lengths; gains tied to the step (omega dt = 0.8) make it second order. Stable as long as
+omega dt < 2 (sqrt(1 + xi^2) - xi).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+from modular.component import Component
+from modular.errors import ModelError
+
+
+@dataclass(frozen=True)
+class AugmentedLagrangian(Component):
+    """Gains of the internal constraints of a body; the frequency is tied to the step unless `frequency` is given."""
+
+    frequency_per_step: float = 0.8  # omega dt [-]
+    damping: float = 0.5  # xi [-]
+    frequency: float | None = None  # omega [rad/s]; given: fixed, whatever the step
+    artificial_mass: float | None = None  # alpha; left out: infinite, the constrained acceleration at once
+    iterations: int = 1
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise ModelError(f"AugmentedLagrangian: iterations = {self.iterations}; at least one is needed.")
+        if self.damping < 0 or (self.artificial_mass is not None and self.artificial_mass <= 0):
+            raise ModelError(
+                f"AugmentedLagrangian: damping = {self.damping} and artificial_mass = {self.artificial_mass} "
+                "must be positive."
+            )
+        limit = self.limit
+        if self.frequency is None and not 0 <= self.frequency_per_step < limit:
+            raise ModelError(
+                f"AugmentedLagrangian: frequency_per_step = {self.frequency_per_step} is unstable; with damping "
+                f"{self.damping} it must stay below {limit:.3f}."
+            )
+
+    @classmethod
+    def thesis(cls) -> AugmentedLagrangian:
+        """The settings of the thesis: fixed gains, alpha = 1e7, three iterations (IV.3.1)."""
+        return cls(frequency=10.0, damping=1.0, artificial_mass=1e7, iterations=3)
+
+    @property
+    def limit(self) -> float:
+        """Largest stable omega dt for this damping."""
+        return 2.0 * (sqrt(1.0 + self.damping**2) - self.damping)
+
+    def gains(self, dt: float) -> tuple[float, float]:
+        """(omega^2 [1/s^2], 2 xi omega [1/s]) for a step of `dt` seconds."""
+        omega = self.frequency_per_step / dt if self.frequency is None else self.frequency
+        return omega**2, 2.0 * self.damping * omega

@@ -1,0 +1,164 @@
+"""The contract of a body.
+
+A `Body` is its description: physical data, initial state, ports; immutable, plain data. `Bodies` is the stack of
+all bodies of one kind in a simulation: it owns their state and integrates it. A body object in a running simulation
+is a view of its row (`Bodies.one`), so object and stack run the same machine code.
+
+A stack offers *capabilities*, one small protocol each. A coupling asks for those it needs and says by name who
+lacks them; none is obliged to offer all.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Protocol, Self, runtime_checkable
+
+from modular.augmented_lagrangian import AugmentedLagrangian
+from modular.component import Component
+from modular.elements import Array, Elements
+from modular.newmark import Newmark
+from modular.port import PortName
+from modular.side import Mark, Side
+
+
+class Body(Component):
+    """Description of a body. State arrays carry time or rows in front (`...`)."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """2 in the plane, 3 in space."""
+
+    @property
+    @abstractmethod
+    def port_names(self) -> tuple[str, ...]:
+        """Names of the ports, in order."""
+
+    @property
+    @abstractmethod
+    def mass(self) -> float:
+        """Total mass [kg]."""
+
+    @abstractmethod
+    def check(self, name: str) -> list[str]:
+        """Everything that is wrong with the data, one sentence each."""
+
+    @abstractmethod
+    def kind(self) -> Hashable:
+        """Bodies of equal kind can share a stack."""
+
+    @abstractmethod
+    def new_stack(self) -> Bodies:
+        """An empty stack for bodies of this kind."""
+
+    @abstractmethod
+    def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration of a port, shape (..., dimension)."""
+
+    @abstractmethod
+    def kinetic_energy(self, q: Array, v: Array) -> Array:
+        """[J], shape (...)."""
+
+    @abstractmethod
+    def potential_energy(self, q: Array, gravity: Array) -> Array:
+        """In uniform gravity [J], zero at the origin of the world, shape (...)."""
+
+    @abstractmethod
+    def momentum(self, q: Array, v: Array) -> Array:
+        """Linear momentum [kg m/s], shape (..., dimension)."""
+
+    @abstractmethod
+    def mass_centre(self, q: Array) -> Array:
+        """Position of the mass centre [m], shape (..., dimension)."""
+
+    @abstractmethod
+    def internal_violation(self, q: Array) -> Array:
+        """Error of each internal constraint, shape (..., m)."""
+
+    @abstractmethod
+    def internal_violation_rate(self, q: Array, v: Array) -> Array:
+        """Its time derivative, shape (..., m)."""
+
+    @classmethod
+    @abstractmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A body of this type without zeros or symmetry, for the contract tests."""
+
+
+@runtime_checkable
+class Bodies(Protocol):
+    """What every stack of bodies offers: it holds bodies, shows where they are and gives them out as sides."""
+
+    names: list[str]
+    row: dict[str, int]
+    gravity: Array
+
+    def add(self, name: str, body: Body) -> None:
+        """Take a body in, in its initial state."""
+
+    def remove(self, name: str) -> None:
+        """Let a body go; the others do not notice."""
+
+    def one(self, name: str) -> Bodies:
+        """The same stack narrowed to one row: a view, not a copy."""
+
+    def side(self, name: str, port: PortName) -> Side:
+        """A port as a joint sees it now."""
+
+    def attach(self, name: str, element: int, mark: Mark) -> None:
+        """From now on show the marked point or direction in row `element` and take the force on it."""
+
+    def detach(self, name: str, element: int) -> None:
+        """Stop doing so."""
+
+    def state(self) -> Mapping[str, Array]:
+        """Views of q, v, a, one row per body."""
+
+
+@runtime_checkable
+class PredictsAndCorrects(Protocol):
+    """Advances by one step around one exchange (Séguy 2003, Figure IV-2)."""
+
+    def configure(self, newmark: Newmark, internal: AugmentedLagrangian, dt: float) -> None:
+        """Take the settings of the scheme."""
+
+    def predict(self, elements: Elements) -> None:
+        """Predict the state at the next tick and show the predicted elements."""
+
+    def correct(self, elements: Elements) -> str | None:
+        """Solve the local equations under the forces on the elements, correct the state and show it.
+
+        Returns the name of the first body that has gone wrong, if any.
+        """
+
+    def show(self, elements: Elements) -> None:
+        """Show the present (corrected) elements."""
+
+    def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
+        """Accelerations of some bodies at their unchanged position and velocity, under the present forces."""
+
+
+@runtime_checkable
+class GivesCompliance(Protocol):
+    """Answers forces on its elements, as a body whose internal constraints hold."""
+
+    def respond(self, elements: Elements, *, constrained: bool = True) -> None:
+        """Write B per element: accelerations per force are B B^T between the elements of one body."""
+
+    def tighten(self, elements: Elements) -> None:
+        """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
+
+    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
+        """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
+
+
+@runtime_checkable
+class SavesAndRestores(Protocol):
+    """Remembers everything that decides its future."""
+
+    def save(self) -> dict[str, Any]:
+        """A copy of all memory, as plain arrays."""
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go back to it."""

@@ -1,0 +1,100 @@
+"""Components as data: settings objects that can be written to a file and found again by name.
+
+Nothing is ever pickled. A component is a frozen dataclass of plain values; its class is named "package:Class" and
+looked up only in packages that declare themselves under the entry point `modular.components`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+from collections.abc import Mapping, Sequence
+from importlib.metadata import entry_points
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modular.errors import ModelError
+
+
+class Component:
+    """Anything of a model that is described by plain data."""
+
+    registered: ClassVar[dict[str, type[Component]]] = {}
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        Component.registered[class_name(cls)] = cls
+
+    def to_data(self) -> dict[str, Any]:
+        """This component as JSON-ready data."""
+        assert dataclasses.is_dataclass(self)
+        fields = {
+            field.name: plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if not _is_default(field, getattr(self, field.name))
+        }
+        return {"class": class_name(type(self)), **fields}
+
+    @staticmethod
+    def from_data(data: Mapping[str, Any]) -> Any:
+        """The component that `to_data` described."""
+        fields = {name: _revive(value) for name, value in data.items() if name != "class"}
+        try:
+            return find_class(data["class"])(**fields)
+        except TypeError as error:
+            raise ModelError(f"{data['class']}: its data do not fit its class: {error}") from error
+
+
+def class_name(cls: type) -> str:
+    """The name of a class in files and messages: "package:Class"."""
+    return f"{cls.__module__.partition('.')[0]}:{cls.__name__}"
+
+
+@functools.cache
+def _packages() -> dict[str, str]:
+    found = {point.name: point.value for point in entry_points(group="modular.components")}
+    return {"modular": "modular", "components": "components", "coordinator": "coordinator", **found}
+
+
+def find_class(name: str) -> type[Component]:
+    """The component class called "package:Class"."""
+    package, _, _ = name.partition(":")
+    if name not in Component.registered and package in _packages():
+        importlib.import_module(_packages()[package])
+    if name not in Component.registered:
+        raise ModelError(
+            f"{name!r} is no known component class; known packages: {', '.join(sorted(_packages()))}. Import the "
+            "file that defines it first, or declare its package under the entry point 'modular.components'."
+        )
+    return Component.registered[name]
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON-ready data."""
+    if isinstance(value, Component):
+        return value.to_data()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, str | bool | int | float) or value is None:
+        return value
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value]
+    raise ModelError(f"{value!r} ({type(value).__name__}) cannot be written as plain data.")
+
+
+def _revive(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        if "class" in value:
+            return Component.from_data(value)
+        return {key: _revive(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return tuple(_revive(item) for item in value)
+    return value
+
+
+def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
+    return field.default is not dataclasses.MISSING and value is field.default

@@ -1,0 +1,29 @@
+"""What can go wrong, each as a sentence that names the component, the value and the remedy."""
+
+from __future__ import annotations
+
+
+class ModelError(ValueError):
+    """The model cannot be what its data say; the message names the component, the value and the remedy."""
+
+
+class CouplingError(RuntimeError):
+    """A coupling needs something that a component does not offer; the message says by name who lacks what."""
+
+
+class MemoryShortage(MemoryError):
+    """Recording the run as asked would not fit in memory; said before it starts."""
+
+
+class Diverged(ArithmeticError):
+    """The run went wrong at `tick`; everything recorded until then is kept in `sim.recorded`.
+
+    `component` is the body or joint to look at first; `holding_step` is a step [s] that would hold, or None
+    where no step would (then the message says what to change instead).
+    """
+
+    def __init__(self, message: str, *, component: str, tick: int, holding_step: float | None) -> None:
+        super().__init__(message)
+        self.component = component
+        self.tick = tick
+        self.holding_step = holding_step

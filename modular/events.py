@@ -1,0 +1,184 @@
+"""Events: changes of topology as data, scheduled in an assembly or applied at once.
+
+An event is carried out at a tick, between two steps: `apply(target)`, where the target is the running simulation.
+Conditions say when: at a time, or whenever something crosses a value.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from modular.body import Body
+from modular.component import Component
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.force import Force
+from modular.joint import Joint
+
+
+class Changeable(Protocol):
+    """What events act on: a running simulation."""
+
+    def add(self, name: str, body: Body) -> None:
+        """Add a body."""
+
+    def remove(self, name: str) -> None:
+        """Remove a body or a force."""
+
+    def join(self, name: str, joint: Joint, first: str, second: str, *, at: Sequence[float] | None = None) -> None:
+        """Make a joint."""
+
+    def cut(self, name: str) -> None:
+        """Cut a joint."""
+
+    def apply(self, name: str, force: Force, *ports: str) -> None:
+        """Apply a force."""
+
+
+class Readable(Protocol):
+    """What conditions read."""
+
+    def port_motion(self, port: str) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration of a port now."""
+
+
+class Event(Component):
+    """A change of the model."""
+
+    @abstractmethod
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+
+
+@dataclass(frozen=True)
+class Cut(Event):
+    """Cut a joint."""
+
+    joint: str
+
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+        target.cut(self.joint)
+
+
+@dataclass(frozen=True)
+class Join(Event):
+    """Make a joint between two ports as they stand then."""
+
+    name: str
+    joint: Joint
+    first: str
+    second: str
+    at: Sequence[float] | None = None
+
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+        target.join(self.name, self.joint, self.first, self.second, at=self.at)
+
+
+@dataclass(frozen=True)
+class Add(Event):
+    """Add a body, in the state that its description gives."""
+
+    name: str
+    body: Body
+
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+        target.add(self.name, self.body)
+
+
+@dataclass(frozen=True)
+class Remove(Event):
+    """Remove a body, with the joints and forces on it, or a force."""
+
+    name: str
+
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+        target.remove(self.name)
+
+
+@dataclass(frozen=True)
+class Apply(Event):
+    """Apply a force."""
+
+    name: str
+    force: Force
+    ports: Sequence[str]
+
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+        target.apply(self.name, self.force, *self.ports)
+
+
+class Condition(Component):
+    """When something is to happen; asked at every tick."""
+
+    @abstractmethod
+    def margin(self, state: Readable) -> float:
+        """A smooth number that changes sign where the condition comes true."""
+
+    @abstractmethod
+    def fires(self, before: float, now: float) -> bool:
+        """Whether it has come true between two ticks."""
+
+
+@dataclass(frozen=True)
+class Crossing(Condition):
+    """A coordinate ("x", "y" or "z") of a port crosses a value [m]: rising (+1), falling (-1) or either way (0)."""
+
+    port: str
+    coordinate: str
+    value: float = 0.0
+    direction: int = 0
+
+    def __post_init__(self) -> None:
+        if self.coordinate not in ("x", "y", "z") or self.direction not in (-1, 0, 1):
+            raise ModelError(
+                f"Crossing of '{self.port}': coordinate = {self.coordinate!r}, direction = {self.direction!r}; "
+                "give 'x', 'y' or 'z' and -1, 0 or 1."
+            )
+
+    def margin(self, state: Readable) -> float:
+        """How far beyond the value the coordinate is."""
+        position = state.port_motion(self.port)[0]
+        index = "xyz".index(self.coordinate)
+        if index >= len(position):
+            raise ModelError(f"Crossing of '{self.port}': there is no {self.coordinate} in the plane; use 'x' or 'y'.")
+        return float(position[index] - self.value)
+
+    def fires(self, before: float, now: float) -> bool:
+        """A change of sign in the right direction; standing on the value is not crossing it."""
+        if not np.isfinite(before) or before == 0.0:
+            return False
+        rising, falling = before < 0.0 <= now, before > 0.0 >= now
+        return (rising and self.direction >= 0) or (falling and self.direction <= 0)
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """Events waiting for a time [s] or a condition."""
+
+    events: tuple[Event, ...]
+    time: float | None = None
+    condition: Condition | None = None
+    repeats: bool = False  # a condition that stays armed after it fired
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        when = {"at": self.time} if self.condition is None else {"when": self.condition.to_data(), "repeats": self.repeats}
+        return {**when, "do": [event.to_data() for event in self.events]}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Scheduled:
+        """Read back what `to_data` wrote."""
+        events = tuple(Component.from_data(event) for event in data["do"])
+        if "at" in data:
+            return cls(events, time=data["at"])
+        return cls(events, condition=Component.from_data(data["when"]), repeats=data["repeats"])

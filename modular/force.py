@@ -1,0 +1,63 @@
+"""The contract of a force: it reads elements like a joint and writes a force on each, but locks nothing."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Protocol, Self
+
+from modular.component import Component
+from modular.elements import Array, Elements
+from modular.side import Mark, Side
+
+
+class Force(Component):
+    """Description of a force on one or two ports."""
+
+    @property
+    @abstractmethod
+    def sides(self) -> int:
+        """On how many ports it acts: 1 or 2."""
+
+    @abstractmethod
+    def check(self, name: str, dimension: int) -> list[str]:
+        """Everything that is wrong with the data, one sentence each."""
+
+    @abstractmethod
+    def kind(self) -> Hashable:
+        """Forces of equal kind share a stack."""
+
+    @abstractmethod
+    def new_stack(self, dimension: int) -> Forces:
+        """An empty stack for forces of this kind."""
+
+    @abstractmethod
+    def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
+        """The elements it reads, per side."""
+
+    @classmethod
+    @abstractmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A force of this type for the contract tests."""
+
+
+class Forces(Protocol):
+    """A stack of forces of one kind."""
+
+    names: list[str]
+    row: dict[str, int]
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a force in; `first` holds its first element row on each side."""
+
+    def remove(self, name: str) -> None:
+        """Let it go."""
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements, at the velocities `current_velocity` where they depend on any."""
+
+    def account(self, elements: Elements, dt: float) -> None:
+        """Book the work of the tick that has just passed."""
+
+    def work(self) -> Array:
+        """Work done by each so far [J], (n,)."""

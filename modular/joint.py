@@ -1,0 +1,98 @@
+"""The contract of a joint.
+
+A `Joint` is its description: what it locks, as plain data. When it is made it takes marks on its two sides
+(`attach`) and says by which `JointForm` its equations are computed: how many elements it reads on each side, its
+rows phi, and their Jacobian blocks with respect to those elements (Séguy 2003, III.3 and Annexe 2). It knows no
+stiffness and no bodies: couplings turn rows into forces or impulses.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from modular.component import Component
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.side import Mark, Side
+
+
+@dataclass(frozen=True)
+class JointForm:
+    """One way of writing joint equations; joints of one form share a stack and its compiled loop.
+
+    `linearise(count, first, second, marker, x, error, on_first, on_second)` fills, for every row of the stack, the
+    errors (n, m) and the Jacobian blocks (n, m, elements, d) from the element positions `x`. Rows that lock
+    translations [m] come first, rows that lock rotations [-] after them. Rotation rows may be more than the rotations
+    they lock (a cross product has three rows and locks two): `rotations` is their rank.
+    """
+
+    name: str
+    linearise: Callable[..., None]
+    first: int  # elements read on the first side
+    second: int
+    rows: int
+    translations: int  # leading rows that lock translations
+    locks: int  # independent directions locked
+    rotations: int  # of them rotations
+    marker: int = 0  # numbers fixed when the joint is made
+    turns: bool = True  # whether its seen masses change as the bodies turn
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A joint as it was made: its form, its marks on both sides and the numbers it fixed."""
+
+    form: JointForm
+    first: Sequence[Mark]
+    second: Sequence[Mark]
+    marker: Sequence[float] = ()
+
+
+class Joint(Component):
+    """Description of a joint."""
+
+    symmetric: ClassVar[bool] = True  # swapping its sides changes nothing
+    coincident: ClassVar[bool] = True  # its two points must coincide
+
+    @abstractmethod
+    def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
+        """Take marks on both sides; `a` and `b` are the points it stands at on either side [m]."""
+
+    def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
+        """How far the two points are from where the joint wants them [m]."""
+        return float(np.linalg.norm(b - a))
+
+    @classmethod
+    @abstractmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A joint of this type for the contract tests."""
+
+
+def point_marks(name: str, first: Side, second: Side, a: Array, b: Array) -> tuple[Mark, Mark]:
+    """Marks on the two points of a joint, refused by name where a body cannot follow its point."""
+    marks = []
+    for side, x in ((first, a), (second, b)):
+        mark = side.point(x)
+        if mark is None:
+            raise ModelError(
+                f"joint '{name}': body '{side.owner}' cannot follow the point {tuple(np.round(x, 9).tolist())}, which lies off "
+                "its line; give the body inertia across it (Rod: radius=…) or place the joint on the line."
+            )
+        marks.append(mark)
+    return marks[0], marks[1]
+
+
+def unit(name: str, direction: Sequence[float], dimension: int) -> Array:
+    """`direction` as a unit vector."""
+    vector = np.asarray(direction, float)
+    length = np.linalg.norm(vector)
+    if vector.shape != (dimension,) or not np.isfinite(length) or length == 0:
+        raise ModelError(
+            f"joint '{name}': axis = {tuple(direction)} is no direction here; give {dimension} numbers, not all zero."
+        )
+    return np.asarray(vector / length)

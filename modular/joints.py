@@ -1,0 +1,201 @@
+"""The stack of joints of one form: their rows, their springs and their energy ledger."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modular import seen_mass
+from modular.elements import MODES, RIGID, Array, Elements, Indices
+from modular.joint import JointForm
+from modular.kernel import kernel
+from modular.stack import Stack
+
+LEDGER = ("work_first", "work_second", "stored", "dissipated", "released", "impact", "leaked")
+WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, RELEASED, IMPACT, LEAKED = range(7)
+
+
+class Joints(Stack):
+    """Joints of one form; every array has one row per joint."""
+
+    first: Indices  # first element row on either side
+    second: Indices
+    marker: Array  # numbers fixed when the joint was made
+    error: Array  # phi, (n, m) [m], [-]
+    rate: Array  # its time derivative
+    effort: Array  # sigma [N], [N m]
+    on_first: Array  # Jacobian with respect to the elements of the first side, (n, m, elements, d)
+    on_second: Array
+    stiffness: Array  # K, (n, m, m)
+    damping: Array  # C
+    seen_first: Array  # G = J B, (n, m, modes)
+    seen_second: Array
+    compliance: Array  # W = J M^-1 J^T over both bodies, (n, m, m)
+    shape: Array  # its inverse as the rule sees it
+    power: Array  # what the damper takes [W], now and one tick ago
+    power_before: Array
+    ledger: Array  # (n, 7) [J], columns as LEDGER
+
+    def __init__(self, form: JointForm, dimension: int) -> None:
+        super().__init__()
+        self.form = form
+        for name in ("first", "second"):
+            self.column(name, dtype=np.int64)
+        self.column("marker", form.marker)
+        for name in ("error", "rate", "effort"):
+            self.column(name, form.rows)
+        self.column("on_first", form.rows, form.first, dimension)
+        self.column("on_second", form.rows, form.second, dimension)
+        for name in ("stiffness", "damping", "compliance", "shape"):
+            self.column(name, form.rows, form.rows)
+        for name in ("seen_first", "seen_second"):
+            self.column(name, form.rows, MODES)
+        for name in ("power", "power_before"):
+            self.column(name)
+        self.column("ledger", len(LEDGER))
+
+    def linearise(self, elements: Elements) -> None:
+        """Errors and Jacobians at the elements as they are shown."""
+        self.form.linearise(
+            self.count, self.first, self.second, self.marker, elements.position, self.error, self.on_first, self.on_second
+        )
+
+    def measure(self, elements: Elements) -> None:
+        """Errors and their rates at the elements as they are shown."""
+        self.linearise(elements)
+        rate_loop(self.count, self.first, self.second, self.on_first, self.on_second, elements.velocity, self.rate)
+
+    def exert(self, elements: Elements) -> None:
+        """Spring and damper: sigma = K phi + C phi', and -J^T sigma on the elements of both sides."""
+        rate_loop(self.count, self.first, self.second, self.on_first, self.on_second, elements.velocity, self.rate)
+        exert_loop(
+            self.count, self.first, self.second, self.on_first, self.on_second, self.stiffness, self.damping,
+            self.error, self.rate, self.effort, elements.force, self.power, self.ledger,
+        )  # fmt: skip
+
+    def account(self, elements: Elements, dt: float) -> None:
+        """Book the tick that has just passed."""
+        account_loop(
+            self.count, self.first, self.second, self.form.first, self.form.second, dt, elements.force,
+            elements.force_before, elements.velocity, elements.velocity_before, self.power, self.power_before, self.ledger,
+        )  # fmt: skip
+
+    # --- seen masses ---------------------------------------------------------------------------------------------
+
+    def see(self, elements: Elements, *, modes: int = RIGID) -> None:
+        """Compliance W of every joint, from what the bodies reported."""
+        seen_mass.see_loop(
+            self.count, self.first, self.second, self.on_first, self.on_second, elements.response, modes,
+            self.seen_first, self.seen_second, self.compliance,
+        )  # fmt: skip
+
+    def weigh(self) -> None:
+        """Seen mass of every joint as a matrix."""
+        seen_mass.shape_loop(self.count, self.form.translations, self.form.rotations, self.compliance, self.shape)
+
+    def ask(self, block: Array, elements: Elements) -> None:
+        """Tell the bodies what a stiffness block per joint would ask of them."""
+        seen_mass.load_loop(
+            self.count, self.form.translations, self.first, self.second, self.seen_first, self.seen_second, block,
+            elements.load,
+        )  # fmt: skip
+
+    def bounds(self, elements: Elements) -> Array:
+        """The larger of the two bodies' answers, per joint."""
+        n = self.count
+        return np.maximum(elements.bound[self.first[:n]], elements.bound[self.second[:n]])
+
+    def wrenches(self, elements: Elements) -> Array:
+        """Force and, where the joint reads directions, moment on the second side at its point, (n, ...)."""
+        force = [elements.force[self.second[: self.count]]]
+        if self.form.second > 1:
+            rows = self.second[: self.count, None] + np.arange(1, self.form.second)
+            x, f = elements.position[rows], elements.force[rows]
+            cross = x[..., 0] * f[..., 1] - x[..., 1] * f[..., 0] if x.shape[-1] == 2 else np.cross(x, f)
+            moment = cross.sum(axis=1)
+            force.append(moment[:, None] if moment.ndim == 1 else moment)
+        return np.concatenate(force, axis=1)
+
+
+@kernel
+def rate_loop(count, first, second, on_first, on_second, velocity, rate):
+    """phi' = J v over both sides."""
+    for n in range(count):
+        for i in range(rate.shape[1]):
+            value = 0.0
+            for k in range(on_first.shape[2]):
+                for c in range(velocity.shape[1]):
+                    value += on_first[n, i, k, c] * velocity[first[n] + k, c]
+            for k in range(on_second.shape[2]):
+                for c in range(velocity.shape[1]):
+                    value += on_second[n, i, k, c] * velocity[second[n] + k, c]
+            rate[n, i] = value
+
+
+@kernel
+def exert_loop(
+    count, first, second, on_first, on_second, stiffness, damping, error, rate, effort, force, power, ledger
+):  # fmt: skip
+    """Explicit penalty, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars."""
+    rows = error.shape[1]
+    for n in range(count):
+        stored = 0.0
+        taken = 0.0
+        for i in range(rows):
+            spring = 0.0
+            damper = 0.0
+            for j in range(rows):
+                spring += stiffness[n, i, j] * error[n, j]
+                damper += damping[n, i, j] * rate[n, j]
+            effort[n, i] = spring + damper
+            stored += 0.5 * spring * error[n, i]
+            taken += damper * rate[n, i]
+        power[n] = taken
+        ledger[n, STORED] = stored
+        for k in range(on_first.shape[2]):
+            for c in range(force.shape[1]):
+                value = 0.0
+                for i in range(rows):
+                    value -= on_first[n, i, k, c] * effort[n, i]
+                force[first[n] + k, c] = value
+        for k in range(on_second.shape[2]):
+            for c in range(force.shape[1]):
+                value = 0.0
+                for i in range(rows):
+                    value -= on_second[n, i, k, c] * effort[n, i]
+                force[second[n] + k, c] = value
+
+
+@kernel
+def work_of(start, number, dt, force, force_before, velocity, velocity_before):
+    """Work of the forces on some elements during a tick; remembers them for the next.
+
+    Mean force times mean velocity times dt: with gamma = 1/2 the work of all forces on a body is then exactly the
+    change of its kinetic energy, because v' - v = dt/2 (a + a').
+    """
+    work = 0.0
+    for k in range(start, start + number):
+        for c in range(force.shape[1]):
+            work += 0.25 * dt * (force[k, c] + force_before[k, c]) * (velocity[k, c] + velocity_before[k, c])
+            force_before[k, c] = force[k, c]
+            velocity_before[k, c] = velocity[k, c]
+    return work
+
+
+@kernel
+def account_loop(
+    count, first, second, on_first, on_second, dt, force, force_before, velocity, velocity_before, power, power_before, ledger
+):  # fmt: skip
+    """What each joint did to its sides, holds, took, and what is left without a name."""
+    for n in range(count):
+        book = ledger[n]
+        book[WORK_FIRST] += work_of(first[n], on_first, dt, force, force_before, velocity, velocity_before)
+        book[WORK_SECOND] += work_of(second[n], on_second, dt, force, force_before, velocity, velocity_before)
+        book[DISSIPATED] += 0.5 * dt * (power[n] + power_before[n])
+        power_before[n] = power[n]
+        close(book)
+
+
+@kernel
+def close(book):
+    """Whatever the named lines leave open is the leak."""
+    book[LEAKED] = -(book[WORK_FIRST] + book[WORK_SECOND] + book[STORED] + book[DISSIPATED] + book[RELEASED] + book[IMPACT])

@@ -1,0 +1,82 @@
+"""Finding scenarios and model files and building them with settings; reads names and docstrings without importing them."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modular.assembly import Assembly
+
+SYSTEMS = Path(__file__).parent / "systems"
+
+
+def names() -> list[str]:
+    """Names of the ready scenarios."""
+    return sorted(path.stem.replace("_", "-") for path in SYSTEMS.glob("*.py") if not path.stem.startswith("_"))
+
+
+def describe(name: str) -> tuple[str, dict[str, str]]:
+    """First line of a scenario's docstring and its settings with their defaults, as text."""
+    tree = ast.parse((SYSTEMS / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8"))
+    summary = (ast.get_docstring(tree) or "").partition("\n")[0]
+    settings: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "build":
+            arguments = [*node.args.args, *node.args.kwonlyargs]
+            defaults = [*node.args.defaults, *node.args.kw_defaults]
+            settings = {
+                argument.arg: ast.unparse(default) for argument, default in zip(arguments, defaults, strict=True) if default
+            }
+    return summary, settings
+
+
+def build(name: str, settings: Mapping[str, Any]) -> Assembly:
+    """The assembly of a scenario, or of a Python file that defines `build(**settings)`."""
+    from modular.assembly import Assembly
+    from modular.errors import ModelError
+
+    function = _function(name)
+    known = inspect.signature(function).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        for setting in settings:
+            if setting not in known:
+                near = difflib.get_close_matches(setting, known, 1)
+                hint = f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(known) or 'none'}."
+                raise ModelError(f"scenario '{name}' has no setting '{setting}'; {hint}")
+    assembly = function(**settings)
+    if not isinstance(assembly, Assembly):
+        raise ModelError(f"'{name}': build() returned {type(assembly).__name__}; it must return an Assembly.")
+    assembly.title = assembly.title or Path(name).stem
+    return assembly
+
+
+def _function(name: str) -> Callable[..., Any]:
+    from modular.errors import ModelError
+
+    if name.endswith(".py"):
+        path = Path(name)
+        if not path.is_file():
+            raise ModelError(f"'{name}': there is no such file.")
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    elif name in names():
+        module = importlib.import_module(f"scenarios.systems.{name.replace('-', '_')}")
+    else:
+        near = difflib.get_close_matches(name, names(), 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names())}; or give a Python file."
+        raise ModelError(f"there is no scenario '{name}'; {hint}")
+    function = getattr(module, "build", None)
+    if not callable(function):
+        raise ModelError(f"'{name}' defines no function build(**settings) that returns an Assembly.")
+    return function  # type: ignore[no-any-return]

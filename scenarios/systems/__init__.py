@@ -1,0 +1,1 @@
+"""Ready systems: one file each, found by its name."""
