@@ -40,7 +40,13 @@ class Segment:
             return [(names, {key: array[:n] for key, array in series.items()}) for names, series in part]
 
         return Segment(
-            self.ticks[:n], cut(self.bodies), cut(self.joints), cut(self.forces), self.closed, self.finished, n
+            self.ticks[:n],
+            cut(self.bodies),
+            cut(self.joints),
+            cut(self.forces),
+            self.closed,
+            self.finished,
+            n,
         )
 
 
@@ -70,7 +76,7 @@ class Recorder:
         """Bytes of one sample."""
         numbers = sum(array.size for bodies in system.bodies for array in bodies.state().values())
         numbers += sum(joints.count * (2 * joints.form.rows + 6 + joints.ledger.shape[1]) for joints in system.joints)
-        return 8 * (numbers + len(system.force_home) + 1)
+        return 8 * (int(numbers) + len(system.force_home) + 1)
 
     def record(self, system: System) -> None:
         """Take a sample if this tick is one to record; a sample of the same tick is replaced (the state after an event)."""
@@ -78,7 +84,11 @@ class Recorder:
             return
         for joints in system.joints:
             joints.measure(system.elements)
-        while self.segments and self.segments[-1].used and self.segments[-1].ticks[self.segments[-1].used - 1] == system.tick:
+        while (
+            self.segments
+            and self.segments[-1].used
+            and self.segments[-1].ticks[self.segments[-1].used - 1] == system.tick
+        ):
             self.segments[-1].used -= 1
             if self.segments[-1].used == 0:
                 self.segments.pop()

@@ -51,7 +51,7 @@ class Run:
     @property
     def time(self) -> Array:
         """Times of the samples [s], (n,)."""
-        return self.ticks * self.dt
+        return np.asarray(self.ticks * self.dt)
 
     def __len__(self) -> int:
         return len(self.ticks)
@@ -77,7 +77,11 @@ class Run:
     def state(self, body: str) -> tuple[Array, Array, Array]:
         """Coordinates of a body, their velocities and accelerations, (n, elements, d) each."""
         self._body(body)
-        return self._series("bodies", body, "q"), self._series("bodies", body, "v"), self._series("bodies", body, "a")
+        return (
+            self._series("bodies", body, "q"),
+            self._series("bodies", body, "v"),
+            self._series("bodies", body, "a"),
+        )
 
     def internal_violation(self, body: str) -> Array:
         """Error of the internal constraints of a body (III.8), (n, m)."""
@@ -164,7 +168,9 @@ class Run:
                 if force in names:
                     series[part] = columns["work"][:, names.index(force)]
         if np.all(np.isnan(series)):
-            raise ModelError(_unknown("force", force, [n for s in self.segments for names, _ in s.forces for n in names]))
+            raise ModelError(
+                _unknown("force", force, [n for s in self.segments for names, _ in s.forces for n in names])
+            )
         return series
 
     # --- putting segments together ----------------------------------------------------------------------------------------
@@ -217,7 +223,7 @@ class Run:
         """Write `run.json` (model, settings, events, versions, timings, margins) and `arrays.npz` into a folder."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, Array] = {}
+        arrays: dict[str, Any] = {}
         layout = []
         for s, segment in enumerate(self.segments):
             arrays[f"{s}.ticks"] = segment.ticks
@@ -225,8 +231,14 @@ class Run:
                 for k, (_, series) in enumerate(getattr(segment, part)):
                     arrays.update({f"{s}.{part}.{k}.{key}": array for key, array in series.items()})
             layout.append(
-                {part: [[names, list(series)] for names, series in getattr(segment, part)] for part in ("bodies", "joints", "forces")}
-                | {"closed": {name: row.tolist() for name, row in segment.closed.items()}, "finished": segment.finished}
+                {
+                    part: [[names, list(series)] for names, series in getattr(segment, part)]
+                    for part in ("bodies", "joints", "forces")
+                }
+                | {
+                    "closed": {name: row.tolist() for name, row in segment.closed.items()},
+                    "finished": segment.finished,
+                }
             )
         data = {
             "format": FORMAT,
@@ -240,7 +252,7 @@ class Run:
             "timings": self.timings,
             "segments": layout,
         }
-        _write(folder / "arrays.npz", lambda path: np.savez(path, **arrays))  # type: ignore[arg-type]
+        _write(folder / "arrays.npz", lambda path: np.savez(path, **arrays))
         text = json.dumps(data, indent=1)
         _write(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
         return folder
@@ -253,7 +265,9 @@ class Run:
             raise ModelError(f"'{folder}' holds no run.json; give a folder written by Run.save or `modular run --out`.")
         data = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         if data.get("format") != FORMAT:
-            raise ModelError(f"'{folder}': format {data.get('format')!r} is not {FORMAT!r}; was it written by another version?")
+            raise ModelError(
+                f"'{folder}': format {data.get('format')!r} is not {FORMAT!r}; was it written by another version?"
+            )
         segments = []
         with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
             for s, layout in enumerate(data["segments"]):
@@ -300,7 +314,9 @@ class Run:
         lines = {
             "model": self.model.get("title") or "(no title)",
             "bodies, joints": f"{len(self.bodies)}, {len(self.joints)}",
-            "time": f"{self.time[0]:g} … {self.time[-1]:g} s, {len(self):,} samples, dt = {self.dt:g} s" if len(self) else "none",
+            "time": f"{self.time[0]:g} … {self.time[-1]:g} s, {len(self):,} samples, dt = {self.dt:g} s"
+            if len(self)
+            else "none",
         }
         if len(self):
             lines["energy"] = f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import nan
+from typing import Protocol
 
 from modular.events import Event, Readable, Scheduled
 
 
-class Clocked(Readable):
+class Clocked(Readable, Protocol):
     """A simulation, as far as a schedule reads it."""
 
-    tick: int
+    @property
+    def tick(self) -> int:
+        """Ticks since the start."""
 
 
 class Schedule:

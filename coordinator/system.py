@@ -116,7 +116,8 @@ class System:
             where = "lie" if edge.joint.coincident else "lie off its line,"
             raise ModelError(
                 f"joint '{name}': ports '{edge.first}' at {_show(a)} and '{edge.second}' at {_show(b)} {where} {gap:.4g} m "
-                f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or place the joint with at={_show(0.5 * (a + b))}."
+                f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or place the joint with "
+                f"at={_show(0.5 * (a + b))}."
             )
         attachment = edge.joint.attach(name, first, second, a, b)
         form = attachment.form

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,7 @@ class Assembly:
 
     def add(self, name: str, body: Body) -> None:
         """Add a body."""
-        self._check_name(name, self.bodies, "body")
+        self._check_name(name, "body", self.bodies)
         if not isinstance(body, Body):
             raise ModelError(f"body '{name}': {body!r} is no body; give one such as Rod(…) or RigidBody(…).")
         problems = body.check(name)
@@ -102,7 +102,7 @@ class Assembly:
 
     def join(self, name: str, joint: Joint, first: str, second: str, *, at: Sequence[float] | None = None) -> None:
         """Connect two ports ("body.port" or "ground"); `at` places the joint where the ports do not coincide [m]."""
-        self._check_name(name, {**self.joint_edges, **self.force_edges}, "joint")
+        self._check_name(name, "joint", self.joint_edges, self.force_edges)
         if not isinstance(joint, Joint):
             raise ModelError(f"joint '{name}': {joint!r} is no joint; give one such as Revolute().")
         ports = [self.port(text, f"joint '{name}'") for text in (first, second)]
@@ -117,7 +117,7 @@ class Assembly:
 
     def apply(self, name: str, force: Force, *ports: str) -> None:
         """Let a force act on one or two ports."""
-        self._check_name(name, {**self.joint_edges, **self.force_edges}, "force")
+        self._check_name(name, "force", self.joint_edges, self.force_edges)
         if not isinstance(force, Force):
             raise ModelError(f"force '{name}': {force!r} is no force; give one such as Load(force=(1, 0)).")
         problems = force.check(name, self.dimension)
@@ -155,7 +155,9 @@ class Assembly:
     def when(self, condition: Condition, *events: Event, repeats: bool = False) -> None:
         """Let events happen at the first tick at which a condition has come true; `repeats` keeps it armed."""
         if not isinstance(condition, Condition):
-            raise ModelError(f"Assembly.when: {condition!r} is no condition; give one such as Crossing('rod.end', 'y').")
+            raise ModelError(
+                f"Assembly.when: {condition!r} is no condition; give one such as Crossing('rod.end', 'y')."
+            )
         self.schedule.append(Scheduled(_events(events), condition=condition, repeats=repeats))
 
     # --- looking up ------------------------------------------------------------------------------------------------
@@ -169,19 +171,25 @@ class Assembly:
         self.known(port.port, self.bodies[port.body].port_names, f"port of '{port.body}'", owner)
         return port
 
-    def known(self, name: str, names: Iterable[str], what: str, owner: str = "") -> None:
+    def known(self, name: str, names: Collection[str], what: str, owner: str = "") -> None:
         """Refuse an unknown name and propose the nearest."""
-        names = list(names)
         if name in names:
             return
+        names = list(names)
         near = difflib.get_close_matches(name, names, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names[:12]) or 'none'}{' …' * (len(names) > 12)}."
+        hint = (
+            f"did you mean '{near[0]}'?"
+            if near
+            else f"known: {', '.join(names[:12]) or 'none'}{' …' * (len(names) > 12)}."
+        )
         raise ModelError(f"{owner + ': ' if owner else ''}there is no {what} '{name}'; {hint}")
 
-    def _check_name(self, name: str, taken: Iterable[str], what: str) -> None:
+    def _check_name(self, name: str, what: str, *taken: Container[str]) -> None:
         if not isinstance(name, str) or not name or name == GROUND or any(c in name for c in "./\\ \t\n"):
-            raise ModelError(f"{what} {name!r}: a name needs at least one character, no dot, slash or space, and is not 'ground'.")
-        if name in taken:
+            raise ModelError(
+                f"{what} {name!r}: a name needs at least one character, no dot, slash or space, and is not 'ground'."
+            )
+        if any(name in names for names in taken):
             raise ModelError(f"{what} '{name}' exists already; choose another name.")
 
     # --- as data -----------------------------------------------------------------------------------------------------

@@ -37,8 +37,8 @@ class Body(Component):
 
     @property
     @abstractmethod
-    def mass(self) -> float:
-        """Total mass [kg]."""
+    def total_mass(self) -> float:
+        """[kg]."""
 
     @abstractmethod
     def check(self, name: str) -> list[str]:

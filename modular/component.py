@@ -29,10 +29,9 @@ class Component:
 
     def to_data(self) -> dict[str, Any]:
         """This component as JSON-ready data."""
-        assert dataclasses.is_dataclass(self)
         fields = {
             field.name: plain(getattr(self, field.name))
-            for field in dataclasses.fields(self)
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
             if not _is_default(field, getattr(self, field.name))
         }
         return {"class": class_name(type(self)), **fields}

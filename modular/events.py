@@ -172,7 +172,9 @@ class Scheduled:
 
     def to_data(self) -> dict[str, Any]:
         """As JSON-ready data."""
-        when = {"at": self.time} if self.condition is None else {"when": self.condition.to_data(), "repeats": self.repeats}
+        when = (
+            {"at": self.time} if self.condition is None else {"when": self.condition.to_data(), "repeats": self.repeats}
+        )
         return {**when, "do": [event.to_data() for event in self.events]}
 
     @classmethod

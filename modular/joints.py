@@ -56,7 +56,14 @@ class Joints(Stack):
     def linearise(self, elements: Elements) -> None:
         """Errors and Jacobians at the elements as they are shown."""
         self.form.linearise(
-            self.count, self.first, self.second, self.marker, elements.position, self.error, self.on_first, self.on_second
+            self.count,
+            self.first,
+            self.second,
+            self.marker,
+            elements.position,
+            self.error,
+            self.on_first,
+            self.on_second,
         )
 
     def measure(self, elements: Elements) -> None:
@@ -117,7 +124,9 @@ class Joints(Stack):
 
 
 @kernel
-def rate_loop(count, first, second, on_first, on_second, velocity, rate):
+def rate_loop(
+    count: int, first: Indices, second: Indices, on_first: Array, on_second: Array, velocity: Array, rate: Array
+) -> None:
     """phi' = J v over both sides."""
     for n in range(count):
         for i in range(rate.shape[1]):
@@ -133,8 +142,20 @@ def rate_loop(count, first, second, on_first, on_second, velocity, rate):
 
 @kernel
 def exert_loop(
-    count, first, second, on_first, on_second, stiffness, damping, error, rate, effort, force, power, ledger
-):  # fmt: skip
+    count: int,
+    first: Indices,
+    second: Indices,
+    on_first: Array,
+    on_second: Array,
+    stiffness: Array,
+    damping: Array,
+    error: Array,
+    rate: Array,
+    effort: Array,
+    force: Array,
+    power: Array,
+    ledger: Array,
+) -> None:
     """Explicit penalty, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars."""
     rows = error.shape[1]
     for n in range(count):
@@ -166,7 +187,9 @@ def exert_loop(
 
 
 @kernel
-def work_of(start, number, dt, force, force_before, velocity, velocity_before):
+def work_of(
+    start: int, number: int, dt: float, force: Array, force_before: Array, velocity: Array, velocity_before: Array
+) -> float:
     """Work of the forces on some elements during a tick; remembers them for the next.
 
     Mean force times mean velocity times dt: with gamma = 1/2 the work of all forces on a body is then exactly the
@@ -183,8 +206,20 @@ def work_of(start, number, dt, force, force_before, velocity, velocity_before):
 
 @kernel
 def account_loop(
-    count, first, second, on_first, on_second, dt, force, force_before, velocity, velocity_before, power, power_before, ledger
-):  # fmt: skip
+    count: int,
+    first: Indices,
+    second: Indices,
+    on_first: int,
+    on_second: int,
+    dt: float,
+    force: Array,
+    force_before: Array,
+    velocity: Array,
+    velocity_before: Array,
+    power: Array,
+    power_before: Array,
+    ledger: Array,
+) -> None:
     """What each joint did to its sides, holds, took, and what is left without a name."""
     for n in range(count):
         book = ledger[n]
@@ -196,6 +231,8 @@ def account_loop(
 
 
 @kernel
-def close(book):
+def close(book: Array) -> None:
     """Whatever the named lines leave open is the leak."""
-    book[LEAKED] = -(book[WORK_FIRST] + book[WORK_SECOND] + book[STORED] + book[DISSIPATED] + book[RELEASED] + book[IMPACT])
+    book[LEAKED] = -(
+        book[WORK_FIRST] + book[WORK_SECOND] + book[STORED] + book[DISSIPATED] + book[RELEASED] + book[IMPACT]
+    )

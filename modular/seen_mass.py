@@ -7,12 +7,23 @@ element rows, so a joint needs nothing but what its two neighbours report.
 
 import numpy as np
 
-from modular.elements import RIGID
+from modular.elements import RIGID, Array, Indices
 from modular.kernel import kernel
 
 
 @kernel
-def see_loop(count, first, second, on_first, on_second, response, modes, seen_first, seen_second, compliance):
+def see_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    on_first: Array,
+    on_second: Array,
+    response: Array,
+    modes: int,
+    seen_first: Array,
+    seen_second: Array,
+    compliance: Array,
+) -> None:
     """G on both sides and W = G_a G_a^T + G_b G_b^T of every joint."""
     rows = on_first.shape[1]
     for n in range(count):
@@ -28,7 +39,7 @@ def see_loop(count, first, second, on_first, on_second, response, modes, seen_fi
 
 
 @kernel
-def through(element, jacobian, response, modes, seen):
+def through(element: int, jacobian: Array, response: Array, modes: int, seen: Array) -> None:
     """G = J B for one side."""
     for i in range(jacobian.shape[0]):
         for mode in range(modes):
@@ -40,7 +51,7 @@ def through(element, jacobian, response, modes, seen):
 
 
 @kernel
-def shape_loop(count, translations, rotations, compliance, shape):
+def shape_loop(count: int, translations: int, rotations: int, compliance: Array, shape: Array) -> None:
     """Seen mass of every joint as a matrix: translations one isotropic number, rotations W_rr^-1 (pseudo-inverse).
 
     The isotropic number is the inverse of the trace, which neither a turn of the bodies nor one of the world changes; its
@@ -64,7 +75,7 @@ def shape_loop(count, translations, rotations, compliance, shape):
 
 
 @kernel
-def invert_rotations(w, rank, inverse):
+def invert_rotations(w: Array, rank: int, inverse: Array) -> None:
     """Pseudo-inverse of a 1 x 1 or 3 x 3 semi-definite matrix of the given rank (1, 2 or 3)."""
     inverse[:] = 0.0
     if w.shape[0] == 1:
@@ -100,7 +111,7 @@ def invert_rotations(w, rank, inverse):
 
 
 @kernel
-def adjugate(m, out):
+def adjugate(m: Array, out: Array) -> None:
     """Adjugate of a symmetric 3 x 3 matrix."""
     out[0, 0] = m[1, 1] * m[2, 2] - m[1, 2] * m[2, 1]
     out[1, 1] = m[0, 0] * m[2, 2] - m[0, 2] * m[2, 0]
@@ -111,7 +122,16 @@ def adjugate(m, out):
 
 
 @kernel
-def load_loop(count, translations, first, second, seen_first, seen_second, block, load):
+def load_loop(
+    count: int,
+    translations: int,
+    first: Indices,
+    second: Indices,
+    seen_first: Array,
+    seen_second: Array,
+    block: Array,
+    load: Array,
+) -> None:
     """Share each joint's block E between its bodies and write G^T (E / theta) G for each side.
 
     theta_a + theta_b = 1 in the proportions of the two compliances, translations and rotations each on their own. A body
@@ -137,7 +157,7 @@ def load_loop(count, translations, first, second, seen_first, seen_second, block
 
 
 @kernel
-def asked(seen, block, start, stop):
+def asked(seen: Array, block: Array, start: int, stop: int) -> float:
     """tr(E W) of one side and one part."""
     value = 0.0
     for i in range(start, stop):
@@ -148,7 +168,7 @@ def asked(seen, block, start, stop):
 
 
 @kernel
-def add_load(seen, block, start, stop, factor, load):
+def add_load(seen: Array, block: Array, start: int, stop: int, factor: float, load: Array) -> None:
     """load += factor G^T E G."""
     for i in range(start, stop):
         for j in range(start, stop):

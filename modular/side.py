@@ -26,7 +26,11 @@ class Side(ABC):
     position: Array  # of the port [m]
     velocity: Array  # [m/s]
     acceleration: Array  # [m/s^2]
-    frame: Array  # axes of the port as rows
+
+    @property
+    @abstractmethod
+    def frame(self) -> Array:
+        """Axes of the port as rows."""
 
     @abstractmethod
     def point(self, x: Array) -> Mark | None:
@@ -50,7 +54,12 @@ class GroundSide(Side):
         self.position = np.array(position, float)
         self.velocity = np.zeros_like(self.position)
         self.acceleration = np.zeros_like(self.position)
-        self.frame = frame
+        self._frame = frame
+
+    @property
+    def frame(self) -> Array:
+        """The axes it was given."""
+        return self._frame
 
     def point(self, x: Array) -> Mark:
         """Any point."""

@@ -20,7 +20,9 @@ SYSTEMS = Path(__file__).parent / "systems"
 
 def names() -> list[str]:
     """Names of the ready scenarios."""
-    return sorted(path.stem.replace("_", "-") for path in SYSTEMS.glob("*.py") if not path.stem.startswith("_"))
+    return sorted(
+        path.stem.replace("_", "-") for path in SYSTEMS.glob("*.py") if not path.stem.startswith("_")
+    )
 
 
 def describe(name: str) -> tuple[str, dict[str, str]]:
@@ -33,7 +35,9 @@ def describe(name: str) -> tuple[str, dict[str, str]]:
             arguments = [*node.args.args, *node.args.kwonlyargs]
             defaults = [*node.args.defaults, *node.args.kw_defaults]
             settings = {
-                argument.arg: ast.unparse(default) for argument, default in zip(arguments, defaults, strict=True) if default
+                argument.arg: ast.unparse(default)
+                for argument, default in zip(arguments, defaults, strict=True)
+                if default
             }
     return summary, settings
 
@@ -74,7 +78,9 @@ def _function(name: str) -> Callable[..., Any]:
         module = importlib.import_module(f"scenarios.systems.{name.replace('-', '_')}")
     else:
         near = difflib.get_close_matches(name, names(), 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names())}; or give a Python file."
+        hint = (
+            f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names())}; or give a Python file."
+        )
         raise ModelError(f"there is no scenario '{name}'; {hint}")
     function = getattr(module, "build", None)
     if not callable(function):

@@ -60,7 +60,7 @@ class NaturalBody(Body):
 
     @property
     @abstractmethod
-    def ports(self) -> Mapping[str, Port]:
+    def places(self) -> Mapping[str, Port]:
         """The named ports."""
 
     velocity: Sequence[float] | None
@@ -74,11 +74,11 @@ class NaturalBody(Body):
     @property
     def port_names(self) -> tuple[str, ...]:
         """Names of the ports, in order."""
-        return tuple(self.ports)
+        return tuple(self.places)
 
     @property
-    def mass(self) -> float:
-        """Total mass [kg]."""
+    def total_mass(self) -> float:
+        """[kg]."""
         return self.mass_properties.mass
 
     def kind(self) -> Hashable:
@@ -150,12 +150,16 @@ class NaturalBody(Body):
     def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of a port, shape (..., dimension)."""
         row = self.port_weights[port]
-        return tuple(np.einsum("i,...ic->...c", row, x) for x in (q, v, a))  # type: ignore[return-value]
+        return (
+            np.einsum("i,...ic->...c", row, q),
+            np.einsum("i,...ic->...c", row, v),
+            np.einsum("i,...ic->...c", row, a),
+        )
 
     @cached_property
     def port_weights(self) -> dict[str, Array]:
         """How each port's point is put together from the elements."""
-        return {name: self.weights(np.asarray(port.point, float), point=True) for name, port in self.ports.items()}
+        return {name: self.weights(np.asarray(port.point, float), point=True) for name, port in self.places.items()}
 
     @cached_property
     def centre_weights(self) -> Array:
@@ -164,11 +168,11 @@ class NaturalBody(Body):
 
     def mass_centre(self, q: Array) -> Array:
         """Position of the mass centre [m], shape (..., dimension)."""
-        return np.einsum("i,...ic->...c", self.centre_weights, q)
+        return np.asarray(np.einsum("i,...ic->...c", self.centre_weights, q))
 
     def momentum(self, q: Array, v: Array) -> Array:
         """Linear momentum [kg m/s], shape (..., dimension)."""
-        return self.mass * self.mass_centre(v)
+        return self.total_mass * self.mass_centre(v)
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
         """1/2 v^T M v [J], shape (...); (A1.3) of the thesis lacks the factor 1/2."""
@@ -176,7 +180,7 @@ class NaturalBody(Body):
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], zero at the origin of the world, shape (...)."""
-        return np.asarray(-self.mass * self.mass_centre(q) @ gravity)
+        return np.asarray(-self.total_mass * self.mass_centre(q) @ gravity)
 
     def internal_violation(self, q: Array) -> Array:
         """Error of each internal constraint, w_a . w_b - const (halved where a = b), shape (..., m)."""
@@ -191,7 +195,11 @@ class NaturalBody(Body):
         rows = e * (e - 1) // 2
         error, rate = np.empty((2, int(np.prod(series)), rows))
         violations_loop(
-            np.ascontiguousarray(q).reshape(-1, e, d), np.ascontiguousarray(v).reshape(-1, e, d), self.gram, error, rate
+            np.ascontiguousarray(q).reshape(-1, e, d),
+            np.ascontiguousarray(v).reshape(-1, e, d),
+            self.gram,
+            error,
+            rate,
         )
         return error.reshape(*series, rows), rate.reshape(*series, rows)
 
@@ -202,7 +210,7 @@ class NaturalBody(Body):
         problems = self.check_data(name)
         if problems:
             return problems  # what follows would only repeat them
-        for port, place in self.ports.items():
+        for port, place in self.places.items():
             try:
                 place.frame(f"port '{name}.{port}'")
             except ModelError as error:
@@ -246,7 +254,7 @@ def find_mark(q: Array, x: Array, *, point: bool) -> Mark | None:
 
 def second_moment_from_inertia(inertia: Array) -> Array:
     """J = 1/2 tr(I) 1 - I about the mass centre (A1.11)."""
-    return 0.5 * np.trace(inertia) * np.eye(len(inertia)) - inertia
+    return np.asarray(0.5 * np.trace(inertia) * np.eye(len(inertia)) - inertia)
 
 
 def principal(second_moment: Array) -> tuple[Array, Array]:

@@ -6,15 +6,18 @@ the unit matrix, so everything below works on rows of d numbers. With w = (B - A
 (III.8) are the products w_a . w_b = const, one for each pair a <= b; equal pairs carry a factor 1/2, as (VI.2).
 """
 
+from math import sqrt
+
 import numpy as np
 
+from modular.elements import Array, Indices
 from modular.kernel import kernel
 
 MODES = 6
 
 
 @kernel
-def differences(q, w):
+def differences(q: Array, w: Array) -> None:
     """w = (B - A, u, v) of one body, or the same of its velocities or accelerations."""
     for c in range(q.shape[1]):
         if w.shape[0] > 0:
@@ -24,7 +27,7 @@ def differences(q, w):
 
 
 @kernel
-def constraint_errors(w, gram, error):
+def constraint_errors(w: Array, gram: Array, error: Array) -> None:
     """phi of one body: (III.8), each pair against its constant."""
     row = 0
     for i in range(w.shape[0]):
@@ -37,7 +40,7 @@ def constraint_errors(w, gram, error):
 
 
 @kernel
-def constraint_rates(w, dw, rate):
+def constraint_rates(w: Array, dw: Array, rate: Array) -> None:
     """H v of one body."""
     row = 0
     for i in range(w.shape[0]):
@@ -52,7 +55,9 @@ def constraint_rates(w, dw, rate):
 
 
 @kernel
-def remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a):
+def remove_internal(
+    w: Array, inverse_mass: Array, inverse_s: Array, residual: Array, multipliers: Array, pull: Array, a: Array
+) -> None:
     """a -= M^-1 H^T S^-1 residual, for one body; S = H M^-1 H^T is the constant local operator."""
     rows = residual.shape[0]
     for r in range(rows):
@@ -89,7 +94,21 @@ def remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a):
 
 
 @kernel
-def solve_locally(q, v, force, inverse_mass, inverse_s, gram, fall, gravity, stiffness, damping, iterations, scratch, a):
+def solve_locally(
+    q: Array,
+    v: Array,
+    force: Array,
+    inverse_mass: Array,
+    inverse_s: Array,
+    gram: Array,
+    fall: Array,
+    gravity: Array,
+    stiffness: float,
+    damping: float,
+    iterations: int,
+    scratch: tuple[Array, ...],
+    a: Array,
+) -> None:
     """Acceleration of one body at (q, v) under the forces on its coordinates: Bayo's iteration (IV.8).
 
     Written with the constraint-space operator: (M + alpha H^T H) a' = M a - alpha H^T f is the same as
@@ -111,25 +130,28 @@ def solve_locally(q, v, force, inverse_mass, inverse_s, gram, fall, gravity, sti
     differences(v, dw)
     constraint_errors(w, gram, error)
     constraint_rates(w, dw, rate)
-    # H q'' + dH/dt q' + 2 xi omega phi' + omega^2 phi                           Séguy 2003, (IV.7), (IV.8)
+    # f = dH/dt q' + 2 xi omega phi' + omega^2 phi stays as it is through the iterations   Séguy 2003, (IV.6)
+    row = 0
+    for i in range(vectors):
+        for j in range(i, vectors):
+            centripetal = 0.0
+            for c in range(dimension):
+                centripetal += dw[i, c] * dw[j, c]
+            if i != j:
+                centripetal *= 2.0
+            rate[row] = centripetal + damping * rate[row] + stiffness * error[row]
+            row += 1
     for _ in range(iterations):
+        # a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f)                              Séguy 2003, (IV.8)
         differences(a, ddw)
         constraint_rates(w, ddw, residual)
-        row = 0
-        for i in range(vectors):
-            for j in range(i, vectors):
-                centripetal = 0.0
-                for c in range(dimension):
-                    centripetal += dw[i, c] * dw[j, c]
-                if i != j:
-                    centripetal *= 2.0
-                residual[row] += centripetal + damping * rate[row] + stiffness * error[row]
-                row += 1
+        for r in range(residual.shape[0]):
+            residual[r] += rate[r]
         remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a)
 
 
 @kernel
-def workspace(elements, dimension):
+def workspace(elements: int, dimension: int) -> tuple[Array, ...]:
     """Scratch arrays for one body at a time."""
     vectors = max(elements - 1, 0)
     rows = vectors * (vectors + 1) // 2
@@ -146,7 +168,7 @@ def workspace(elements, dimension):
 
 
 @kernel
-def show_row(state, attached, weights, number, shown):
+def show_row(state: Array, attached: Indices, weights: Array, number: int, shown: Array) -> None:
     """Every attached element is a constant linear map of the coordinates (III.3.5)."""
     for k in range(number):
         element = attached[k]
@@ -158,14 +180,14 @@ def show_row(state, attached, weights, number, shown):
 
 
 @kernel
-def show_loop(count, state, attached, weights, numbers, shown):
+def show_loop(count: int, state: Array, attached: Indices, weights: Array, numbers: Indices, shown: Array) -> None:
     """Show one kind of state of a whole stack."""
     for n in range(count):
         show_row(state[n], attached[n], weights[n], numbers[n], shown)
 
 
 @kernel
-def collect_row(attached, weights, number, force, total):
+def collect_row(attached: Indices, weights: Array, number: int, force: Array, total: Array) -> None:
     """Forces on the elements become forces on the coordinates: the transpose of `show_row`."""
     total[:] = 0.0
     for k in range(number):
@@ -176,7 +198,23 @@ def collect_row(attached, weights, number, force, total):
 
 
 @kernel
-def predict_loop(count, q, v, a, q_new, v_new, dt, beta, gamma, attached, weights, numbers, position, velocity, current):
+def predict_loop(
+    count: int,
+    q: Array,
+    v: Array,
+    a: Array,
+    q_new: Array,
+    v_new: Array,
+    dt: float,
+    beta: float,
+    gamma: float,
+    attached: Indices,
+    weights: Array,
+    numbers: Indices,
+    position: Array,
+    velocity: Array,
+    current: Array,
+) -> None:
     """Predict (II.44 with the unknown acceleration left out) and show the predicted elements."""
     now = np.empty((q.shape[1], q.shape[2]))
     for n in range(count):
@@ -192,9 +230,30 @@ def predict_loop(count, q, v, a, q_new, v_new, dt, beta, gamma, attached, weight
 
 @kernel
 def correct_loop(
-    count, q, v, a, q_new, v_new, dt, beta, gamma, inverse_mass, inverse_s, gram, fall, gravity,
-    stiffness, damping, iterations, attached, weights, numbers, force, position, velocity,
-):  # fmt: skip
+    count: int,
+    q: Array,
+    v: Array,
+    a: Array,
+    q_new: Array,
+    v_new: Array,
+    dt: float,
+    beta: float,
+    gamma: float,
+    inverse_mass: Array,
+    inverse_s: Array,
+    gram: Array,
+    fall: Array,
+    gravity: Array,
+    stiffness: float,
+    damping: float,
+    iterations: int,
+    attached: Indices,
+    weights: Array,
+    numbers: Indices,
+    force: Array,
+    position: Array,
+    velocity: Array,
+) -> int:
     """Local solve, correction (II.44), corrected elements; the first row that went wrong, or -1."""
     elements, dimension = q.shape[1], q.shape[2]
     total = np.empty((elements, dimension))
@@ -218,7 +277,7 @@ def correct_loop(
 
 
 @kernel
-def is_sound(q, v, gram):
+def is_sound(q: Array, v: Array, gram: Array) -> bool:
     """Finite, and every vector within half of its squared length: a body beyond that has lost its shape."""
     for i in range(q.shape[0]):
         for c in range(q.shape[1]):
@@ -236,9 +295,23 @@ def is_sound(q, v, gram):
 
 @kernel
 def reevaluate_loop(
-    rows, q, v, a, inverse_mass, inverse_s, gram, fall, gravity,
-    stiffness, damping, iterations, attached, weights, numbers, force,
-):  # fmt: skip
+    rows: Indices,
+    q: Array,
+    v: Array,
+    a: Array,
+    inverse_mass: Array,
+    inverse_s: Array,
+    gram: Array,
+    fall: Array,
+    gravity: Array,
+    stiffness: float,
+    damping: float,
+    iterations: int,
+    attached: Indices,
+    weights: Array,
+    numbers: Indices,
+    force: Array,
+) -> None:
     """Accelerations at the unchanged state, for the rows of bodies that an event touched."""
     elements, dimension = q.shape[1], q.shape[2]
     total = np.empty((elements, dimension))
@@ -252,7 +325,18 @@ def reevaluate_loop(
 
 
 @kernel
-def respond_loop(count, q, slip, centre, axes, spin, attached, weights, numbers, response):
+def respond_loop(
+    count: int,
+    q: Array,
+    slip: Array,
+    centre: Array,
+    axes: Array,
+    spin: Array,
+    attached: Indices,
+    weights: Array,
+    numbers: Indices,
+    response: Array,
+) -> None:
     """B of every attached element of a rigid body: three translations and three rotations, mass-normalised.
 
     B B^T = C M_c^-1 C^T with M_c^-1 = M^-1 - M^-1 H^T S^-1 H M^-1: a body whose internal constraints hold moves as
@@ -294,7 +378,9 @@ def respond_loop(count, q, slip, centre, axes, spin, attached, weights, numbers,
 
 
 @kernel
-def respond_freely_loop(count, root, dimension, attached, weights, numbers, response):
+def respond_freely_loop(
+    count: int, root: Array, dimension: int, attached: Indices, weights: Array, numbers: Indices, response: Array
+) -> None:
     """B of every attached element with the plain M^-1 of (IV.14); root is the Cholesky factor of M^-1."""
     elements = root.shape[1]
     for n in range(count):
@@ -311,7 +397,7 @@ def respond_freely_loop(count, root, dimension, attached, weights, numbers, resp
 
 
 @kernel
-def tighten_loop(count, attached, numbers, load, bound):
+def tighten_loop(count: int, attached: Indices, numbers: Indices, load: Array, bound: Array) -> None:
     """Upper bound of the largest eigenvalue of each body's summed loads, written to all its elements."""
     total = np.empty((MODES, MODES))
     square = np.empty((MODES, MODES))
@@ -327,7 +413,7 @@ def tighten_loop(count, attached, numbers, load, bound):
 
 
 @kernel
-def largest_eigenvalue(matrix, square):
+def largest_eigenvalue(matrix: Array, square: Array) -> float:
     """Upper bound of the largest eigenvalue of a symmetric semi-definite matrix, at most 3 % above it; spoils it.
 
     lambda <= (tr A^64)^(1/64), by six squarings scaled by their traces: no branch, no library, smooth in A.
@@ -354,14 +440,14 @@ def largest_eigenvalue(matrix, square):
                 square[i, j] = value
                 square[j, i] = value
         matrix[:] = square
-    value = traces[6]
+    largest: float = traces[6]
     for power in range(5, -1, -1):
-        value = traces[power] * np.sqrt(value)
-    return value
+        largest = traces[power] * sqrt(largest)
+    return largest
 
 
 @kernel
-def violations_loop(q, v, gram, error, rate):
+def violations_loop(q: Array, v: Array, gram: Array, error: Array, rate: Array) -> None:
     """Internal constraints in position and velocity along a series of states of one body."""
     scratch = workspace(q.shape[1], q.shape[2])
     w, dw = scratch[0], scratch[1]
@@ -373,7 +459,7 @@ def violations_loop(q, v, gram, error, rate):
 
 
 @kernel
-def push_row(q, push, inverse_mass, inverse_s, jump):
+def push_row(q: Array, push: Array, inverse_mass: Array, inverse_s: Array, jump: Array) -> None:
     """Jump of velocity of one body under impulses on its coordinates: M_c^-1 p."""
     elements, dimension = q.shape
     for c in range(dimension):

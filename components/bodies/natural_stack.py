@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from components.bodies import natural_kernels as kernels
 from modular.augmented_lagrangian import AugmentedLagrangian
+from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.newmark import Newmark
 from modular.port import PortName
@@ -70,8 +71,9 @@ class NaturalBodies(Stack):
 
     # --- coming and going ----------------------------------------------------------------------------------------
 
-    def add(self, name: str, body: NaturalBody) -> None:
+    def add(self, name: str, body: Body) -> None:
         """Take a body in, in its initial state."""
+        body = cast("NaturalBody", body)
         row = self.add_row(name)
         self.bodies[name] = body
         self.q[row] = body.elements
@@ -83,7 +85,7 @@ class NaturalBodies(Stack):
         self.local[row] = local_operator(body.gram, self.inverse_mass[row])
         self.fall[row, :2] = 1.0
         self.centre[row] = body.centre_weights
-        self.slip[row] = 1.0 / np.sqrt(body.mass)
+        self.slip[row] = 1.0 / np.sqrt(body.total_mass)
         self.spin[row], self.axes[row] = turning(body)
         self._factorise(row)
 
@@ -142,10 +144,12 @@ class NaturalBodies(Stack):
 
     def configure(self, newmark: Newmark, internal: AugmentedLagrangian, dt: float) -> None:
         """Take the settings of the scheme."""
+        changed = internal != self.internal
         self.newmark, self.internal, self.dt = newmark, internal, dt
         self.stiffness, self.damping = internal.gains(dt)
-        for row in range(self.count):
-            self._factorise(row)
+        if changed:
+            for row in range(self.count):
+                self._factorise(row)
 
     def _factorise(self, row: int) -> None:
         """The constant local operator, once per body."""
@@ -190,7 +194,13 @@ class NaturalBodies(Stack):
             )  # fmt: skip
         else:
             kernels.respond_freely_loop(
-                self.count, self.root, self.shape[1], self.attached, self.weights, self.numbers, elements.response
+                self.count,
+                self.root,
+                self.shape[1],
+                self.attached,
+                self.weights,
+                self.numbers,
+                elements.response,
             )
 
     def tighten(self, elements: Elements) -> None:
@@ -275,11 +285,16 @@ class NaturalSide(Side):
         self.position = weights @ stack.q[row]
         self.velocity = weights @ stack.v[row]
         self.acceleration = weights @ stack.a[row]
-        start = body.ports[port.port].frame(self.name)
-        self.frame = turned(start, body.spans, self._vectors)
+        self._start = (body.places[port.port], body.spans)
 
     @property
-    def _vectors(self) -> Array:
+    def frame(self) -> Array:
+        """Axes of the port as rows, turned with the body (rods: by the shortest turn)."""
+        place, spans = self._start
+        return turned(place.frame(self.name), spans, self._spans)
+
+    @property
+    def _spans(self) -> Array:
         return np.concatenate([self._q[1:2] - self._q[0:1], self._q[2:]])
 
     def point(self, x: Array) -> Mark | None:
@@ -295,7 +310,7 @@ class NaturalSide(Side):
     @property
     def directions(self) -> Array:
         """Orthonormal basis (rows) of the directions that this body can follow."""
-        w = self._vectors
+        w = self._spans
         if len(w) == 0:
             return np.zeros((0, self._q.shape[1]))
         if len(w) == 1:

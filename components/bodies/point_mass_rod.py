@@ -29,7 +29,7 @@ class PointMassRod(NaturalBody):
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
 
     @cached_property
-    def ports(self) -> Mapping[str, Port]:
+    def places(self) -> Mapping[str, Port]:
         """Its two ends."""
         return {"start": Port(self.start), "end": Port(self.end)}
 

@@ -27,10 +27,10 @@ class RigidBody(NaturalBody):
     rounding. Left out, A is the mass centre and the rest follows the principal axes.
     """
 
-    mass: float = field(kw_only=True)  # type: ignore[assignment]
+    mass: float = field(kw_only=True)
     inertia: Any = field(kw_only=True)
     centre: Sequence[float] = field(kw_only=True)
-    ports: Mapping[str, Any] = field(kw_only=True, default_factory=dict)  # type: ignore[assignment]
+    ports: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
     points: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
@@ -39,6 +39,11 @@ class RigidBody(NaturalBody):
     def __post_init__(self) -> None:
         places = {n: p if isinstance(p, Port) else Port(tuple(float(x) for x in p)) for n, p in self.ports.items()}
         object.__setattr__(self, "ports", places)
+
+    @property
+    def places(self) -> Mapping[str, Port]:
+        """The named ports."""
+        return self.ports
 
     @cached_property
     def inertia_tensor(self) -> Array:
@@ -73,7 +78,9 @@ class RigidBody(NaturalBody):
 
     @property
     def _rank(self) -> int:
-        size = max([float(np.linalg.norm(np.asarray(p.point, float) - self.centre)) for p in self.ports.values()] + [0.0])
+        size = max(
+            [float(np.linalg.norm(np.asarray(p.point, float) - self.centre)) for p in self.ports.values()] + [0.0]
+        )
         return rank(self.mass_properties.second_moment, self.mass, size)
 
     def check_data(self, name: str) -> list[str]:
@@ -94,7 +101,10 @@ class RigidBody(NaturalBody):
         for port, place in self.ports.items():
             if len(place.point) != d:
                 problems.append(f"port '{name}.{port}' has {len(place.point)} coordinates where its body has {d}.")
-        for label, value, size in (("velocity", self.velocity, d), ("angular_velocity", self.angular_velocity, 2 * d - 3)):
+        for label, value, size in (
+            ("velocity", self.velocity, d),
+            ("angular_velocity", self.angular_velocity, 2 * d - 3),
+        ):
             if value is not None and np.size(value) != size:
                 problems.append(f"body '{name}': {label} = {value} needs {size} component{'s' if size > 1 else ''}.")
         return problems or self._check_elements(name)
@@ -135,7 +145,9 @@ class RigidBody(NaturalBody):
                 f"{'space' if len(self.centre) == 3 else 'the plane'}, or leave points and vectors out."
             ]
         if needed == 1 and find_off_line(self):
-            return [f"body '{name}': its mass lies on a line that A and B miss; put both points on it, or leave them out."]
+            return [
+                f"body '{name}': its mass lies on a line that A and B miss; put both points on it, or leave them out."
+            ]
         return []
 
     @classmethod

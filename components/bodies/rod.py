@@ -26,13 +26,13 @@ class Rod(NaturalBody):
 
     start: Sequence[float]
     end: Sequence[float]
-    mass: float  # type: ignore[assignment]
+    mass: float
     radius: float = 0.0
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
 
     @cached_property
-    def ports(self) -> Mapping[str, Port]:
+    def places(self) -> Mapping[str, Port]:
         """Its two ends."""
         return {"start": Port(self.start), "end": Port(self.end)}
 

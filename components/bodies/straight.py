@@ -35,7 +35,9 @@ def check_straight(
     """Ends of different dimension or at the same place, velocities of the wrong size."""
     d = len(start)
     if d not in (2, 3) or len(end) != d:
-        return [f"body '{name}': start = {tuple(start)} and end = {tuple(end)} need two coordinates each, or three each."]
+        return [
+            f"body '{name}': start = {tuple(start)} and end = {tuple(end)} need two coordinates each, or three each."
+        ]
     if not np.all(np.isfinite([start, end])):
         return [f"body '{name}': start = {tuple(start)} or end = {tuple(end)} is not finite."]
     problems = []

@@ -96,7 +96,7 @@ class Loads(Stack):
 
 
 @kernel
-def load_loop(count, first, value, force):
+def load_loop(count: int, first: Indices, value: Array, force: Array) -> None:
     """Each load on its element."""
     for n in range(count):
         for c in range(force.shape[1]):
@@ -104,7 +104,16 @@ def load_loop(count, first, value, force):
 
 
 @kernel
-def work_loop(count, first, dt, force, force_before, velocity, velocity_before, done):
+def work_loop(
+    count: int,
+    first: Indices,
+    dt: float,
+    force: Array,
+    force_before: Array,
+    velocity: Array,
+    velocity_before: Array,
+    done: Array,
+) -> None:
     """Work of each load during a tick."""
     for n in range(count):
         done[n] += work_of(first[n], 1, dt, force, force_before, velocity, velocity_before)

@@ -9,7 +9,7 @@ import numpy as np
 
 from components.joints.revolute import ALIGNED_POINTS
 from components.joints.rows import coincide, keep_angle_in_plane, lock
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.kernel import kernel
@@ -17,7 +17,16 @@ from modular.side import Mark, Side
 
 
 @kernel
-def locked_points_loop(count, first, second, marker, x, error, on_first, on_second):
+def locked_points_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """Coincident points and parallel axes."""
     for n in range(count):
         a = x[first[n] : first[n] + 4]
@@ -27,7 +36,16 @@ def locked_points_loop(count, first, second, marker, x, error, on_first, on_seco
 
 
 @kernel
-def locked_points_in_plane_loop(count, first, second, marker, x, error, on_first, on_second):
+def locked_points_in_plane_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """Coincident points and a constant angle."""
     for n in range(count):
         a = x[first[n] : first[n] + 2]
@@ -40,7 +58,15 @@ LOCKED_POINTS = JointForm(
     "locked-points", locked_points_loop, first=4, second=4, rows=6, translations=3, locks=6, rotations=3
 )
 LOCKED_POINTS_IN_PLANE = JointForm(
-    "locked-points-2d", locked_points_in_plane_loop, first=2, second=2, rows=3, translations=2, locks=3, rotations=1, marker=2
+    "locked-points-2d",
+    locked_points_in_plane_loop,
+    first=2,
+    second=2,
+    rows=3,
+    translations=2,
+    locks=3,
+    rotations=1,
+    marker=2,
 )
 
 
@@ -81,7 +107,11 @@ def must(mark: Mark | None) -> Mark:
 def plane_directions(first: Side, second: Side) -> tuple[Mark, Mark, tuple[float, float]]:
     """One direction of each side in the plane, with cosine and sine of the angle between them."""
     a, b = first.directions[0], second.directions[0]
-    return must(first.direction(a)), must(second.direction(b)), (float(a @ b), float(a[0] * b[1] - a[1] * b[0]))
+    return (
+        must(first.direction(a)),
+        must(second.direction(b)),
+        (float(a @ b), float(a[0] * b[1] - a[1] * b[0])),
+    )
 
 
 def common_line(name: str, first: Side, second: Side) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from components.joints.fixed import common_line, must, plane_directions
 from components.joints.rows import align, keep_angle_in_plane, lock, stay_on_line
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks, unit
 from modular.kernel import kernel
@@ -18,7 +18,16 @@ from modular.side import Side
 
 
 @kernel
-def slider_loop(count, first, second, marker, x, error, on_first, on_second):
+def slider_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """A point on a line (III.10.b) and parallel axes; the line is the z axis, element 3, of the first side."""
     for n in range(count):
         a = x[first[n] : first[n] + 4]
@@ -28,7 +37,16 @@ def slider_loop(count, first, second, marker, x, error, on_first, on_second):
 
 
 @kernel
-def sliding_rod_loop(count, first, second, marker, x, error, on_first, on_second):
+def sliding_rod_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """A point on a line and one direction in common: a slider of which one side is a slender rod."""
     for n in range(count):
         a = x[first[n] : first[n] + 3]
@@ -38,7 +56,16 @@ def sliding_rod_loop(count, first, second, marker, x, error, on_first, on_second
 
 
 @kernel
-def slider_in_plane_loop(count, first, second, marker, x, error, on_first, on_second):
+def slider_in_plane_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """A point on a line and a constant angle; the line stands at a fixed angle to the direction of the first side."""
     for n in range(count):
         a = x[first[n] : first[n] + 2]
@@ -60,9 +87,19 @@ def slider_in_plane_loop(count, first, second, marker, x, error, on_first, on_se
 
 
 SLIDER = JointForm("slider", slider_loop, first=4, second=4, rows=6, translations=3, locks=5, rotations=3)
-SLIDING_ROD = JointForm("sliding-rod", sliding_rod_loop, first=3, second=2, rows=6, translations=3, locks=4, rotations=2)
+SLIDING_ROD = JointForm(
+    "sliding-rod", sliding_rod_loop, first=3, second=2, rows=6, translations=3, locks=4, rotations=2
+)
 SLIDER_IN_PLANE = JointForm(
-    "slider-2d", slider_in_plane_loop, first=2, second=2, rows=2, translations=1, locks=2, rotations=1, marker=4
+    "slider-2d",
+    slider_in_plane_loop,
+    first=2,
+    second=2,
+    rows=2,
+    translations=1,
+    locks=2,
+    rotations=1,
+    marker=4,
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from components.joints.rows import align, coincide, keep_cosine
 from components.joints.spherical import POINTS
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks, unit
 from modular.kernel import kernel
@@ -18,7 +18,16 @@ from modular.side import Side
 
 
 @kernel
-def aligned_points_loop(count, first, second, marker, x, error, on_first, on_second):
+def aligned_points_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """Coincident points and one direction in common: (III.9) and (III.10.a)."""
     for n in range(count):
         a = x[first[n] : first[n] + 2]
@@ -28,7 +37,16 @@ def aligned_points_loop(count, first, second, marker, x, error, on_first, on_sec
 
 
 @kernel
-def hinged_rod_loop(count, first, second, marker, x, error, on_first, on_second):
+def hinged_rod_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """Coincident points and a constant angle between the axis and a rod that has no axes of its own."""
     for n in range(count):
         a = x[first[n] : first[n] + 2]
@@ -63,7 +81,9 @@ class Revolute(Joint):
         mark_a, mark_b = point_marks(name, first, second, a, b)
         if len(a) == 2:
             if self.axis is not None:
-                raise ModelError(f"joint '{name}': axis = {tuple(self.axis)}; in the plane a hinge turns about z, leave axis out.")
+                raise ModelError(
+                    f"joint '{name}': axis = {tuple(self.axis)}; in the plane a hinge turns about z, leave axis out."
+                )
             return Attachment(POINTS[2], [mark_a], [mark_b])
         axis = unit(name, self.axis, 3) if self.axis is not None else first.frame[2]
         along_a, along_b = first.direction(axis), second.direction(axis)
@@ -72,7 +92,11 @@ class Revolute(Joint):
         # One side is a rod carried by its two ends: the hinge keeps its angle to the axis (thesis, Remark 2 of III.4.1).
         rod = second if along_b is None else first
         if (along_a is None and along_b is None) or len(rod.directions) != 1:
-            both = f"neither '{first.owner}' nor '{second.owner}'" if along_a is along_b is None else f"body '{rod.owner}' does not"
+            both = (
+                f"neither '{first.owner}' nor '{second.owner}'"
+                if along_a is along_b is None
+                else f"body '{rod.owner}' does not"
+            )
             raise ModelError(
                 f"joint '{name}': {both} carry the axis {tuple(np.round(axis, 6).tolist())}: nothing twists a slender rod and a "
                 "point mass has no orientation. Give the body inertia (Rod: radius=…) or use Spherical()."

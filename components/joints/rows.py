@@ -5,11 +5,12 @@ singular when the axis turns into the row left out; three rows of rank two never
 block is inverted on its range (modular/seen_mass.py).
 """
 
+from modular.elements import Array
 from modular.kernel import kernel
 
 
 @kernel
-def coincide(a, b, row, error, on_first, on_second):
+def coincide(a: Array, b: Array, row: int, error: Array, on_first: Array, on_second: Array) -> None:
     """P_a = P_b: d rows (III.9). Element 0 of both sides."""
     for c in range(a.shape[1]):
         error[row + c] = b[0, c] - a[0, c]
@@ -18,7 +19,7 @@ def coincide(a, b, row, error, on_first, on_second):
 
 
 @kernel
-def cross(x, y, row, sign, i, j, error, on_x, on_y):
+def cross(x: Array, y: Array, row: int, sign: float, i: int, j: int, error: Array, on_x: Array, on_y: Array) -> None:
     """error += sign x_i cross y_j: three rows, with their Jacobians on both."""
     for r in range(3):
         s = (r + 1) % 3
@@ -31,14 +32,14 @@ def cross(x, y, row, sign, i, j, error, on_x, on_y):
 
 
 @kernel
-def align(a, b, row, i, j, error, on_first, on_second):
+def align(a: Array, b: Array, row: int, i: int, j: int, error: Array, on_first: Array, on_second: Array) -> None:
     """Directions a_i and b_j stay parallel: a_i cross b_j = 0 (III.10.a), the small rotation from a to b."""
     clear(row, 3, error, on_first, on_second)
     cross(a, b, row, 1.0, i, j, error, on_first, on_second)
 
 
 @kernel
-def lock(a, b, row, error, on_first, on_second):
+def lock(a: Array, b: Array, row: int, error: Array, on_first: Array, on_second: Array) -> None:
     """All axes stay parallel: 1/2 sum_i a_i cross b_i = sin(angle) n, over elements 1, 2, 3."""
     clear(row, 3, error, on_first, on_second)
     for i in range(1, 4):
@@ -46,7 +47,7 @@ def lock(a, b, row, error, on_first, on_second):
 
 
 @kernel
-def clear(row, number, error, on_first, on_second):
+def clear(row: int, number: int, error: Array, on_first: Array, on_second: Array) -> None:
     """Zero some rows before they are summed."""
     for r in range(row, row + number):
         error[r] = 0.0
@@ -55,7 +56,7 @@ def clear(row, number, error, on_first, on_second):
 
 
 @kernel
-def stay_on_line(a, b, row, i, error, on_first, on_second):
+def stay_on_line(a: Array, b: Array, row: int, i: int, error: Array, on_first: Array, on_second: Array) -> None:
     """P_b stays on the line through P_a along direction a_i: a_i cross (P_b - P_a) = 0 (III.10.b)."""
     for r in range(3):
         s = (r + 1) % 3
@@ -74,7 +75,18 @@ def stay_on_line(a, b, row, i, error, on_first, on_second):
 
 
 @kernel
-def keep_angle_in_plane(a, b, row, i, j, cosine, sine, error, on_first, on_second):
+def keep_angle_in_plane(
+    a: Array,
+    b: Array,
+    row: int,
+    i: int,
+    j: int,
+    cosine: float,
+    sine: float,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """sin of the angle from a_i to b_j less the one they had: cos (a x b) - sin (a . b), one row, in the plane."""
     error[row] = cosine * (a[i, 0] * b[j, 1] - a[i, 1] * b[j, 0]) - sine * (a[i, 0] * b[j, 0] + a[i, 1] * b[j, 1])
     on_first[row, i, 0] = cosine * b[j, 1] - sine * b[j, 0]
@@ -84,7 +96,9 @@ def keep_angle_in_plane(a, b, row, i, j, cosine, sine, error, on_first, on_secon
 
 
 @kernel
-def keep_cosine(a, b, row, i, j, cosine, error, on_first, on_second):
+def keep_cosine(
+    a: Array, b: Array, row: int, i: int, j: int, cosine: float, error: Array, on_first: Array, on_second: Array
+) -> None:
     """The angle between a_i and b_j stays: a . b = const, one row."""
     error[row] = -cosine
     for c in range(a.shape[1]):

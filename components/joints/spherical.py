@@ -6,21 +6,40 @@ from dataclasses import dataclass
 from typing import Self
 
 from components.joints.rows import coincide
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.kernel import kernel
 from modular.side import Side
 
 
 @kernel
-def points_loop(count, first, second, marker, x, error, on_first, on_second):
+def points_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
     """Coincident points, in the plane or in space."""
     for n in range(count):
         coincide(x[first[n] : first[n] + 1], x[second[n] : second[n] + 1], 0, error[n], on_first[n], on_second[n])
 
 
 POINTS = {
-    d: JointForm(f"points-{d}d", points_loop, first=1, second=1, rows=d, translations=d, locks=d, rotations=0, turns=False)
+    d: JointForm(
+        f"points-{d}d",
+        points_loop,
+        first=1,
+        second=1,
+        rows=d,
+        translations=d,
+        locks=d,
+        rotations=0,
+        turns=False,
+    )
     for d in (2, 3)
 }
 

@@ -91,7 +91,10 @@ class Penalty(Coupling):
         """Internal gains beyond their limit call for a step, joints beyond theirs for another rule."""
         if self.internal.frequency is not None and self.internal.frequency * dt > self.internal.limit:
             step = 0.8 * self.internal.limit / self.internal.frequency
-            return f"the internal gains are too stiff for this step: take dt = {step:.2g} s, or tie them to the step", step
+            return (
+                f"the internal gains are too stiff for this step: take dt = {step:.2g} s, or tie them to the step",
+                step,
+            )
         return self.rule.remedy(margin, dt)
 
 

@@ -4,8 +4,8 @@ Séguy 2003, IV.5.1: one scalar seen mass per equation from the plain M^-1 (IV.1
 p = m_v omega_0^2 (IV.19), v = 2 epsilon m_v omega_0 (IV.20), delta = 0.3.
 
 The thesis asks for delta < 0.5. That is not a bound: for one isolated equation the scheme is stable iff
-2 pi delta <= 2 (sqrt(1 + epsilon^2) - epsilon), that is 0.318 without damping and 0.303 at epsilon = 0.05; neighbours lower it further.
-The margin shown before a run says so. Where a cross product has three rows of rank two (the thesis picks two of
+2 pi delta <= 2 (sqrt(1 + epsilon^2) - epsilon), that is delta <= 0.318 without damping and 0.303 at epsilon = 0.05;
+neighbours lower it further. The margin shown before a run says so. Where a cross product has three rows of rank two (the thesis picks two of
 them), all its rows take the smallest seen mass among them.
 """
 
@@ -31,7 +31,9 @@ class Shannon(StiffnessRule):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.delta < 0.5:
-            raise ModelError(f"Shannon: delta = {self.delta}; give a share between 0 and 0.5 (IV.18); the thesis uses 0.3.")
+            raise ModelError(
+                f"Shannon: delta = {self.delta}; give a share between 0 and 0.5 (IV.18); the thesis uses 0.3."
+            )
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Shannon: damping = {self.damping}; give a ratio from 0 to 1.")
 

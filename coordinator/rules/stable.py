@@ -26,7 +26,9 @@ class Stable(StiffnessRule):
 
     def __post_init__(self) -> None:
         if not 1.0 <= self.safety <= 100.0:
-            raise ModelError(f"Stable: safety = {self.safety}; give a factor from 1 (at the limit) to 100; 1.25 is usual.")
+            raise ModelError(
+                f"Stable: safety = {self.safety}; give a factor from 1 (at the limit) to 100; 1.25 is usual."
+            )
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Stable: damping = {self.damping}; give a ratio from 0 to 1; 0.05 to 0.1 is usual.")
 
@@ -51,4 +53,7 @@ class Stable(StiffnessRule):
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """More safety."""
-        return f"raise the safety factor, as in Stable(safety={self.safety / max(margin, 0.1) * 1.2:.2g})", None
+        return (
+            f"raise the safety factor, as in Stable(safety={self.safety / max(margin, 0.1) * 1.2:.2g})",
+            None,
+        )

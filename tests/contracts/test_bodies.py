@@ -1,0 +1,200 @@
+"""Laws that every body keeps, whatever its type."""
+
+import numpy as np
+import pytest
+
+import zoo
+from components import RigidBody
+from coordinator import Simulation
+from modular import Assembly, Component, Newmark
+from modular.elements import RIGID, Elements
+from modular.port import PortName
+
+every_body = pytest.mark.parametrize(("body_type", "dimension"), zoo.BODIES, ids=zoo.label)
+
+
+def newton_euler(body, q, v):
+    """Kinetic energy from mass centre and angular velocity, without the mass matrix."""
+    spans, rates = body.spans, np.concatenate([v[1:2] - v[0:1], v[2:]])
+    m = body.mass_properties
+    centre = m.mass * np.sum(body.mass_centre(v) ** 2) / 2
+    # velocity of a point of the body is linear in its place: v = W r; T = 1/2 tr(W J W^T)
+    w = rates.T @ np.linalg.pinv(spans.T)
+    return centre + 0.5 * np.trace(w @ m.second_moment @ w.T)
+
+
+@every_body
+def test_kinetic_energy_is_that_of_newton_and_euler(body_type, dimension):
+    body = body_type.example(dimension)
+    q, v = body.elements, body.initial_velocity
+    assert body.kinetic_energy(q, v) == pytest.approx(newton_euler(body, q, v), rel=1e-12)
+    if dimension == 3 and isinstance(body, RigidBody):
+        w, velocity = np.array(body.angular_velocity), np.array(body.velocity)
+        expected = 0.5 * body.mass * velocity @ velocity + 0.5 * w @ body.inertia_tensor @ w
+        assert body.kinetic_energy(q, v) == pytest.approx(expected, rel=1e-12)
+
+
+@every_body
+def test_a_body_starts_with_its_internal_constraints_closed(body_type, dimension):
+    body = body_type.example(dimension)
+    assert np.abs(body.internal_violation(body.elements)).max(initial=0) < 1e-14
+    assert np.abs(body.internal_violation_rate(body.elements, body.initial_velocity)).max(initial=0) < 1e-14
+
+
+@every_body
+def test_data_describe_a_body_completely(body_type, dimension):
+    body = body_type.example(dimension)
+    again = Component.from_data(body.to_data())
+    assert type(again) is body_type
+    assert again.to_data() == body.to_data()
+    assert np.array_equal(again.mass_matrix, body.mass_matrix)
+
+
+def alone(body, **settings):
+    assembly = Assembly(gravity=(0.7, -9.81, 0.3)[: body.dimension])
+    assembly.add("body", body)
+    return Simulation(assembly, **settings)
+
+
+@every_body
+def test_free_flight_conserves_momentum_and_falls_with_g(body_type, dimension):
+    body = body_type.example(dimension)
+    with alone(body, dt=1e-3) as simulation:
+        run = simulation.run(0.5)
+    start, v = body.mass_centre(body.elements), body.mass_centre(body.initial_velocity)
+    t = run.time[:, None]
+    parabola = start + v * t + 0.5 * np.array((0.7, -9.81, 0.3)[:dimension]) * t**2
+    assert np.abs(run.mass_centre("body") - parabola).max() < 1e-12
+
+
+@every_body
+def test_a_free_body_turns_with_second_order_energy_and_closed_constraints(body_type, dimension):
+    drift, violation = [], []
+    for dt in (4e-3, 2e-3, 1e-3):
+        with alone(body_type.example(dimension), dt=dt) as simulation:
+            run = simulation.run(1.0)
+        drift.append(np.ptp(run.energy))
+        violation.append(np.abs(run.internal_violation("body")).max())
+    assert max(violation) < 1e-4 and violation[-1] < 0.3 * violation[-2]
+    assert drift[-1] < 0.3 * drift[-2] < 0.1 * drift[-3] * 4
+
+
+@every_body
+def test_compliance_is_that_of_the_constrained_mass_matrix(body_type, dimension):
+    """Two roads to C M_c^-1 C^T: modes of a rigid body, and M^-1 - M^-1 H^T S^-1 H M^-1."""
+    body = body_type.example(dimension)
+    stack = body.new_stack()
+    stack.add("body", body)
+    elements = Elements(dimension)
+    ports = [stack.side("body", PortName("body", port)) for port in body.port_names]
+    marks = [side.point(side.position) for side in ports]
+    marks += [ports[0].direction(u) for u in ports[0].directions]
+    first = elements.acquire(len(marks))
+    for k, mark in enumerate(marks):
+        stack.attach("body", first + k, mark)
+    stack.respond(elements)
+    b = elements.response[first : first + len(marks), :, :RIGID].reshape(-1, RIGID)
+
+    q = body.elements
+    e, d = q.shape
+    m_inverse = np.kron(np.linalg.inv(body.mass_matrix), np.eye(d))
+    h = numerical_jacobian(lambda x: body.internal_violation(x.reshape(e, d)), q.ravel())
+    c = np.kron(np.array([mark.weights for mark in marks]), np.eye(d))
+    s = h @ m_inverse @ h.T
+    compliance = c @ (m_inverse - m_inverse @ h.T @ np.linalg.solve(s, h @ m_inverse)) @ c.T
+    assert np.allclose(b @ b.T, compliance, atol=1e-6 * np.abs(compliance).max())
+
+
+def numerical_jacobian(function, x, step=1e-6):
+    columns = [(function(x + step * unit) - function(x - step * unit)) / (2 * step) for unit in np.eye(len(x))]
+    return np.array(columns).T
+
+
+@every_body
+def test_object_stack_and_stack_of_one_give_the_same_bits(body_type, dimension):
+    """A stack advanced as a whole, row by row through the objects, and bodies in stacks of their own."""
+    example = body_type.example(dimension)
+    dt, names = 1e-3, [f"b{k}" for k in range(5)]
+
+    def stacks(group):
+        made = []
+        for members in group:
+            stack = example.new_stack()
+            for name in members:
+                stack.add(name, example)
+                stack.v[stack.row[name]] *= 1.0 + 0.1 * int(name[1:])
+            stack.gravity = np.array((0.7, -9.81, 0.3)[:dimension])
+            stack.configure(Newmark(), stack.internal, dt)
+            made.append(stack)
+        return made
+
+    def advance(parts):
+        elements = Elements(dimension)
+        for _ in range(20):
+            for part in parts:
+                part.predict(elements)
+                part.correct(elements)
+
+    (whole,) = stacks([names])
+    advance([whole])
+    (rows,) = stacks([names])
+    advance([rows.one(name) for name in names])  # objects: views of one stack
+    singles = stacks([[name] for name in names])
+    advance(singles)
+    for name in names:
+        single = singles[names.index(name)]
+        for key, array in whole.state().items():
+            expected = array[whole.row[name]]
+            assert np.array_equal(expected, rows.state()[key][rows.row[name]])
+            assert np.array_equal(expected, single.state()[key][0])
+
+
+@every_body
+def test_save_and_restore_bring_back_the_same_future(body_type, dimension):
+    with alone(body_type.example(dimension), dt=1e-3) as simulation:
+        simulation.run(0.05)
+        stack = simulation.system.body_home["body"]
+        memory = stack.save()
+        simulation.run(0.1)
+        after = stack.save()
+        stack.restore(memory)
+        simulation.tick = 50
+        for _ in range(50):
+            simulation.step()
+        for key in ("q", "v", "a"):
+            assert np.array_equal(stack.save()[key], after[key])
+
+
+PLACINGS = {
+    "default": {},
+    "points off the centre": {"points": ((0.1, 0.2, -0.1), (0.9, -0.7, 0.5))},
+    "oblique vectors": {
+        "points": ((1.3, 0.2, -0.7), (0.2, -0.9, 0.5)),
+        "vectors": ((0.6, 0.8, 0.0), (0.0, 0.6, 0.8)),
+    },
+}
+
+
+@pytest.mark.parametrize("dimension", (2, 3))
+def test_motion_does_not_depend_on_where_the_natural_coordinates_stand(dimension):
+    tracks = []
+    for placing in PLACINGS.values():
+        given = {
+            key: [x[:dimension] for x in value][: dimension - 1 if key == "vectors" else 2]
+            for key, value in placing.items()
+        }
+        body = RigidBody.example(dimension)
+        body = RigidBody(
+            mass=body.mass, inertia=body.inertia, centre=body.centre, ports=body.ports,
+            velocity=body.velocity, angular_velocity=body.angular_velocity, **given,
+        )  # fmt: skip
+        m = np.kron(body.mass_matrix, np.eye(dimension))
+        assert np.linalg.eigvalsh(m).min() > 0
+        assert body.kinetic_energy(body.elements, body.initial_velocity) == pytest.approx(
+            newton_euler(body, body.elements, body.initial_velocity), rel=1e-12
+        )
+        with alone(body, dt=2e-4) as simulation:
+            tracks.append(simulation.run(0.2).position("body.right"))
+    # the scheme is second order in any coordinates: they differ by C dt^2, not by physics
+    assert np.abs(tracks[1] - tracks[0]).max() < 1e-7
+    assert np.abs(tracks[2] - tracks[0]).max() < 1e-7

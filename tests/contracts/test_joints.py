@@ -1,0 +1,139 @@
+"""Laws that every joint keeps, whatever its type and the bodies at its sides."""
+
+import numpy as np
+import pytest
+
+import zoo
+from components import Spherical
+from coordinator import Penalty, Shannon, Simulation, Stable
+from modular import Assembly, Component, ModelError
+
+every_joint = pytest.mark.parametrize(("joint_type", "dimension"), zoo.JOINTS, ids=zoo.label)
+PAIRS = [(first, second) for first in zoo.MAKERS for second in zoo.MAKERS]
+
+
+def simulate(joint, dimension, first, second, **settings):
+    """A simulation of a pair, or None where the joint refuses these bodies with a sentence that names it."""
+    try:
+        return Simulation(zoo.pair(joint, dimension, first, second), 1e-3, **settings)
+    except ModelError as error:
+        assert "joint 'joint'" in str(error) and ("radius" in str(error) or "Spherical" in str(error))
+        return None
+
+
+@every_joint
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_jacobians_are_the_derivatives_of_the_errors(joint_type, dimension, first, second):
+    simulation = simulate(joint_type.example(dimension), dimension, first, second)
+    if simulation is None:
+        assert "full" not in (first, second) or joint_type.__name__ in ("Prismatic", "Revolute")
+        return
+    system = simulation.system
+    home = system.joint_home["joint"]
+    form, stack = home.attachment.form, home.stack
+    x = system.elements.position
+    rng = np.random.default_rng(5)
+    x += 0.2 * rng.normal(size=x.shape)  # anywhere, far from closed
+    stack.linearise(system.elements)
+    sides = (
+        (home.starts[0], form.first, stack.on_first[0].copy()),
+        (home.starts[1], form.second, stack.on_second[0].copy()),
+    )
+    for start, count, jacobian in sides:
+        for k in range(count):
+            for c in range(dimension):
+                here, step = x[start + k, c], 1e-6
+                errors = []
+                for value in (here + step, here - step):
+                    x[start + k, c] = value
+                    stack.linearise(system.elements)
+                    errors.append(stack.error[0].copy())
+                x[start + k, c] = here
+                difference = (errors[0] - errors[1]) / (2 * step)
+                assert np.allclose(jacobian[:, k, c], difference, atol=1e-8)
+
+
+@every_joint
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_a_joint_is_closed_when_made_and_locks_as_many_directions_as_it_says(joint_type, dimension, first, second):
+    simulation = simulate(joint_type.example(dimension), dimension, first, second)
+    if simulation is None:
+        return
+    system = simulation.system
+    home = system.joint_home["joint"]
+    system.show()
+    home.stack.measure(system.elements)
+    assert np.abs(home.stack.error[0]).max() < 1e-14
+    system.respond()
+    home.stack.see(system.elements)
+    assert np.linalg.matrix_rank(home.stack.compliance[0], tol=1e-9) == home.attachment.form.locks
+
+
+@every_joint
+def test_the_ground_may_stand_on_either_side(joint_type, dimension):
+    a, b, _ = zoo.PLACES[dimension]
+    for sides in (("ground", "body.start"), ("body.start", "ground")):
+        assembly = Assembly(gravity=(0.3, -9.81, 1.1)[:dimension])
+        assembly.add("body", zoo.full(dimension, a, b))
+        assembly.join("joint", joint_type.example(dimension), *sides)
+        with Simulation(assembly, 1e-3) as simulation:
+            run = simulation.run(0.2)
+            assert np.abs(run.violation("joint")).max() < 1e-3
+            assert np.isfinite(run.energy).all()
+
+
+@every_joint
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_free_pairs_conserve_momentum_and_angular_momentum(joint_type, dimension, first, second):
+    """Forces on elements are internal: nothing pushes the pair as a whole, nothing turns it."""
+    motion = {
+        "left": {"velocity": (0.3, -0.2, 0.4)[:dimension]},
+        "right": {"velocity": (0.3, -0.2, 0.4)[:dimension]},
+    }
+    assembly = zoo.pair(joint_type.example(dimension), dimension, first, second, **motion)
+    try:
+        simulation = Simulation(assembly, 1e-3)
+    except ModelError:
+        return
+    stack = simulation.system.body_home["right"]
+    simulation.run(0.01)
+    spin = 0.8 if dimension == 2 else np.array([0.5, -0.7, 0.9])
+    arm = stack.q[stack.row["right"]][:2] - simulation.port_motion("right.start")[0]
+    turn = spin * np.stack([-arm[:, 1], arm[:, 0]], -1) if dimension == 2 else np.cross(spin, arm)
+    stack.v[stack.row["right"]][:2] += turn  # set it spinning about the joint, whether the joint likes it or not
+    extra = stack.q[stack.row["right"]][2:]
+    stack.v[stack.row["right"]][2:] += (
+        spin * np.stack([-extra[:, 1], extra[:, 0]], -1) if dimension == 2 else np.cross(spin, extra)
+    )
+    simulation.run(0.3)
+    run = simulation.recorded
+    momentum = sum(run.bodies[name].momentum(*run.state(name)[:2]) for name in ("left", "right"))
+    angular = sum(angular_momentum(run.bodies[name], *run.state(name)[:2]) for name in ("left", "right"))
+    assert np.abs(np.diff(momentum[11:], axis=0)).max() < 1e-12
+    # elements are not rigid to the last digit, so torques balance to the square of the gaps
+    assert np.abs(angular[12:] - angular[12]).max() < 2e-4 * max(np.abs(angular[12]).max(), 1.0)
+
+
+def angular_momentum(body, q, v):
+    """About the origin: sum of M_ij q_i x v_j."""
+    cross = np.cross if q.shape[-1] == 3 else (lambda a, b: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
+    return sum(body.mass_matrix[i, j] * cross(q[:, i], v[:, j]) for i in range(q.shape[1]) for j in range(q.shape[1]))
+
+
+@every_joint
+def test_data_describe_a_joint_completely(joint_type, dimension):
+    joint = joint_type.example(dimension)
+    assert Component.from_data(joint.to_data()) == joint
+
+
+@every_joint
+@pytest.mark.parametrize("rule", [Stable(), Shannon(delta=0.15, damping=0.1)], ids=zoo.label)
+def test_both_rules_hold_a_swinging_pair_together(joint_type, dimension, rule):
+    assembly = zoo.pair(joint_type.example(dimension), dimension, gravity=(0.3, -9.81, 1.1)[:dimension])
+    assembly.join("pin", Spherical(), "ground", "left.start")
+    gaps = []
+    for dt in (2e-3, 1e-3):
+        with Simulation(assembly, dt, Penalty(rule=rule)) as simulation:
+            run = simulation.run(0.5)
+        gaps.append(np.abs(run.violation("joint")).max())
+    assert gaps[1] < 0.35 * gaps[0]  # compliance falls with dt^2

@@ -1,0 +1,191 @@
+"""What is recorded, and that nothing of it is lost on the way to disk and back."""
+
+import json
+
+import numpy as np
+import psutil
+import pytest
+
+import scenarios
+from components import Load, Revolute, Rod, Spherical
+from coordinator import Penalty, Run, Shannon, Simulation
+from modular import Assembly, AugmentedLagrangian, MemoryShortage, ModelError
+
+
+def eventful(**settings):
+    """A run with everything in it: cuts, a joint made, a load, a body that comes and goes."""
+    with Simulation(scenarios.load("double-pendulum"), 1e-3, **settings) as simulation:
+        simulation.run(0.2)
+        simulation.cut("elbow")
+        simulation.apply("wind", Load(force=(1.0, 0.5)), "lower.end")
+        simulation.run(0.25)
+        simulation.join("hook", Revolute(), "ground", "lower.end")
+        simulation.remove("wind")
+        simulation.run(0.3)
+        return simulation.recorded
+
+
+def test_a_run_folder_loads_back_equal(tmp_path):
+    run = eventful()
+    run.save(tmp_path / "swing")
+    again = Run.load(tmp_path / "swing")
+    assert again == run
+    for name in ("pivot", "elbow", "hook"):
+        assert np.array_equal(again.reaction(name), run.reaction(name), equal_nan=True)
+        assert np.array_equal(again.ledger(name)["leaked"], run.ledger(name)["leaked"], equal_nan=True)
+    assert np.array_equal(again.energy, run.energy)
+    assert np.array_equal(again.internal_violation("upper"), run.internal_violation("upper"))
+    assert np.array_equal(again.work("wind"), run.work("wind"), equal_nan=True)
+
+
+def test_equality_sees_a_single_changed_bit(tmp_path):
+    run = eventful()
+    run.save(tmp_path)
+    again = Run.load(tmp_path)
+    q = again.segments[-1].bodies[0][1]["q"]
+    q.flat[7] = np.nextafter(q.flat[7], 2.0)
+    assert again != run
+
+
+def test_run_json_is_strict_json_and_holds_model_settings_versions_timings_and_margins(tmp_path):
+    coupling = Penalty(rule=Shannon(delta=0.2, damping=0.1), internal=AugmentedLagrangian.thesis())
+    eventful(coupling=coupling).save(tmp_path)
+
+    def refuse(value):
+        raise AssertionError(f"{value} is no JSON")
+
+    data = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    assert data["settings"]["coupling"]["rule"] == {
+        "class": "coordinator:Shannon",
+        "delta": 0.2,
+        "damping": 0.1,
+    }
+    assert data["settings"]["coupling"]["internal"]["frequency"] == 10.0
+    assert data["model"]["bodies"]["upper"]["class"] == "components:PointMassRod"
+    assert {"modular", "numpy", "numba", "python"} <= set(data["versions"])
+    assert data["timings"]["seconds"] > 0
+    assert set(data["margins"][0]["margins"]) == {"pivot", "elbow"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["arrays.npz", "run.json"]
+
+
+def test_a_run_can_be_repeated_from_its_folder_to_the_same_bits(tmp_path):
+    with Simulation(scenarios.load("cut-double-pendulum"), 1e-3) as simulation:
+        simulation.run(0.9).save(tmp_path)
+    first = Run.load(tmp_path)
+    with Simulation(first.assembly(), first.dt) as simulation:
+        second = simulation.run(0.9)
+    assert np.array_equal(first.position("lower.end"), second.position("lower.end"))
+    assert np.array_equal(first.reaction("pivot"), second.reaction("pivot"), equal_nan=True)
+
+
+def test_samples_are_taken_at_multiples_of_record_every_and_are_those_of_the_full_run():
+    runs = []
+    for every in (1, 7):
+        with Simulation(
+            scenarios.load("cut-double-pendulum", elbow=0.035, pivot=0.05), 1e-3, record_every=every
+        ) as simulation:
+            runs.append(simulation.run(0.1))
+    full, sparse = runs
+    assert sparse.ticks.tolist() == list(range(0, 101, 7))
+    chosen = np.isin(full.ticks, sparse.ticks)
+    assert np.array_equal(full.position("lower.end")[chosen], sparse.position("lower.end"))
+    assert np.array_equal(full.ledger("elbow")["released"][chosen], sparse.ledger("elbow")["released"], equal_nan=True)
+
+
+def test_shapes_are_as_promised():
+    run = eventful()
+    n = len(run)
+    assert n == 301 and run.time[-1] == pytest.approx(0.3)
+    for name in ("position", "velocity", "acceleration"):
+        assert getattr(run, name)("lower.end").shape == (n, 2)
+    assert run.energy.shape == (n,)
+    assert run.violation("pivot").shape == run.violation_rate("pivot").shape == run.reaction("pivot").shape == (n, 2)
+    assert run.internal_violation("upper").shape == run.internal_violation_rate("upper").shape == (n, 1)
+    assert all(column.shape == (n,) for column in run.ledger("elbow").values())
+    assert run.energy == pytest.approx(run.energy_of("upper") + run.energy_of("lower"))
+
+
+def test_a_series_is_nan_where_its_joint_was_not_there():
+    run = eventful()
+    assert (
+        np.isnan(run.reaction("hook")[run.ticks < 250]).all()
+        and np.isfinite(run.reaction("hook")[run.ticks >= 250]).all()
+    )
+    assert np.isnan(run.reaction("elbow")[run.ticks >= 200]).all()
+    assert np.isnan(run.work("wind")[run.ticks < 200]).all() and np.ptp(run.work("wind")[run.ticks >= 250]) == 0.0
+
+
+def test_velocity_and_acceleration_are_derivatives_of_the_position():
+    with Simulation(scenarios.load("double-pendulum"), 1e-4) as simulation:
+        run = simulation.run(0.5)
+    x, v, a = (getattr(run, name)("lower.end") for name in ("position", "velocity", "acceleration"))
+    late = slice(3000, -1)  # the start shakes the joints
+    centred = (x[2:] - x[:-2]) / 2e-4
+    assert np.abs(centred[late] - v[1:-1][late]).max() < 1e-5
+    assert np.abs(((v[2:] - v[:-2]) / 2e-4)[late] - a[1:-1][late]).max() < 2e-2
+
+
+def test_unknown_names_are_refused_with_the_nearest_known_one():
+    run = eventful()
+    with pytest.raises(ModelError, match="did you mean 'elbow'"):
+        run.violation("elbw")
+    with pytest.raises(ModelError, match="did you mean 'upper'"):
+        run.position("uper.end")
+    with pytest.raises(ModelError, match=r"port of 'upper'.*known: start, end"):
+        run.position("upper.tip")
+    with pytest.raises(ModelError, match="no force 'storm'"):
+        run.work("storm")
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(ModelError, match=r"holds no run\.json"):
+        Run.load(tmp_path)
+
+
+def test_a_run_that_would_not_fit_in_memory_is_refused_before_it_starts(monkeypatch):
+    class Little:
+        available = 50_000_000
+
+    monkeypatch.setattr(psutil, "virtual_memory", Little)
+    with Simulation(scenarios.load("chain", bodies=100), 1e-4) as simulation:
+        with pytest.raises(MemoryShortage, match="record_every=") as refused:
+            simulation.run(10.0)
+        assert simulation.tick == 0
+    every = int(str(refused.value).partition("record_every=")[2].partition(",")[0])
+    with Simulation(scenarios.load("chain", bodies=100), 1e-4, record_every=every) as simulation:
+        simulation.recorder.expect(simulation.system, 100_000)  # the advice holds
+
+
+def test_a_run_shows_itself_in_a_notebook():
+    run = eventful()
+    page = run._repr_html_()
+    assert page.startswith("<table>") and "stability margin" in page and "pivot" in page
+    assert "301" in repr(run)
+
+
+def test_summary_of_a_model_without_joints():
+    assembly = Assembly()
+    assembly.add("rod", Rod((0, 0, 0), (1, 0, 0), 1.0))
+    with Simulation(assembly, 1e-3) as simulation:
+        run = simulation.run(0.01)
+    assert run.worst_violation() is None and run.joints == ()
+    assert "stability margin" not in run.summary()
+
+
+def test_a_spatial_hinge_reports_force_and_moment():
+    assembly = Assembly(gravity=(0.0, 0.0, -9.81))
+    assembly.add("door", Rod((0, 0, 0), (1, 0, 0), 2.0, 0.05))
+    assembly.join("hinge", Revolute(axis=(0, 0, 1)), "ground", "door.start")
+    assembly.join("stop", Spherical(), "ground", "door.end")
+    with Simulation(assembly, 1e-3, Penalty()) as simulation:
+        run = simulation.run(3.0)
+    assert run.reaction("hinge").shape[1] == 6
+    force = run.reaction("hinge")[-1, :3] + run.reaction("stop")[-1]
+    assert force == pytest.approx([0, 0, 2 * 9.81], abs=1e-2)
+    # about the hinge: its moment, the weight at half a metre, the stop at one metre
+    moment = (
+        run.reaction("hinge")[-1, 3:]
+        + np.cross([1, 0, 0], run.reaction("stop")[-1])
+        + np.cross([0.5, 0, 0], [0, 0, -19.62])
+    )
+    assert moment == pytest.approx([0, 0, 0], abs=1e-2)

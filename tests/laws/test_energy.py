@@ -1,0 +1,96 @@
+"""Energy: conservation at second order, and a ledger that closes."""
+
+import numpy as np
+import pytest
+
+import references
+import scenarios
+import zoo
+from components import Fixed, Prismatic, Revolute, Spherical
+from coordinator import Simulation
+from modular import Assembly
+
+
+def mixed(dimension):
+    """A pair on a weld or slider, hung from the ground: every kind of row."""
+    joint = Fixed() if dimension == 2 else Prismatic(axis=(0.3, -0.5, 0.8))
+    assembly = zoo.pair(joint, dimension, gravity=(0.3, -9.81, 1.1)[:dimension])
+    hinge = Revolute() if dimension == 2 else Revolute(axis=(0.8, 0.6, 0.0))
+    assembly.join("pin", hinge, "ground", "left.start")
+    return assembly
+
+
+MODELS = {
+    "double-pendulum": lambda: scenarios.load("double-pendulum"),
+    "chain": lambda: scenarios.load("chain", bodies=4),
+    "plane": lambda: mixed(2),
+    "space": lambda: mixed(3),
+}
+
+
+STEPS = (1e-3, 5e-4, 2.5e-4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_joints_do_is_the_change_of_energy_but_for_the_shape_that_bodies_keep(name):
+    """The rest is the work of the internal constraints; it falls with the square of the step."""
+    rests = []
+    for dt in STEPS:
+        with Simulation(MODELS[name](), dt) as simulation:
+            run = simulation.run(0.4)
+        works = sum(run.ledger(joint)["work_first"] + run.ledger(joint)["work_second"] for joint in run.joints)
+        rests.append(np.abs(works - (run.energy - run.energy[0])).max())
+    assert references.orders(rests)[-1] > 1.8
+    assert rests[-1] < 1e-4 * run.kinetic_energy().max()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_ledger_sums_to_zero_and_its_leak_falls_with_the_square_of_the_step(name):
+    leaks = []
+    for dt in STEPS:
+        with Simulation(MODELS[name](), dt) as simulation:
+            run = simulation.run(0.4)
+        books = [run.ledger(joint) for joint in run.joints]
+        for book in books:
+            total = sum(book.values())
+            assert np.abs(total).max() < 1e-12 * max(1.0, *(np.abs(column).max() for column in book.values()))
+            assert np.diff(book["dissipated"]).min() >= 0.0
+            assert book["stored"].min() >= 0.0
+        leaks.append(max(abs(book["leaked"]).max() for book in books))
+    assert references.orders(leaks)[-1] > 1.8
+
+
+def test_total_energy_drifts_at_second_order():
+    drift = []
+    for dt in (4e-4, 2e-4, 1e-4):
+        with Simulation(scenarios.load("double-pendulum"), dt) as simulation:
+            energy = simulation.run(2.0).energy
+        drift.append(np.abs(energy - energy[0]).max())
+    assert references.orders(drift).min() > 1.8
+    assert drift[-1] < 1e-4
+
+
+def test_a_cut_releases_what_the_joint_stored_and_no_more():
+    with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
+        simulation.run(0.6)
+        stored = simulation.ledger("elbow")["stored"]
+        energy = simulation.recorded.energy[-1]
+        simulation.cut("elbow")
+        assert simulation.ledger("elbow")["released"] == stored > 0
+        assert simulation.recorded.energy[-1] == energy
+        run = simulation.run(0.8)
+    assert run.ledger("elbow")["released"][-1] == stored
+    assert run.ledger("elbow")["stored"][-1] == 0.0
+
+
+def test_a_hanging_mechanism_at_rest_is_held_by_its_weight():
+    """Reactions settle on statics; a penalty joint sags by force over stiffness."""
+    assembly = Assembly(gravity=(0.0, 0.0, -9.81))
+    assembly.add("upper", zoo.masses(3, (0, 0, 0), (0, 0, -1)))
+    assembly.add("lower", zoo.masses(3, (0, 0, -1), (0, 0, -2)))
+    assembly.join("hook", Spherical(), "ground", "upper.start")
+    assembly.join("ball", Spherical(), "upper.end", "lower.start")
+    with Simulation(assembly, 1e-3) as simulation:
+        run = simulation.run(2.0)
+    assert run.reaction("hook")[-1] == pytest.approx([0, 0, 3.0 * 9.81], abs=1e-3)  # on the second side: upwards
+    assert run.reaction("ball")[-1] == pytest.approx([0, 0, 1.5 * 9.81], abs=1e-3)

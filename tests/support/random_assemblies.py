@@ -1,0 +1,72 @@
+"""Random mechanisms: trees and loops, planar and spatial, light beside heavy, every joint."""
+
+import numpy as np
+
+import zoo
+from components import RigidBody, Rod
+from modular import Assembly, ModelError
+
+
+def random_assembly(seed, *, most=12, ratio=1000.0):
+    """A mechanism hung from the ground; loops are closed where ports happen to be made to coincide."""
+    rng = np.random.default_rng(seed)
+    dimension = int(rng.integers(2, 4))
+    assembly = Assembly(gravity=(0.4, -9.81, 0.7)[:dimension], title=f"random-{seed}")
+    count = int(rng.integers(2, most + 1))
+    points = [rng.normal(size=dimension) * 0.3]
+    ends = {}  # free ends: port -> place
+    joint_types = [cls for cls, d in zoo.JOINTS if d == dimension]
+    for k in range(count):
+        parent = None if k == 0 or rng.random() < 0.1 else rng.choice(list(ends))
+        start = points[0] if parent is None else ends[parent]
+        end = start + rng.normal(size=dimension) * rng.uniform(0.05, 0.6)
+        mass = float(ratio ** rng.uniform(-0.5, 0.5))
+        name = f"body{k}"
+        assembly.add(name, random_body(rng, dimension, start, end, mass))
+        first = "ground" if parent is None else parent
+        join(assembly, rng, joint_types, f"joint{k}", first, f"{name}.start")
+        ends[f"{name}.end"] = end
+    for k in range(int(rng.integers(0, 3))):  # close loops by a rod between two free ends, some of them twice
+        two = rng.choice(len(ends), 2, replace=False) if len(ends) > 1 else (0, 0)
+        a, b = (list(ends)[i] for i in two)
+        if a == b or np.linalg.norm(ends[a] - ends[b]) < 0.02:
+            continue
+        name = f"link{k}"
+        assembly.add(name, Rod(tuple(ends[a]), tuple(ends[b]), float(ratio ** rng.uniform(-0.5, 0.5)), 0.0))
+        join(assembly, rng, joint_types[-1:], f"close{k}a", a, f"{name}.start")
+        join(assembly, rng, joint_types[-1:], f"close{k}b", f"{name}.end", b)
+        if rng.random() < 0.3:
+            join(assembly, rng, joint_types[-1:], f"close{k}c", f"{name}.end", b)
+    return assembly
+
+
+def random_body(rng, dimension, start, end, mass):
+    length = float(np.linalg.norm(end - start))
+    if rng.random() < 0.5:
+        radius = 0.0 if rng.random() < 0.5 else length * rng.uniform(0.005, 0.3)
+        return Rod(tuple(start), tuple(end), mass, radius if dimension == 3 else 0.0)
+    centre = start + rng.uniform(0.2, 0.8) * (end - start)
+    ports = {"start": tuple(start), "end": tuple(end)}
+    if dimension == 2:
+        inertia = mass * length**2 * rng.uniform(0.02, 0.5)
+    else:
+        q = zoo.rotation(3, int(rng.integers(1000)))
+        moments = mass * length**2 * rng.uniform(0.01, 0.3, 3)
+        inertia = q @ (np.trace(np.diag(moments)) * np.eye(3) - np.diag(moments)) @ q.T
+        inertia = tuple(map(tuple, 0.5 * (inertia + inertia.T)))
+    return RigidBody(mass=mass, inertia=inertia, centre=tuple(centre), ports=ports)
+
+
+def join(assembly, rng, joint_types, name, first, second):
+    """A random joint that these two bodies can carry."""
+    from coordinator import Simulation
+
+    for cls in rng.permutation(np.array(joint_types, object)):
+        trial = assembly.copy()
+        trial.join(name, cls.example(assembly.dimension), first, second)
+        try:
+            Simulation(trial, 1e-3).close()
+        except ModelError:
+            continue
+        assembly.join(name, cls.example(assembly.dimension), first, second)
+        return
