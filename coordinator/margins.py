@@ -21,8 +21,7 @@ def stability_margins(system: System, dt: float) -> dict[str, float]:
         springs.append(dt**2 * joints.stiffness[:n])
         dampers.append(2.0 * dt * joints.damping[:n])
         joints.ask(springs[-1] + dampers[-1], system.elements)
-    for bodies in system.bodies:
-        bodies.tighten(system.elements)  # type: ignore[attr-defined]
+    system.tighten()
     margins: dict[str, float] = {}
     for joints, spring, damper in zip(system.joints, springs, dampers, strict=True):
         x, y = (np.einsum("nii->n", block) for block in (spring, damper))

@@ -236,6 +236,11 @@ class Simulation:
         q, v, a = (state[key][0] for key in ("q", "v", "a"))
         return self.assembly.bodies[name.body].port_motion(name.port, q, v, a)
 
+    def __repr__(self) -> str:
+        tight = self.tightest
+        margin = f"stability margin {tight[1]:.2g}; tightest joint: {tight[0]}" if tight else "no joints"
+        return f"<Simulation of {self.assembly!r} at tick {self.tick} ({self.time:g} s), dt = {self.dt:g} s; {margin}>"
+
     def ledger(self, joint: str) -> dict[str, float]:
         """Energy book of a joint now [J]."""
         if joint in self.system.closed:

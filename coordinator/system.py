@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 import numpy as np
 
 from modular.assembly import ForceEdge, JointEdge
-from modular.body import Bodies, Body
+from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects
 from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
@@ -20,6 +21,8 @@ from modular.joint import Attachment
 from modular.joints import IMPACT, LEDGER, RELEASED, STORED, WORK_FIRST, Joints, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
+
+Capability = TypeVar("Capability")
 
 
 @dataclass
@@ -76,6 +79,10 @@ class System:
     def forces(self) -> Iterator[Forces]:
         """All stacks of forces."""
         return iter(self.force_stacks.values())
+
+    def bodies_as(self, capability: type[Capability]) -> list[Capability]:
+        """All stacks of bodies, seen through a capability that the coupling has made sure of."""
+        return cast(list[Capability], list(self.bodies))
 
     # --- bodies ----------------------------------------------------------------------------------------------------
 
@@ -171,7 +178,7 @@ class System:
             if owner == GROUND:
                 continue
             pushes = {start + k: jacobian[:, k, :].T @ impulse for k in range(jacobian.shape[1])}
-            work = self.body_home[owner].push(owner, pushes, self.elements)  # type: ignore[attr-defined]
+            work = cast(GivesCompliance, self.body_home[owner]).push(owner, pushes, self.elements)
             home.stack.ledger[row, WORK_FIRST + column] += work
             lost -= work
         home.stack.ledger[row, IMPACT] += lost
@@ -208,13 +215,18 @@ class System:
 
     def show(self) -> None:
         """Show all elements as the bodies stand now."""
-        for bodies in self.bodies:
-            bodies.show(self.elements)  # type: ignore[attr-defined]
+        for bodies in self.bodies_as(PredictsAndCorrects):
+            bodies.show(self.elements)
 
     def respond(self, *, constrained: bool = True) -> None:
         """Let all bodies report how they answer forces."""
-        for bodies in self.bodies:
-            bodies.respond(self.elements, constrained=constrained)  # type: ignore[attr-defined]
+        for bodies in self.bodies_as(GivesCompliance):
+            bodies.respond(self.elements, constrained=constrained)
+
+    def tighten(self) -> None:
+        """Let all bodies answer what the joints ask of them."""
+        for bodies in self.bodies_as(GivesCompliance):
+            bodies.tighten(self.elements)
 
     def element_rows(self, owners: set[str]) -> list[int]:
         """Element rows that some bodies (or the ground) serve."""

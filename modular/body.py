@@ -136,7 +136,7 @@ class PredictsAndCorrects(Protocol):
         """Show the present (corrected) elements."""
 
     def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
-        """Accelerations of some bodies at their unchanged position and velocity, under the present forces."""
+        """Accelerations at the unchanged position and velocity, of those of the named bodies that live here."""
 
 
 @runtime_checkable

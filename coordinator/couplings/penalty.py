@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import cast
 
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.margins import stability_margins
@@ -30,13 +29,13 @@ class Penalty(Coupling):
         """Bodies must predict, correct and report their compliance."""
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
         require(system, GivesCompliance, "Penalty", "report their compliance")
-        for bodies in _bodies(system):
+        for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
 
     def advance(self, system: System, dt: float) -> str | None:
         """One tick, as Figure IV-2: predict, exchange, solve locally, correct."""
         elements = system.elements
-        for bodies in _bodies(system):
+        for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.predict(elements)  # and show the predicted ports
         for joints in system.joints:
             joints.linearise(elements)
@@ -47,7 +46,7 @@ class Penalty(Coupling):
         for forces in system.forces:
             forces.exert(elements, (system.tick + 1) * dt)
         wrong = None
-        for bodies in _bodies(system):
+        for bodies in system.bodies_as(PredictsAndCorrects):
             wrong = bodies.correct(elements) or wrong  # and show the corrected ports
         for joints in system.joints:
             joints.account(elements, dt)
@@ -80,8 +79,8 @@ class Penalty(Coupling):
         elements.velocity_before[:] = elements.velocity
         for joints in system.joints:
             joints.power_before[:] = joints.power
-        for bodies in _bodies(system):
-            bodies.reevaluate(elements, [name for name in names if name in cast(object, bodies).row])  # type: ignore[attr-defined]
+        for bodies in system.bodies_as(PredictsAndCorrects):
+            bodies.reevaluate(elements, names)
 
     def margins(self, system: System, dt: float) -> dict[str, float]:
         """From the local coupled bound."""
@@ -96,7 +95,3 @@ class Penalty(Coupling):
                 step,
             )
         return self.rule.remedy(margin, dt)
-
-
-def _bodies(system: System) -> list[PredictsAndCorrects]:
-    return cast(list[PredictsAndCorrects], list(system.bodies))

@@ -39,8 +39,7 @@ class Stable(StiffnessRule):
             joints.see(system.elements)
             joints.weigh()
             joints.ask(joints.shape, system.elements)
-        for bodies in system.bodies:
-            bodies.tighten(system.elements)  # type: ignore[attr-defined]
+        system.tighten()
         for joints in system.joints:
             n = joints.count
             # E = (w^2 + 4 eps w) S with w = omega dt; the largest allowed E is 4 S / lambda

@@ -1,0 +1,55 @@
+"""Laws that every force keeps, whatever its type."""
+
+import numpy as np
+import pytest
+
+import zoo
+from coordinator import Simulation
+from modular import Assembly, Component
+
+every_force = pytest.mark.parametrize(("force_type", "dimension"), zoo.FORCES, ids=zoo.label)
+
+
+def loaded(force, dimension):
+    assembly = Assembly(gravity=(0.0,) * dimension)
+    a, b, c = zoo.PLACES[dimension]
+    assembly.add("left", zoo.full(dimension, a, b))
+    assembly.add("right", zoo.full(dimension, b, c))
+    assembly.apply("force", force, *("left.end", "right.end")[: force.sides])
+    return assembly
+
+
+@every_force
+def test_data_describe_a_force_completely(force_type, dimension):
+    force = force_type.example(dimension)
+    assert Component.from_data(force.to_data()) == force
+    model = loaded(force, dimension)
+    assert Assembly.from_data(model.to_data()).to_data() == model.to_data()
+
+
+@every_force
+def test_its_work_is_the_energy_that_it_brings(force_type, dimension):
+    rests = []
+    for dt in (2e-3, 1e-3):
+        with Simulation(loaded(force_type.example(dimension), dimension), dt) as simulation:
+            run = simulation.run(0.4)
+        assert abs(run.work("force")[-1]) > 1e-3
+        rests.append(np.abs(run.work("force") - (run.energy - run.energy[0])).max())
+    assert rests[1] < 0.3 * rests[0] or rests[0] < 1e-9
+
+
+@every_force
+def test_it_goes_without_a_trace(force_type, dimension):
+    with Simulation(loaded(force_type.example(dimension), dimension), 1e-3) as simulation:
+        simulation.run(0.1)
+        simulation.remove("force")
+        before = sum(body.momentum(*states(simulation, name)) for name, body in simulation.assembly.bodies.items())
+        simulation.run(0.2)
+        after = sum(body.momentum(*states(simulation, name)) for name, body in simulation.assembly.bodies.items())
+    assert after == pytest.approx(before, abs=1e-13)
+    assert not simulation.system.force_stacks
+
+
+def states(simulation, name):
+    state = simulation.body(name).state()
+    return state["q"][0], state["v"][0]
