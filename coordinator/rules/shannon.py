@@ -5,8 +5,8 @@ p = m_v omega_0^2 (IV.19), v = 2 epsilon m_v omega_0 (IV.20), delta = 0.3.
 
 The thesis asks for delta < 0.5. That is not a bound: for one isolated equation the scheme is stable
 iff 2 pi delta <= 2 (sqrt(1 + epsilon^2) - epsilon), that is delta <= 0.318 without damping and 0.303 at epsilon = 0.05;
-neighbours lower it further. The margin shown before a run says so. Where a cross product has three rows of rank two (the thesis picks two of
-them), all its rows take the smallest seen mass among them.
+neighbours lower it further. The margin shown before a run says so. Where a cross product has three rows of rank
+two (the thesis picks two of them), all its rows take the smallest seen mass among them.
 """
 
 from __future__ import annotations

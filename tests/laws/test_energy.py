@@ -7,7 +7,7 @@ import references
 import scenarios
 import zoo
 from components import Fixed, Prismatic, Revolute, Spherical
-from coordinator import Simulation
+from coordinator import Penalty, Simulation, Stable
 from modular import Assembly
 
 
@@ -94,3 +94,21 @@ def test_a_hanging_mechanism_at_rest_is_held_by_its_weight():
         run = simulation.run(2.0)
     assert run.reaction("hook")[-1] == pytest.approx([0, 0, 3.0 * 9.81], abs=1e-3)  # on the second side: upwards
     assert run.reaction("ball")[-1] == pytest.approx([0, 0, 1.5 * 9.81], abs=1e-3)
+
+
+def test_what_a_damper_takes_is_what_a_shaken_joint_loses():
+    """A rod kicked along itself against its pin: all of the kick ends in the damper, by name."""
+    assembly = Assembly(gravity=(0.0, 0.0))
+    assembly.add("rod", zoo.masses(2, (0, 0), (1, 0)))
+    assembly.join("pin", Spherical(), "ground", "rod.start")
+    with Simulation(assembly, 1e-4, Penalty(rule=Stable(safety=30.0, damping=0.2))) as simulation:
+        simulation.run(0.01)
+        simulation.body("rod").v[0, :, 0] += 1e-3
+        simulation.system.show()
+        simulation.coupling.settle(simulation.system, 1e-4, ["rod"])
+        run = simulation.run(1.0)
+    kick = 0.5 * 1.5 * 1e-6
+    book = run.ledger("pin")
+    assert run.kinetic_energy()[-1] < 1e-3 * kick
+    assert book["dissipated"][-1] == pytest.approx(kick, rel=0.02)
+    assert abs(book["leaked"][-1]) < 0.02 * kick

@@ -1,0 +1,332 @@
+"""The rules of the house, read from the sources: who may import whom, and what no file may do."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import scenarios.systems
+from modular import Assembly, __version__
+from scenarios import catalogue
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("modular", "components", "coordinator", "scenarios")
+SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+HOME_OF_ZEROMQ = "coordinator/transports/zeromq.py"
+PICKLERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "shelve", "marshal", "joblib"}
+BLAS = {"dot", "vdot", "inner", "matmul", "einsum", "tensordot", "kron", "linalg"}
+
+Rule = Callable[[str, str], list[str]]  # (path inside the project, source) -> offences
+
+
+# --- the rules, each from one source text to its offences ---------------------------------------------------
+
+
+def relative_imports(path: str, source: str) -> list[str]:
+    nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ImportFrom) and n.level]
+    return [f"{path}:{n.lineno}: relative import; write the whole path" for n in nodes]
+
+
+def stray_zeromq(path: str, source: str) -> list[str]:
+    if path == HOME_OF_ZEROMQ:
+        return []
+    return [
+        f"{path}:{line}: ZeroMQ is known to {HOME_OF_ZEROMQ} only"
+        for line, name in imported(source)
+        if top(name) == "zmq"
+    ]
+
+
+def pickling(path: str, source: str) -> list[str]:
+    found = [(line, name) for line, name in imported(source) if top(name) in PICKLERS]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not is_false(node.value):
+            found.append((node.value.lineno, "allow_pickle"))
+        elif isinstance(node, ast.Attribute) and node.attr in ("read_pickle", "to_pickle"):
+            found.append((node.lineno, node.attr))
+    return [f"{path}:{line}: {name}; files and messages carry data only" for line, name in found]
+
+
+def naming_of_components(path: str, source: str) -> list[str]:
+    """Even as text: the coordinator finds components by their contract, never by name."""
+    if not path.startswith("coordinator/"):
+        return []
+    tree = ast.parse(source)
+    prose = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
+    texts = [
+        n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in prose
+    ]
+    named = [(n.lineno, n.value) for n in texts if re.match(r"components($|[.:])", n.value)]
+    named += [(line, name) for line, name in imported(source) if top(name) == "components"]
+    return [f"{path}:{line}: names {name!r}; the coordinator knows no component" for line, name in named]
+
+
+def library_calls_in_kernels(path: str, source: str) -> list[str]:
+    offences = []
+    for function in kernels(ast.parse(source)):
+        for node in ast.walk(function):
+            if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
+                offences.append(f"{path}:{node.lineno}: @ in kernel '{function.name}'; BLAS rounds as it likes")
+            elif isinstance(node, ast.Attribute) and node.attr in BLAS:
+                offences.append(
+                    f"{path}:{node.lineno}: {node.attr} in kernel '{function.name}'; BLAS rounds as it likes"
+                )
+    return offences
+
+
+def private_compilers(path: str, source: str) -> list[str]:
+    """One decorator sets the options of the compiler; reassociated sums would depend on the machine."""
+    offences = []
+    for node in ast.walk(ast.parse(source)):
+        named = isinstance(node, ast.keyword) and node.arg == "fastmath" and not is_false(node.value)
+        if named or (isinstance(node, ast.Constant) and node.value == "fastmath"):
+            line = node.value.lineno if isinstance(node, ast.keyword) else node.lineno
+            offences.append(f"{path}:{line}: fastmath; results would depend on the machine")
+        name = node.name if isinstance(node, ast.alias) else name_of(node)
+        if name in ("jit", "njit", "cfunc", "vectorize", "guvectorize") and path != "modular/kernel.py":
+            offences.append(f"{path}:{node.lineno}: {name}; compile with modular.kernel.kernel")
+    return offences
+
+
+def silent_modules(path: str, source: str) -> list[str]:
+    return [] if ast.get_docstring(ast.parse(source)) else [f"{path}: says nothing about itself; give it a docstring"]
+
+
+# --- reading sources ----------------------------------------------------------------------------------------
+
+
+def imported(source: str) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of everything imported, by statement or by text."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.lineno, node.module
+        elif isinstance(node, ast.Call) and name_of(node.func) in ("import_module", "__import__"):
+            yield from ((node.lineno, str(a.value)) for a in node.args[:1] if isinstance(a, ast.Constant))
+
+
+def kernels(tree: ast.Module) -> list[ast.FunctionDef]:
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    return [
+        f
+        for f in functions
+        if any(name_of(d.func if isinstance(d, ast.Call) else d) == "kernel" for d in f.decorator_list)
+    ]
+
+
+def name_of(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+# --- every rule holds, and would notice ---------------------------------------------------------------------
+
+RULES = [
+    (relative_imports, "modular/a.py", ["from . import b", "from ..modular import b"]),
+    (
+        stray_zeromq,
+        "coordinator/worker.py",
+        [
+            "import zmq",
+            "from zmq.asyncio import Context",
+            "def f():\n    import zmq as z",
+            "__import__('zmq')",
+        ],
+    ),
+    (
+        pickling,
+        "coordinator/run.py",
+        [
+            "import pickle",
+            "from joblib import dump",
+            "import shelve",
+            "import marshal as m",
+            "np.load(f, allow_pickle=True)",
+            "np.load(f, allow_pickle=flag)",
+            "importlib.import_module('pickle')",
+        ],
+    ),
+    (
+        naming_of_components,
+        "coordinator/system.py",
+        [
+            "import components",
+            "from components.joints import Fixed",
+            "home = 'components:Rod'",
+            "load('components.bodies')",
+        ],
+    ),
+    (
+        library_calls_in_kernels,
+        "components/bodies/a.py",
+        [
+            "@kernel\ndef f(a, b):\n    return a @ b",
+            "@kernel\ndef f(a, b):\n    a @= b",
+            "@modular.kernel.kernel\ndef f(a, b):\n    return np.dot(a, b)",
+            "@kernel\ndef f(a, b):\n    return a.dot(b)",
+            "@kernel\ndef f(a):\n    return np.linalg.solve(a, a)",
+        ],
+    ),
+    (
+        private_compilers,
+        "components/bodies/a.py",
+        [
+            "@numba.njit\ndef f():\n    pass",
+            "from numba import jit as swift",
+            "compile(f, fastmath=True)",
+            "options = {'fastmath': True}",
+        ],
+    ),
+    (silent_modules, "modular/a.py", ["", "x = 1", "# only a comment"]),
+]
+NAMES = [rule.__name__.replace("_", " ") for rule, _, _ in RULES]
+
+
+@pytest.mark.parametrize("rule", [rule for rule, _, _ in RULES], ids=NAMES)
+def test_no_source_breaks_the_rule_on(rule: Rule):
+    assert len(SOURCES) > 40
+    assert [offence for path in SOURCES for offence in rule(inside(path), path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), [(r, p, s) for r, p, sources in RULES for s in sources])
+def test_an_offender_is_named(rule: Rule, path: str, source: str):
+    offences = rule(path, source)
+    assert offences
+    assert all(offence.startswith(path) for offence in offences)
+
+
+def test_the_home_of_zeromq_may_import_it():
+    assert stray_zeromq(HOME_OF_ZEROMQ, "import zmq") == []
+
+
+def test_the_rules_on_kernels_look_at_kernels():
+    found = [f.name for path in SOURCES for f in kernels(ast.parse(path.read_text(encoding="utf-8")))]
+    assert len(found) > 10
+    assert library_calls_in_kernels("components/a.py", "def f(a, b):\n    return np.dot(a, b)") == []
+
+
+# --- layers -------------------------------------------------------------------------------------------------
+
+
+def test_imports_follow_the_layers():
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "0 broken" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("importer", "target"),
+    [
+        ("coordinator", "components"),
+        ("components", "coordinator"),
+        ("modular", "components"),
+        ("modular", "coordinator"),
+        ("coordinator", "scenarios"),
+        ("components", "scenarios"),
+    ],
+)
+def test_an_import_against_the_layers_is_found(importer: str, target: str, tmp_path: Path):
+    for package in PACKAGES:
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("")
+    (tmp_path / importer / "wrong.py").write_text(f"import {target}\n")
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    result = lint_imports(tmp_path)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert f"{importer}.wrong -> {target}" in result.stdout
+
+
+def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
+    """The import linter on the packages in a folder, by the contracts of its pyproject.toml."""
+    call = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    return subprocess.run(
+        [sys.executable, "-c", call], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+# --- folders and versions -----------------------------------------------------------------------------------
+
+
+def test_no_test_folder_is_a_package_that_would_shadow_ours():
+    assert [inside(path) for path in (ROOT / "tests").rglob("__init__.py")] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_is_typed(package: str):
+    assert (ROOT / package / "py.typed").is_file()
+
+
+def test_every_folder_of_sources_is_a_package():
+    folders = {path.parent for path in SOURCES}
+    assert [inside(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_the_version_is_written_once_and_repeated_only_where_people_look():
+    citation = re.search(r"^version: (\S+)$", text("CITATION.cff"), re.MULTILINE)
+    released = re.search(r"^date-released: (\S+)$", text("CITATION.cff"), re.MULTILINE)
+    change = re.search(r"^## \[(\d\S*)\] - (\S+)$", text("CHANGELOG.md"), re.MULTILINE)
+    assert citation is not None and released is not None and change is not None
+    assert citation[1] == change[1] == __version__
+    assert released[1] == change[2]
+    assert "version" in tomllib.loads(text("pyproject.toml"))["project"]["dynamic"]
+    written = [inside(path) for path in SOURCES if f'"{__version__}"' in path.read_text(encoding="utf-8")]
+    assert written == ["modular/version.py"]
+
+
+def test_every_dependency_is_used_and_every_use_declared():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
+    used = {top(name) for path in SOURCES for _, name in imported(path.read_text(encoding="utf-8"))}
+    used = {"pillow" if name == "PIL" else name for name in used}
+    assert used - set(PACKAGES) - sys.stdlib_module_names == declared
+
+
+# --- scenarios ----------------------------------------------------------------------------------------------
+
+
+def test_a_scenario_is_a_file_and_a_file_is_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "falling_stone.py").write_text(
+        '"""A stone that falls."""\n'
+        "from components import RigidBody\n"
+        "from modular import Assembly\n"
+        "def build(mass=2.5):\n"
+        "    model = Assembly(gravity=(0.0, -9.81))\n"
+        '    model.add("stone", RigidBody(mass=mass, inertia=0.3, centre=(0.2, 1.7), ports={}))\n'
+        "    return model\n"
+    )
+    monkeypatch.setattr(catalogue, "SYSTEMS", tmp_path)
+    monkeypatch.setattr(scenarios.systems, "__path__", [str(tmp_path)])
+    assert catalogue.names() == ["falling-stone"]
+    assert catalogue.describe("falling-stone") == ("A stone that falls.", {"mass": "2.5"})
+    model = scenarios.load("falling-stone", mass=4.0)
+    assert isinstance(model, Assembly)
+    assert model.bodies["stone"].mass == 4.0
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_scenario_says_what_it_is_and_builds_as_it_stands(name: str):
+    summary, settings = catalogue.describe(name)
+    assert summary.endswith(".")
+    assert isinstance(scenarios.load(name), Assembly)
+    assert all(settings.values())
+
+
+def inside(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
