@@ -41,6 +41,7 @@ class JointForm:
     rotations: int  # of them rotations
     marker: int = 0  # numbers fixed when the joint is made
     turns: bool = True  # whether its seen masses change as the bodies turn
+    holonomic: bool = True  # False: its rows lock velocities only, errors stay zero (Séguy 2003, IV.2.b)
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Joint(Component):
 
     symmetric: ClassVar[bool] = True  # swapping its sides changes nothing
     coincident: ClassVar[bool] = True  # its two points must coincide
+    dimensions: ClassVar[tuple[int, ...]] = (2, 3)  # where it means something
 
     @abstractmethod
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:

@@ -7,13 +7,13 @@ from typing import Self
 
 import numpy as np
 
+from components.joints.marks import common_line, must, oriented, plane_directions
 from components.joints.revolute import ALIGNED_POINTS
 from components.joints.rows import coincide, keep_angle_in_plane, lock
 from modular.elements import Array, Indices
-from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.kernel import kernel
-from modular.side import Mark, Side
+from modular.side import Side
 
 
 @kernel
@@ -77,11 +77,7 @@ class Fixed(Joint):
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the directions on both sides."""
         mark_a, mark_b = point_marks(name, first, second, a, b)
-        for side in (first, second):
-            if len(side.directions) == 0:
-                raise ModelError(
-                    f"joint '{name}' locks rotations of '{side.owner}', a point mass without orientation; use Spherical()."
-                )
+        oriented(name, first, second)
         if len(a) == 2:
             line_a, line_b, marker = plane_directions(first, second)
             return Attachment(LOCKED_POINTS_IN_PLANE, [mark_a, line_a], [mark_b, line_b], marker)
@@ -96,31 +92,3 @@ class Fixed(Joint):
     def example(cls, dimension: int = 3) -> Self:
         """A joint of this type for the contract tests."""
         return cls()
-
-
-def must(mark: Mark | None) -> Mark:
-    """A mark that the caller knows to exist."""
-    assert mark is not None
-    return mark
-
-
-def plane_directions(first: Side, second: Side) -> tuple[Mark, Mark, tuple[float, float]]:
-    """One direction of each side in the plane, with cosine and sine of the angle between them."""
-    a, b = first.directions[0], second.directions[0]
-    return (
-        must(first.direction(a)),
-        must(second.direction(b)),
-        (float(a @ b), float(a[0] * b[1] - a[1] * b[0])),
-    )
-
-
-def common_line(name: str, first: Side, second: Side) -> Array:
-    """The direction that a slender rod and its neighbour both carry; holding it holds the rod."""
-    rod, other = (second, first) if len(second.directions) == 1 else (first, second)
-    line: Array = rod.directions[0]
-    if other.direction(line) is None:
-        raise ModelError(
-            f"joint '{name}' would lock two slender rods, '{first.owner}' and '{second.owner}', that do not lie on one line: "
-            "with no orientation about their axes they cannot be held so. Give one a radius (Rod: radius=…)."
-        )
-    return line

@@ -8,11 +8,19 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from components.joints.fixed import common_line, must, plane_directions
-from components.joints.rows import align, keep_angle_in_plane, lock, stay_on_line
+from components.joints.marks import (
+    angle_between,
+    common_line,
+    line_mark,
+    line_of,
+    must,
+    off_line,
+    oriented,
+    plane_directions,
+)
+from components.joints.rows import align, keep_angle_in_plane, lock, stay_on_line, stay_on_line_in_plane
 from modular.elements import Array, Indices
-from modular.errors import ModelError
-from modular.joint import Attachment, Joint, JointForm, point_marks, unit
+from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.kernel import kernel
 from modular.side import Side
 
@@ -70,19 +78,7 @@ def slider_in_plane_loop(
     for n in range(count):
         a = x[first[n] : first[n] + 2]
         b = x[second[n] : second[n] + 2]
-        cosine, sine = marker[n, 2], marker[n, 3]
-        # the line u and its normal, turned from a_1 by that angle; error = u cross (P_b - P_a)
-        ux = cosine * a[1, 0] - sine * a[1, 1]
-        uy = sine * a[1, 0] + cosine * a[1, 1]
-        dx = b[0, 0] - a[0, 0]
-        dy = b[0, 1] - a[0, 1]
-        error[n, 0] = ux * dy - uy * dx
-        on_first[n, 0, 0, 0] = uy
-        on_first[n, 0, 0, 1] = -ux
-        on_first[n, 0, 1, 0] = cosine * dy - sine * dx
-        on_first[n, 0, 1, 1] = -sine * dy - cosine * dx
-        on_second[n, 0, 0, 0] = -uy
-        on_second[n, 0, 0, 1] = ux
+        stay_on_line_in_plane(a, b, 0, 1, marker[n, 2], marker[n, 3], error[n], on_first[n], on_second[n])
         keep_angle_in_plane(a, b, 1, 1, 1, marker[n, 0], marker[n, 1], error[n], on_first[n], on_second[n])
 
 
@@ -123,24 +119,14 @@ class Prismatic(Joint):
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the directions on both sides."""
         mark_a, mark_b = point_marks(name, first, second, a, b)
-        axis = self.line(name, first)
-        for side in (first, second):
-            if len(side.directions) == 0:
-                raise ModelError(
-                    f"joint '{name}' locks rotations of '{side.owner}', a point mass without orientation; "
-                    "give the body inertia (RigidBody: inertia=…)."
-                )
+        axis = line_of(name, self.axis, first)
+        oriented(name, first, second)
         if len(a) == 2:
             line_a, line_b, angle = plane_directions(first, second)
-            cosine = float(line_a.value @ axis)
-            sine = float(line_a.value[0] * axis[1] - line_a.value[1] * axis[0])
-            return Attachment(SLIDER_IN_PLANE, [mark_a, line_a], [mark_b, line_b], (*angle, cosine, sine))
-        along = first.direction(axis)
-        if along is None:
-            raise ModelError(
-                f"joint '{name}': '{first.owner}' does not carry the axis {tuple(np.round(axis, 6).tolist())}; slide along the rod "
-                "itself, swap the two sides, or give it a radius (Rod: radius=…)."
+            return Attachment(
+                SLIDER_IN_PLANE, [mark_a, line_a], [mark_b, line_b], (*angle, *angle_between(line_a.value, axis))
             )
+        along = line_mark(name, first, axis)
         if len(first.directions) == len(second.directions) == 3:
             frame = _frame_about(axis)
             axes_a = [must(first.direction(u)) for u in frame]
@@ -151,18 +137,10 @@ class Prismatic(Joint):
             SLIDING_ROD, [mark_a, must(first.direction(line)), along], [mark_b, must(second.direction(line))]
         )
 
-    def line(self, name: str, first: Side) -> Array:
-        """The direction it slides along, in the world."""
-        d = len(first.position)
-        if self.axis is not None:
-            return unit(name, self.axis, d)
-        return np.asarray(first.frame[2] if d == 3 else first.frame[0])
-
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """How far the second point is off the line."""
-        axis = self.line("", first)
-        offset = b - a
-        return float(np.linalg.norm(offset - (offset @ axis) * axis))
+        axis = line_of("", self.axis, first)
+        return off_line(b - a, axis)
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
+from components.joints.marks import line_of, share_axis
 from components.joints.rows import align, coincide, keep_cosine
 from components.joints.spherical import POINTS
 from modular.elements import Array, Indices
 from modular.errors import ModelError
-from modular.joint import Attachment, Joint, JointForm, point_marks, unit
+from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.kernel import kernel
 from modular.side import Side
 
@@ -85,30 +84,9 @@ class Revolute(Joint):
                     f"joint '{name}': axis = {tuple(self.axis)}; in the plane a hinge turns about z, leave axis out."
                 )
             return Attachment(POINTS[2], [mark_a], [mark_b])
-        axis = unit(name, self.axis, 3) if self.axis is not None else first.frame[2]
-        along_a, along_b = first.direction(axis), second.direction(axis)
-        if along_a is not None and along_b is not None:
-            return Attachment(ALIGNED_POINTS, [mark_a, along_a], [mark_b, along_b])
-        # One side is a rod carried by its two ends: the hinge keeps its angle to the axis (thesis, Remark 2 of III.4.1).
-        rod = second if along_b is None else first
-        if (along_a is None and along_b is None) or len(rod.directions) != 1:
-            both = (
-                f"neither '{first.owner}' nor '{second.owner}'"
-                if along_a is along_b is None
-                else f"body '{rod.owner}' does not"
-            )
-            raise ModelError(
-                f"joint '{name}': {both} carry the axis {tuple(np.round(axis, 6).tolist())}: nothing twists a slender rod and a "
-                "point mass has no orientation. Give the body inertia (Rod: radius=…) or use Spherical()."
-            )
-        line = rod.directions[0]
-        along = rod.direction(line)
-        assert along is not None
-        cosine = float(line @ axis)
-        if along_b is None:
-            assert along_a is not None
-            return Attachment(HINGED_ROD, [mark_a, along_a], [mark_b, along], (cosine,))
-        return Attachment(HINGED_ROD, [mark_a, along], [mark_b, along_b], (cosine,))
+        axis = share_axis(name, first, second, line_of(name, self.axis, first))
+        form, marker = (ALIGNED_POINTS, ()) if axis.cosine is None else (HINGED_ROD, (axis.cosine,))
+        return Attachment(form, [mark_a, axis.first], [mark_b, axis.second], marker)
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

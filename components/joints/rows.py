@@ -75,6 +75,36 @@ def stay_on_line(a: Array, b: Array, row: int, i: int, error: Array, on_first: A
 
 
 @kernel
+def stay_on_plane(a: Array, b: Array, row: int, i: int, error: Array, on_first: Array, on_second: Array) -> None:
+    """P_b stays on the plane through P_a across direction a_i: a_i . (P_b - P_a) = 0, one row."""
+    error[row] = 0.0
+    for c in range(a.shape[1]):
+        arm = b[0, c] - a[0, c]
+        error[row] += a[i, c] * arm
+        on_first[row, i, c] = arm
+        on_first[row, 0, c] = -a[i, c]
+        on_second[row, 0, c] = a[i, c]
+
+
+@kernel
+def stay_on_line_in_plane(
+    a: Array, b: Array, row: int, i: int, cosine: float, sine: float, error: Array, on_first: Array, on_second: Array
+) -> None:
+    """P_b stays on the line through P_a at a fixed angle to direction a_i: u cross (P_b - P_a) = 0, in the plane."""
+    ux = cosine * a[i, 0] - sine * a[i, 1]
+    uy = sine * a[i, 0] + cosine * a[i, 1]
+    dx = b[0, 0] - a[0, 0]
+    dy = b[0, 1] - a[0, 1]
+    error[row] = ux * dy - uy * dx
+    on_first[row, 0, 0] = uy
+    on_first[row, 0, 1] = -ux
+    on_first[row, i, 0] = cosine * dy - sine * dx
+    on_first[row, i, 1] = -sine * dy - cosine * dx
+    on_second[row, 0, 0] = -uy
+    on_second[row, 0, 1] = ux
+
+
+@kernel
 def keep_angle_in_plane(
     a: Array,
     b: Array,

@@ -112,6 +112,19 @@ def test_joining_a_moving_point_is_an_inelastic_impact_with_the_energy_booked(jo
     assert sum(column[-1] for column in book.values()) == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_point_pinned_after_a_cut_stays_where_it_was():
+    with Simulation(scenarios.load("double-pendulum"), 1e-4) as simulation:
+        simulation.run(0.5)
+        simulation.cut("elbow")
+        simulation.run(0.55)
+        place = simulation.port_motion("lower.end")[0]
+        simulation.join("hook", Revolute(), "ground", "lower.end")
+        run = simulation.run(0.8)
+    held = run.ticks >= 5500
+    assert np.abs(run.position("lower.end")[held] - place).max() < 1e-5
+    assert np.abs(run.violation("hook")[held]).max() < 1e-5
+
+
 def test_an_impact_between_two_free_bodies_conserves_momentum():
     left = zoo.full(3, *zoo.PLACES[3][:2], velocity=(0.5, 0.2, -0.3), angular_velocity=(0.3, -0.8, 0.5))
     right = zoo.full(3, *zoo.PLACES[3][1:], velocity=(-1.0, 0.4, 0.6), angular_velocity=(-0.9, 0.1, 0.4))
