@@ -2,6 +2,34 @@
 
 from components.bodies import PointMassRod, RigidBody, Rod
 from components.forces import Load
-from components.joints import Fixed, Prismatic, Revolute, Spherical
+from components.joints import (
+    Cylindrical,
+    Distance,
+    Fixed,
+    KnifeEdge,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 
-__all__ = ["Fixed", "Load", "PointMassRod", "Prismatic", "Revolute", "RigidBody", "Rod", "Spherical"]
+__all__ = [
+    "Cylindrical",
+    "Distance",
+    "Fixed",
+    "KnifeEdge",
+    "Load",
+    "Planar",
+    "PointMassRod",
+    "PointOnLine",
+    "PointOnPlane",
+    "Prismatic",
+    "Revolute",
+    "RigidBody",
+    "Rod",
+    "Spherical",
+    "Universal",
+]

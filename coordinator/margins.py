@@ -26,8 +26,8 @@ def stability_margins(system: System, dt: float) -> dict[str, float]:
     for joints, spring, damper in zip(system.joints, springs, dampers, strict=True):
         x, y = (np.einsum("nii->n", block) for block in (spring, damper))
         room = (x + y) * 4.0 / joints.bounds(system.elements)
-        # mu^2 x + mu y = room
-        mu = (-y + np.sqrt(y**2 + 4.0 * x * room)) / (2.0 * x)
+        # mu^2 x + mu y = room, written so that joints without stiffness (x = 0) fit in
+        mu = 2.0 * room / (y + np.sqrt(y**2 + 4.0 * x * room))
         margins.update(zip(joints.names, mu.tolist(), strict=True))
     return {name: margins[name] for name in system.joint_home}
 

@@ -117,7 +117,8 @@ class System:
     def add_joint(self, name: str, edge: JointEdge, tolerance: float) -> JointHome:
         """Make a joint between two ports as they stand; refused where they do not fit, unless told where (`at`)."""
         first, second = self.sides((edge.first, edge.second), edge.at)
-        a, b = (first.position, second.position) if edge.at is None else (np.array(edge.at, float),) * 2
+        spans = not edge.joint.coincident and GROUND in (first.owner, second.owner)  # then `at` places the ground alone
+        a, b = (first.position, second.position) if edge.at is None or spans else (np.array(edge.at, float),) * 2
         gap = edge.joint.gap(first, second, a, b)
         if gap > tolerance:
             where = "lie" if edge.joint.coincident else "lie off its line,"

@@ -110,6 +110,11 @@ class Assembly:
             raise ModelError(
                 f"joint '{name}' connects '{ports[0].body}' with itself ({first}, {second}); connect two different bodies."
             )
+        if self.dimension not in joint.dimensions:
+            raise ModelError(
+                f"joint '{name}': {type(joint).__name__} means something in {' and '.join(map(str, joint.dimensions))} dimensions, "
+                f"not in {self.dimension}; see its help for the one to take instead."
+            )
         place = None if at is None else tuple(float(x) for x in at)
         if place is not None and (len(place) != self.dimension or not np.all(np.isfinite(place))):
             raise ModelError(f"joint '{name}': at = {place}; give {self.dimension} finite numbers [m].")

@@ -49,6 +49,9 @@ class Shannon(StiffnessRule):
                 compliance[:, split:] = compliance[:, split:].max(axis=1, keepdims=True)
             mass = np.zeros((n, rows, rows))
             mass[:, np.arange(rows), np.arange(rows)] = 1.0 / compliance  # (IV.14)
+            if not joints.form.holonomic:
+                joints.damping[:n] = self.delta / dt * mass  # (IV.27)
+                continue
             joints.stiffness[:n] = omega**2 * mass  # (IV.19)
             joints.damping[:n] = 2.0 * self.damping * omega * mass  # (IV.20)
 

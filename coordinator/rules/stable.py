@@ -42,11 +42,15 @@ class Stable(StiffnessRule):
         system.tighten()
         for joints in system.joints:
             n = joints.count
+            shape = joints.shape[:n]
+            if not joints.form.holonomic:
+                # E = 2 dt C: half of what is allowed takes a forbidden velocity away within one tick
+                joints.damping[:n] = (0.25 * 4.0 / joints.bounds(system.elements) / dt)[:, None, None] * shape
+                continue
             # E = (w^2 + 4 eps w) S with w = omega dt; the largest allowed E is 4 S / lambda
             allowed = 4.0 / joints.bounds(system.elements)
             limit = 2.0 * (np.sqrt(self.damping**2 + 0.25 * allowed) - self.damping)
             omega = limit / (self.safety * dt)
-            shape = joints.shape[:n]
             joints.stiffness[:n] = (omega**2)[:, None, None] * shape  # (IV.19)
             joints.damping[:n] = (2.0 * self.damping * omega)[:, None, None] * shape  # (IV.20)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zoo
-from components import Spherical
+from components import Distance, Spherical
 from coordinator import Penalty, Shannon, Simulation, Stable
 from modular import Assembly, Component, ModelError
 
@@ -26,7 +26,7 @@ def simulate(joint, dimension, first, second, **settings):
 def test_jacobians_are_the_derivatives_of_the_errors(joint_type, dimension, first, second):
     simulation = simulate(joint_type.example(dimension), dimension, first, second)
     if simulation is None:
-        assert "full" not in (first, second) or joint_type.__name__ in ("Prismatic", "Revolute")
+        assert (first, second) != ("full", "full")
         return
     system = simulation.system
     home = system.joint_home["joint"]
@@ -50,7 +50,10 @@ def test_jacobians_are_the_derivatives_of_the_errors(joint_type, dimension, firs
                     errors.append(stack.error[0].copy())
                 x[start + k, c] = here
                 difference = (errors[0] - errors[1]) / (2 * step)
-                assert np.allclose(jacobian[:, k, c], difference, atol=1e-8)
+                if form.holonomic:
+                    assert np.allclose(jacobian[:, k, c], difference, atol=1e-8)
+                else:  # its rows lock velocities: linear in those of the points alone, and no error of position
+                    assert not difference.any() and (k == 0 or not jacobian[:, k].any())
 
 
 @every_joint
@@ -75,7 +78,9 @@ def test_the_ground_may_stand_on_either_side(joint_type, dimension):
     for sides in (("ground", "body.start"), ("body.start", "ground")):
         assembly = Assembly(gravity=(0.3, -9.81, 1.1)[:dimension])
         assembly.add("body", zoo.full(dimension, a, b))
-        assembly.join("joint", joint_type.example(dimension), *sides)
+        joint = joint_type.example(dimension)
+        place = tuple(np.array(a) + 0.3) if isinstance(joint, Distance) else None
+        assembly.join("joint", joint, *sides, at=place)
         with Simulation(assembly, 1e-3) as simulation:
             run = simulation.run(0.2)
             assert np.abs(run.violation("joint")).max() < 1e-3
@@ -135,5 +140,6 @@ def test_both_rules_hold_a_swinging_pair_together(joint_type, dimension, rule):
     for dt in (2e-3, 1e-3):
         with Simulation(assembly, dt, Penalty(rule=rule)) as simulation:
             run = simulation.run(0.5)
-        gaps.append(np.abs(run.violation("joint")).max())
-    assert gaps[1] < 0.35 * gaps[0]  # compliance falls with dt^2
+        holonomic = simulation.system.joint_home["joint"].attachment.form.holonomic
+        gaps.append(np.abs(run.violation("joint") if holonomic else run.violation_rate("joint")).max())
+    assert gaps[1] < (0.35 if holonomic else 0.6) * gaps[0]  # compliance falls with dt^2, a slip with dt

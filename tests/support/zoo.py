@@ -18,7 +18,7 @@ def exported(kind):
 
 
 BODIES = [(cls, d) for cls in exported(Body) for d in (2, 3)]
-JOINTS = [(cls, d) for cls in exported(Joint) for d in (2, 3)]
+JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
 
 
@@ -58,11 +58,12 @@ PLACES = {2: ((0.1, 0.3), (0.8, -0.2), (1.3, 0.5)), 3: ((0.1, 0.3, -0.2), (0.8, 
 
 
 def pair(joint, dimension, first="full", second="full", *, gravity=None, swap=False, **motion):
-    """Two bodies in a line, joined in the middle; by default in free flight."""
+    """Two bodies, joined in the middle where they meet, or end to end where the joint spans; by default in free flight."""
     a, b, c = PLACES[dimension]
     assembly = Assembly(gravity=(0.0,) * dimension if gravity is None else gravity)
     assembly.add("left", MAKERS[first](dimension, a, b, **motion.get("left", {})))
     assembly.add("right", MAKERS[second](dimension, b, c, **motion.get("right", {})))
-    sides = ("right.start", "left.end") if swap else ("left.end", "right.start")
-    assembly.join("joint", joint, *sides)
+    far = type(joint).__name__ == "Distance"
+    sides = ("left.start" if far else "left.end", "right.end" if far else "right.start")
+    assembly.join("joint", joint, *(reversed(sides) if swap else sides))
     return assembly

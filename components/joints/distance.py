@@ -1,0 +1,74 @@
+"""Distance joint: a massless link with a ball at each end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from modular.elements import Array, Indices
+from modular.errors import ModelError
+from modular.joint import Attachment, Joint, JointForm, point_marks
+from modular.kernel import kernel
+from modular.side import Side
+
+
+@kernel
+def distance_loop(
+    count: int,
+    first: Indices,
+    second: Indices,
+    marker: Array,
+    x: Array,
+    error: Array,
+    on_first: Array,
+    on_second: Array,
+) -> None:
+    """(|P_a P_b|^2 - l^2) / (2 l): quadratic in the elements like (A2.6), and a length near zero."""
+    for n in range(count):
+        length = marker[n, 0]
+        square = 0.0
+        for c in range(x.shape[1]):
+            arm = x[second[n], c] - x[first[n], c]
+            square += arm * arm
+            on_first[n, 0, 0, c] = -arm / length
+            on_second[n, 0, 0, c] = arm / length
+        error[n, 0] = 0.5 * (square - length * length) / length
+
+
+DISTANCE = JointForm(
+    "distance", distance_loop, first=1, second=1, rows=1, translations=1, locks=1, rotations=0, marker=1
+)
+
+
+@dataclass(frozen=True)
+class Distance(Joint):
+    """Rigid link between two points: locks their distance; `length` [m] is the one they have when it is made.
+
+    To the ground it needs a place: `join("link", Distance(), "ground", "body.port", at=(x, y, z))`.
+    """
+
+    length: float | None = None
+
+    coincident: ClassVar[bool] = False
+
+    def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
+        """Take the two points and their distance."""
+        mark_a, mark_b = point_marks(name, first, second, a, b)
+        length = float(np.linalg.norm(b - a)) if self.length is None else float(self.length)
+        if not (np.isfinite(length) and length > 0):
+            raise ModelError(
+                f"joint '{name}': its points are {length:.3g} m apart; a link needs a positive length. Place the ground's end with "
+                "at=…, or use Spherical() where the points coincide."
+            )
+        return Attachment(DISTANCE, [mark_a], [mark_b], (length,))
+
+    def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
+        """How far the distance is from the wanted one."""
+        return 0.0 if self.length is None else abs(float(np.linalg.norm(b - a)) - self.length)
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A joint of this type for the contract tests."""
+        return cls()
