@@ -1,7 +1,7 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
 from components.bodies import PointMassRod, RigidBody, Rod
-from components.forces import Load
+from components.forces import Law, Load, Moment, SpringDamper, Table
 from components.joints import (
     Cylindrical,
     Distance,
@@ -21,7 +21,9 @@ __all__ = [
     "Distance",
     "Fixed",
     "KnifeEdge",
+    "Law",
     "Load",
+    "Moment",
     "Planar",
     "PointMassRod",
     "PointOnLine",
@@ -31,5 +33,7 @@ __all__ = [
     "RigidBody",
     "Rod",
     "Spherical",
+    "SpringDamper",
+    "Table",
     "Universal",
 ]

@@ -10,6 +10,7 @@ import psutil
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.errors import MemoryShortage
+from modular.ledger import LEDGER
 
 BODY_SERIES = ("q", "v", "a")
 JOINT_SERIES = ("violation", "violation_rate", "reaction", "ledger")
@@ -23,8 +24,7 @@ class Segment:
     bodies: list[tuple[list[str], dict[str, Array]]]
     joints: list[tuple[list[str], dict[str, Array]]]
     forces: list[tuple[list[str], dict[str, Array]]]
-    closed: dict[str, Array] = field(default_factory=dict)  # final ledgers of joints that went before
-    finished: dict[str, float] = field(default_factory=dict)  # final work of forces that went before
+    closed: dict[str, Array] = field(default_factory=dict)  # final ledgers of joints and forces that went before
     used: int = 0
 
     @property
@@ -45,7 +45,6 @@ class Segment:
             cut(self.joints),
             cut(self.forces),
             self.closed,
-            self.finished,
             n,
         )
 
@@ -76,7 +75,7 @@ class Recorder:
         """Bytes of one sample."""
         numbers = sum(array.size for bodies in system.bodies for array in bodies.state().values())
         numbers += sum(joints.count * (2 * joints.form.rows + 6 + joints.ledger.shape[1]) for joints in system.joints)
-        return 8 * (int(numbers) + len(system.force_home) + 1)
+        return 8 * (int(numbers) + len(LEDGER) * len(system.force_home) + 1)
 
     def record(self, system: System) -> None:
         """Take a sample if this tick is one to record; a sample of the same tick is replaced (the state after an event)."""
@@ -107,7 +106,7 @@ class Recorder:
             series["reaction"][i] = joints.wrenches(system.elements)
             series["ledger"][i] = joints.ledger[:n]
         for forces, (_, series) in zip(system.forces, segment.forces, strict=True):
-            series["work"][i] = forces.work()
+            series["ledger"][i] = forces.ledger[: forces.count]
         segment.used = i + 1
         self._expected = max(self._expected - 1, 1)
 
@@ -125,9 +124,12 @@ class Recorder:
                 "ledger": stack.ledger.shape[1],
             }  # fmt: skip
             joints.append((list(stack.names), {key: np.empty((size, n, width)) for key, width in widths.items()}))
-        forces = [(list(stack.names), {"work": np.empty((size, len(stack.names)))}) for stack in system.forces]
+        forces = [
+            (list(stack.names), {"ledger": np.empty((size, *stack.ledger[: stack.count].shape))})
+            for stack in system.forces
+        ]
         closed = {name: row.copy() for name, row in system.closed.items()}
-        return Segment(np.empty(size, np.int64), bodies, joints, forces, closed, dict(system.finished))
+        return Segment(np.empty(size, np.int64), bodies, joints, forces, closed)
 
     def ticks_kept(self) -> int:
         """Number of samples so far."""

@@ -19,7 +19,7 @@ from modular.body import Body
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
-from modular.joints import LEDGER
+from modular.ledger import LEDGER
 
 FORMAT = "modular-run-1"
 
@@ -119,6 +119,11 @@ class Run:
         """Names of all joints that ever were there, in order of appearance."""
         return tuple(dict.fromkeys(n for s in self.segments for names, _ in s.joints for n in names))
 
+    @property
+    def forces(self) -> tuple[str, ...]:
+        """Names of all forces that ever acted, in order of appearance."""
+        return tuple(dict.fromkeys(n for s in self.segments for names, _ in s.forces for n in names))
+
     def violation(self, joint: str) -> Array:
         """Error of the equations of a joint [m], then [-], (n, m)."""
         return self._series("joints", joint, "violation")
@@ -132,12 +137,12 @@ class Run:
         moment [N m], (n, d) or more columns."""
         return self._series("joints", joint, "reaction")
 
-    def ledger(self, joint: str) -> dict[str, Array]:
-        """Energy book of a joint over time [J], (n,) each.
+    def ledger(self, name: str) -> dict[str, Array]:
+        """Energy book of a joint or force over time [J], (n,) each; the lines sum to zero.
 
         work_first and work_second: done on the bodies at its sides; stored: elastic, now; dissipated: by its damper;
-        released: elastic energy that went with a cut; impact: lost when it was made between moving points; leaked:
-        what is left. Their sum is zero.
+        supplied: minus what came from outside; released: elastic energy that went with a cut (negative: came when it was
+        made); impact: lost when it was made between moving points; leaked: what is left.
         """
         table = np.full((len(self), len(LEDGER)), np.nan)
         found = False
@@ -145,33 +150,21 @@ class Run:
         for segment in self.segments:
             part = slice(start, start + segment.used)
             start += segment.used
-            if joint in segment.closed:
-                table[part] = segment.closed[joint]
+            if name in segment.closed:
+                table[part] = segment.closed[name]
                 found = True
-            for names, series in segment.joints:
-                if joint in names:
-                    table[part] = series["ledger"][:, names.index(joint)]
+            for names, series in (*segment.joints, *segment.forces):
+                if name in names:
+                    table[part] = series["ledger"][:, names.index(name)]
                     found = True
         if not found:
-            raise ModelError(_unknown("joint", joint, self.joints))
-        return {name: table[:, k] for k, name in enumerate(LEDGER)}
+            raise ModelError(_unknown("joint or force", name, (*self.joints, *self.forces)))
+        return {line: table[:, k] for k, line in enumerate(LEDGER)}
 
-    def work(self, force: str) -> Array:
-        """Work done by a force so far [J], (n,)."""
-        series = np.full(len(self), np.nan)
-        start = 0
-        for segment in self.segments:
-            part = slice(start, start + segment.used)
-            start += segment.used
-            series[part] = segment.finished.get(force, np.nan)
-            for names, columns in segment.forces:
-                if force in names:
-                    series[part] = columns["work"][:, names.index(force)]
-        if np.all(np.isnan(series)):
-            raise ModelError(
-                _unknown("force", force, [n for s in self.segments for names, _ in s.forces for n in names])
-            )
-        return series
+    def work(self, name: str) -> Array:
+        """Work done by a joint or force on the bodies so far [J], (n,)."""
+        book = self.ledger(name)
+        return book["work_first"] + book["work_second"]
 
     # --- putting segments together ----------------------------------------------------------------------------------------
 
@@ -235,10 +228,7 @@ class Run:
                     part: [[names, list(series)] for names, series in getattr(segment, part)]
                     for part in ("bodies", "joints", "forces")
                 }
-                | {
-                    "closed": {name: row.tolist() for name, row in segment.closed.items()},
-                    "finished": segment.finished,
-                }
+                | {"closed": {name: row.tolist() for name, row in segment.closed.items()}}
             )
         data = {
             "format": FORMAT,
@@ -280,7 +270,7 @@ class Run:
                 }
                 ticks = arrays[f"{s}.ticks"]
                 closed = {name: np.array(row) for name, row in layout["closed"].items()}
-                segments.append(Segment(ticks, **parts, closed=closed, finished=layout["finished"], used=len(ticks)))
+                segments.append(Segment(ticks, **parts, closed=closed, used=len(ticks)))
         bodies = {name: Component.from_data(body) for name, body in data["bodies"].items()}
         return cls(
             data["dt"], data["model"], segments, bodies, data["events"], data["settings"], data["margins"],
@@ -364,7 +354,7 @@ def _widened(array: Array, width: tuple[int, ...]) -> Array:
 
 
 def _same(a: Segment, b: Segment) -> bool:
-    if not np.array_equal(a.ticks, b.ticks) or a.finished != b.finished or a.closed.keys() != b.closed.keys():
+    if not np.array_equal(a.ticks, b.ticks) or a.closed.keys() != b.closed.keys():
         return False
     if not all(np.array_equal(a.closed[name], b.closed[name]) for name in a.closed):
         return False

@@ -141,8 +141,8 @@ class Simulation:
         if name in self.assembly.forces:
             owners = self.system.force_home[name].owners
             self.assembly.remove(name)
-            self.system.remove_force(name)
-            self._after("remove", name, owners)
+            released = self.system.remove_force(name)
+            self._after("remove", name, owners, **({"released": released} if released else {}))
             return
         self.assembly.known(name, self.assembly.bodies, "body or force")
         for joint in [n for n, e in self.assembly.joint_edges.items() if name in (e.first.body, e.second.body)]:
@@ -184,10 +184,10 @@ class Simulation:
         released = self.system.remove_joint(name)
         self._after("cut", name, owners, released=released)
 
-    def apply(self, name: str, force: Force, *ports: str) -> None:
-        """Let a force act on one or two ports."""
+    def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
+        """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._alive()
-        self.assembly.apply(name, force, *ports)
+        self.assembly.apply(name, force, *ports, at=at)
         try:
             self.system.add_force(name, self.assembly.force_edges[name])
         except ModelError:
@@ -241,13 +241,16 @@ class Simulation:
         margin = f"stability margin {tight[1]:.2g}; tightest joint: {tight[0]}" if tight else "no joints"
         return f"<Simulation of {self.assembly!r} at tick {self.tick} ({self.time:g} s), dt = {self.dt:g} s; {margin}>"
 
-    def ledger(self, joint: str) -> dict[str, float]:
-        """Energy book of a joint now [J]."""
-        if joint in self.system.closed:
-            return ledger_columns(self.system.closed[joint])
-        self.assembly.known(joint, self.assembly.joints, "joint")
-        stack = self.system.joint_home[joint].stack
-        return ledger_columns(stack.ledger[stack.row[joint]])
+    def ledger(self, name: str) -> dict[str, float]:
+        """Energy book of a joint or force now [J]."""
+        if name in self.system.closed:
+            return ledger_columns(self.system.closed[name])
+        if name in self.system.force_home:
+            forces = self.system.force_home[name].stack
+            return ledger_columns(forces.ledger[forces.row[name]])
+        self.assembly.known(name, self.assembly.joints, "joint")
+        joints = self.system.joint_home[name].stack
+        return ledger_columns(joints.ledger[joints.row[name]])
 
     # --- beginning and end -------------------------------------------------------------------------------------------
 

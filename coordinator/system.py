@@ -18,7 +18,8 @@ from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
 from modular.joint import Attachment
-from modular.joints import IMPACT, LEDGER, RELEASED, STORED, WORK_FIRST, Joints, close
+from modular.joints import Joints
+from modular.ledger import IMPACT, LEDGER, RELEASED, STORED, WORK_FIRST, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
 
@@ -58,8 +59,7 @@ class System:
         self.body_home: dict[str, Bodies] = {}
         self.joint_home: dict[str, JointHome] = {}
         self.force_home: dict[str, ForceHome] = {}
-        self.closed: dict[str, Array] = {}  # ledgers of joints that have gone
-        self.finished: dict[str, float] = {}  # work of forces that have gone
+        self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
         self.tick = 0
         self.version = 0  # counts changes of topology
 
@@ -147,13 +147,7 @@ class System:
     def remove_joint(self, name: str) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.pop(name)
-        row = home.stack.row[name]
-        book = home.stack.ledger[row].copy()
-        released = float(book[STORED])
-        book[RELEASED] += released
-        book[STORED] = 0.0
-        close(book)
-        self.closed[name] = book
+        released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         form = home.attachment.form
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(owner, start, count)
@@ -191,7 +185,7 @@ class System:
 
     def add_force(self, name: str, edge: ForceEdge) -> None:
         """Let a force act."""
-        sides = self.sides(edge.ports, None)
+        sides = self.sides(edge.ports, edge.at)
         marks = edge.force.marks(name, sides)
         key = edge.force.kind() if self.grouped else (edge.force.kind(), name)
         if key not in self.force_stacks:
@@ -199,18 +193,21 @@ class System:
         stack = self.force_stacks[key]
         starts = [self._hold(side.owner, side_marks) for side, side_marks in zip(sides, marks, strict=True)]
         stack.add(name, edge.force, starts)
+        if name in self.closed:
+            stack.ledger[stack.row[name]] = self.closed.pop(name)
         self.force_home[name] = ForceHome(stack, [s.owner for s in sides], starts, [len(m) for m in marks])
         self.version += 1
 
-    def remove_force(self, name: str) -> None:
-        """Let a force go."""
+    def remove_force(self, name: str) -> float:
+        """Let a force go; the elastic energy that goes with it [J]."""
         home = self.force_home.pop(name)
-        self.finished[name] = float(home.stack.work()[home.stack.row[name]])
+        released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
             self._let_go(owner, start, count)
         home.stack.remove(name)
         self.force_stacks = {key: stack for key, stack in self.force_stacks.items() if stack.names}
         self.version += 1
+        return released
 
     # --- together --------------------------------------------------------------------------------------------------
 
@@ -223,6 +220,15 @@ class System:
         """Let all bodies report how they answer forces."""
         for bodies in self.bodies_as(GivesCompliance):
             bodies.respond(self.elements, constrained=constrained)
+
+    def force_bounds(self, dt: float) -> Array:
+        """What springs and dampers alone ask of the body behind each element: the largest eigenvalue of their loads."""
+        self.elements.load[:] = 0.0
+        for forces in self.forces:
+            forces.ask(self.elements, dt)
+        self.tighten()
+        self.elements.load[:] = 0.0
+        return self.elements.bound.copy()
 
     def tighten(self) -> None:
         """Let all bodies answer what the joints ask of them."""
@@ -251,6 +257,16 @@ class System:
             else:
                 self.body_home[owner].attach(owner, start + k, mark)
         return start
+
+    def _close_book(self, name: str, row: Array) -> float:
+        """Keep the ledger of a leaving joint or force; what it stored goes with it."""
+        book = row.copy()
+        released = float(book[STORED])
+        book[RELEASED] += released
+        book[STORED] = 0.0
+        close(book)
+        self.closed[name] = book
+        return released
 
     def _let_go(self, owner: str, start: int, count: int) -> None:
         if owner != GROUND:

@@ -39,6 +39,7 @@ class ForceEdge:
 
     force: Force
     ports: tuple[PortName, ...]
+    at: tuple[float, ...] | None = None  # where its end on the ground is
 
 
 class Assembly:
@@ -115,13 +116,10 @@ class Assembly:
                 f"joint '{name}': {type(joint).__name__} means something in {' and '.join(map(str, joint.dimensions))} dimensions, "
                 f"not in {self.dimension}; see its help for the one to take instead."
             )
-        place = None if at is None else tuple(float(x) for x in at)
-        if place is not None and (len(place) != self.dimension or not np.all(np.isfinite(place))):
-            raise ModelError(f"joint '{name}': at = {place}; give {self.dimension} finite numbers [m].")
-        self.joint_edges[name] = JointEdge(joint, ports[0], ports[1], place)
+        self.joint_edges[name] = JointEdge(joint, ports[0], ports[1], self._place(f"joint '{name}'", at))
 
-    def apply(self, name: str, force: Force, *ports: str) -> None:
-        """Let a force act on one or two ports."""
+    def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
+        """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._check_name(name, "force", self.joint_edges, self.force_edges)
         if not isinstance(force, Force):
             raise ModelError(f"force '{name}': {force!r} is no force; give one such as Load(force=(1, 0)).")
@@ -130,7 +128,20 @@ class Assembly:
             problems.append(f"force '{name}' acts on {force.sides} port{'s' * (force.sides > 1)}, got {list(ports)}.")
         if problems:
             raise ModelError("\n".join(problems))
-        self.force_edges[name] = ForceEdge(force, tuple(self.port(text, f"force '{name}'") for text in ports))
+        named = tuple(self.port(text, f"force '{name}'") for text in ports)
+        if len({port.body for port in named}) < len(named) or (len(named) == 1 and named[0].body == GROUND):
+            raise ModelError(
+                f"force '{name}' acts on {list(ports)}; let it act on ports of different bodies, not the ground alone."
+            )
+        self.force_edges[name] = ForceEdge(force, named, self._place(f"force '{name}'", at))
+
+    def _place(self, owner: str, at: Sequence[float] | None) -> tuple[float, ...] | None:
+        if at is None:
+            return None
+        place = tuple(float(x) for x in at)
+        if len(place) != self.dimension or not np.all(np.isfinite(place)):
+            raise ModelError(f"{owner}: at = {place}; give {self.dimension} finite numbers [m].")
+        return place
 
     def remove(self, name: str) -> list[str]:
         """Remove a body with the joints and forces on it, or a force; the names of what went with it."""
@@ -219,6 +230,7 @@ class Assembly:
             },
             "forces": {
                 name: {**edge.force.to_data(), "on": [str(port) for port in edge.ports]}
+                | ({} if edge.at is None else {"at": list(edge.at)})
                 for name, edge in self.force_edges.items()
             },
             "events": [scheduled.to_data() for scheduled in self.schedule],
@@ -235,8 +247,8 @@ class Assembly:
             fields = {key: value for key, value in joint.items() if key not in ("between", "at")}
             assembly.join(name, Component.from_data(fields), *joint["between"], at=joint.get("at"))
         for name, force in data["forces"].items():
-            fields = {key: value for key, value in force.items() if key != "on"}
-            assembly.apply(name, Component.from_data(fields), *force["on"])
+            fields = {key: value for key, value in force.items() if key not in ("on", "at")}
+            assembly.apply(name, Component.from_data(fields), *force["on"], at=force.get("at"))
         assembly.schedule = [Scheduled.from_data(scheduled) for scheduled in data["events"]]
         assembly.suggested = dict(data.get("suggested", {}))
         return assembly

@@ -36,7 +36,7 @@ class Changeable(Protocol):
     def cut(self, name: str) -> None:
         """Cut a joint."""
 
-    def apply(self, name: str, force: Force, *ports: str) -> None:
+    def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Apply a force."""
 
 
@@ -111,10 +111,11 @@ class Apply(Event):
     name: str
     force: Force
     ports: Sequence[str]
+    at: Sequence[float] | None = None
 
     def apply(self, target: Changeable) -> None:
         """Carry it out."""
-        target.apply(self.name, self.force, *self.ports)
+        target.apply(self.name, self.force, *self.ports, at=self.at)
 
 
 class Condition(Component):

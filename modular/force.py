@@ -47,6 +47,12 @@ class Forces(Protocol):
     names: list[str]
     row: dict[str, int]
 
+    @property
+    def count(self) -> int:
+        """Number of forces."""
+
+    ledger: Array  # (n, lines) [J], lines as modular.ledger.LEDGER
+
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a force in; `first` holds its first element row on each side."""
 
@@ -59,5 +65,14 @@ class Forces(Protocol):
     def account(self, elements: Elements, dt: float) -> None:
         """Book the work of the tick that has just passed."""
 
-    def work(self) -> Array:
-        """Work done by each so far [J], (n,)."""
+    def ask(self, elements: Elements, dt: float) -> None:
+        """Tell the bodies what its stiffness and damping ask of the step (`Elements.load`); nothing for a mere load."""
+
+    def shares(self, dt: float) -> tuple[Array, Array]:
+        """dt^2 k and 4 dt c per row, how its demand on the step splits; zeros for a mere load."""
+
+    def bounds(self, elements: Elements) -> Array:
+        """The larger of the two bodies' answers, per row."""
+
+    def open_books(self) -> None:
+        """After an event: open the ledgers of new members."""

@@ -8,17 +8,12 @@ from modular import seen_mass
 from modular.elements import MODES, RIGID, Array, Elements, Indices
 from modular.joint import JointForm
 from modular.kernel import kernel
-from modular.stack import Stack
-
-LEDGER = ("work_first", "work_second", "stored", "dissipated", "released", "impact", "leaked")
-WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, RELEASED, IMPACT, LEAKED = range(7)
+from modular.ledger import STORED, Booked, account_loop
 
 
-class Joints(Stack):
+class Joints(Booked):
     """Joints of one form; every array has one row per joint."""
 
-    first: Indices  # first element row on either side
-    second: Indices
     marker: Array  # numbers fixed when the joint was made
     error: Array  # phi, (n, m) [m], [-]
     rate: Array  # its time derivative
@@ -31,15 +26,10 @@ class Joints(Stack):
     seen_second: Array
     compliance: Array  # W = J M^-1 J^T over both bodies, (n, m, m)
     shape: Array  # its inverse as the rule sees it
-    power: Array  # what the damper takes [W], now and one tick ago
-    power_before: Array
-    ledger: Array  # (n, 7) [J], columns as LEDGER
 
     def __init__(self, form: JointForm, dimension: int) -> None:
         super().__init__()
         self.form = form
-        for name in ("first", "second"):
-            self.column(name, dtype=np.int64)
         self.column("marker", form.marker)
         for name in ("error", "rate", "effort"):
             self.column(name, form.rows)
@@ -49,9 +39,6 @@ class Joints(Stack):
             self.column(name, form.rows, form.rows)
         for name in ("seen_first", "seen_second"):
             self.column(name, form.rows, MODES)
-        for name in ("power", "power_before"):
-            self.column(name)
-        self.column("ledger", len(LEDGER))
 
     def linearise(self, elements: Elements) -> None:
         """Errors and Jacobians at the elements as they are shown."""
@@ -105,11 +92,6 @@ class Joints(Stack):
             self.count, self.form.translations, self.first, self.second, self.seen_first, self.seen_second, block,
             elements.load,
         )  # fmt: skip
-
-    def bounds(self, elements: Elements) -> Array:
-        """The larger of the two bodies' answers, per joint."""
-        n = self.count
-        return np.maximum(elements.bound[self.first[:n]], elements.bound[self.second[:n]])
 
     def wrenches(self, elements: Elements) -> Array:
         """Force and, where the joint reads directions, moment on the second side at its point, (n, ...)."""
@@ -184,55 +166,3 @@ def exert_loop(
                 for i in range(rows):
                     value -= on_second[n, i, k, c] * effort[n, i]
                 force[second[n] + k, c] = value
-
-
-@kernel
-def work_of(
-    start: int, number: int, dt: float, force: Array, force_before: Array, velocity: Array, velocity_before: Array
-) -> float:
-    """Work of the forces on some elements during a tick; remembers them for the next.
-
-    Mean force times mean velocity times dt: with gamma = 1/2 the work of all forces on a body is then exactly the
-    change of its kinetic energy, because v' - v = dt/2 (a + a').
-    """
-    work = 0.0
-    for k in range(start, start + number):
-        for c in range(force.shape[1]):
-            work += 0.25 * dt * (force[k, c] + force_before[k, c]) * (velocity[k, c] + velocity_before[k, c])
-            force_before[k, c] = force[k, c]
-            velocity_before[k, c] = velocity[k, c]
-    return work
-
-
-@kernel
-def account_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    on_first: int,
-    on_second: int,
-    dt: float,
-    force: Array,
-    force_before: Array,
-    velocity: Array,
-    velocity_before: Array,
-    power: Array,
-    power_before: Array,
-    ledger: Array,
-) -> None:
-    """What each joint did to its sides, holds, took, and what is left without a name."""
-    for n in range(count):
-        book = ledger[n]
-        book[WORK_FIRST] += work_of(first[n], on_first, dt, force, force_before, velocity, velocity_before)
-        book[WORK_SECOND] += work_of(second[n], on_second, dt, force, force_before, velocity, velocity_before)
-        book[DISSIPATED] += 0.5 * dt * (power[n] + power_before[n])
-        power_before[n] = power[n]
-        close(book)
-
-
-@kernel
-def close(book: Array) -> None:
-    """Whatever the named lines leave open is the leak."""
-    book[LEAKED] = -(
-        book[WORK_FIRST] + book[WORK_SECOND] + book[STORED] + book[DISSIPATED] + book[RELEASED] + book[IMPACT]
-    )

@@ -1,5 +1,8 @@
 """Forces, one type per file."""
 
 from components.forces.load import Load
+from components.forces.moment import Moment
+from components.forces.spring_damper import SpringDamper
+from components.forces.values import Law, Table
 
-__all__ = ["Load"]
+__all__ = ["Law", "Load", "Moment", "SpringDamper", "Table"]

@@ -1,4 +1,4 @@
-"""A load: a constant force on a port, in world axes."""
+"""A load: an external force on a port, in world axes."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
+from components.forces.values import Signals, Value, check_value
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
-from modular.joints import work_of
 from modular.kernel import kernel
+from modular.ledger import Booked, supply_loop
 from modular.side import Mark, Side
-from modular.stack import Stack
 
 
 @dataclass(frozen=True)
 class Load(Force):
-    """A constant force [N] on a port; it keeps its direction in the world."""
+    """An external force [N] on a port, in world axes: numbers, a `Table` over time, or a `Law` of time and state."""
 
-    force: Sequence[float]
+    force: Value
 
     @property
     def sides(self) -> int:
@@ -30,9 +28,7 @@ class Load(Force):
 
     def check(self, name: str, dimension: int) -> list[str]:
         """A force of the wrong dimension or without a value."""
-        if np.shape(self.force) != (dimension,) or not np.all(np.isfinite(self.force)):
-            return [f"load '{name}': force = {self.force}; give {dimension} finite numbers [N]."]
-        return []
+        return check_value(self.force, dimension, f"load '{name}': force", "N")
 
     def kind(self) -> Hashable:
         """All loads share a stack."""
@@ -55,44 +51,44 @@ class Load(Force):
         return cls((1.3, -0.7, 0.4)[:dimension])
 
 
-class Loads(Stack):
-    """Constant forces, one row each."""
+class Loads(Booked):
+    """External forces, one row each."""
 
-    first: Indices
     force: Array  # [N]
-    done: Array  # work so far [J]
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
-        self.column("first", dtype=np.int64)
         self.column("force", dimension)
-        self.column("done")
+        self.signals = Signals()
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a load in."""
         assert isinstance(force, Load)
         row = self.add_row(name)
-        self.first[row] = first[0]
-        self.force[row] = force.force
+        self.first[row] = self.second[row] = first[0]
+        self.signals.add(name, force.force, self.force[row])
 
     def remove(self, name: str) -> None:
         """Let it go."""
+        self.signals.remove(name)
         self.remove_row(name)
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements."""
+        self.signals.update(
+            self.row, self.force, time, elements.position, elements.current_velocity, self.first[: self.count].tolist()
+        )
         load_loop(self.count, self.first, self.force, elements.force)
+
+    def ask(self, elements: Elements, dt: float) -> None:
+        """A load is no spring: it asks nothing of the step."""
 
     def account(self, elements: Elements, dt: float) -> None:
         """Book the work of the tick that has just passed."""
-        work_loop(
-            self.count, self.first, dt, elements.force, elements.force_before, elements.velocity,
-            elements.velocity_before, self.done,
+        supply_loop(
+            self.count, self.first, 1, dt, elements.force, elements.force_before, elements.velocity,
+            elements.velocity_before, self.ledger,
         )  # fmt: skip
-
-    def work(self) -> Array:
-        """Work done by each so far [J]."""
-        return self.done[: self.count].copy()
 
 
 @kernel
@@ -101,19 +97,3 @@ def load_loop(count: int, first: Indices, value: Array, force: Array) -> None:
     for n in range(count):
         for c in range(force.shape[1]):
             force[first[n], c] = value[n, c]
-
-
-@kernel
-def work_loop(
-    count: int,
-    first: Indices,
-    dt: float,
-    force: Array,
-    force_before: Array,
-    velocity: Array,
-    velocity_before: Array,
-    done: Array,
-) -> None:
-    """Work of each load during a tick."""
-    for n in range(count):
-        done[n] += work_of(first[n], 1, dt, force, force_before, velocity, velocity_before)

@@ -78,7 +78,9 @@ class Penalty(Coupling):
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity
         for joints in system.joints:
-            joints.power_before[:] = joints.power
+            joints.open_books()
+        for forces in system.forces:
+            forces.open_books()
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.reevaluate(elements, names)
 

@@ -16,6 +16,8 @@ from coordinator.rules.rule import StiffnessRule
 from coordinator.system import System
 from modular.errors import ModelError
 
+LEAST = 0.05  # share of the bound that joints keep beside forces too stiff for the step; the margins then name those
+
 
 @dataclass(frozen=True)
 class Stable(StiffnessRule):
@@ -35,11 +37,14 @@ class Stable(StiffnessRule):
     def refresh(self, system: System, dt: float) -> None:
         """Seen masses, their loads on the bodies, the bodies' bounds, stiffness and damping."""
         system.respond()
+        taken = system.force_bounds(dt) if system.force_home else None
         for joints in system.joints:
             joints.see(system.elements)
             joints.weigh()
             joints.ask(joints.shape, system.elements)
         system.tighten()
+        if taken is not None:  # springs and dampers of forces keep their share of the four; joints get the rest
+            system.elements.bound[:] /= np.maximum(1.0 - 0.25 * taken, LEAST)
         for joints in system.joints:
             n = joints.count
             shape = joints.shape[:n]

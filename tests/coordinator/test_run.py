@@ -133,7 +133,7 @@ def test_unknown_names_are_refused_with_the_nearest_known_one():
         run.position("uper.end")
     with pytest.raises(ModelError, match=r"port of 'upper'.*known: start, end"):
         run.position("upper.tip")
-    with pytest.raises(ModelError, match="no force 'storm'"):
+    with pytest.raises(ModelError, match="no joint or force 'storm'"):
         run.work("storm")
 
 

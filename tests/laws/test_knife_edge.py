@@ -2,6 +2,7 @@
 Springer 2003, 1.7): v' = a w^2, w' = -m a v w / (I + m a^2), with v along the blade and the mass centre a ahead of it."""
 
 import numpy as np
+
 import references
 from components import KnifeEdge, RigidBody
 from coordinator import Simulation
@@ -16,14 +17,21 @@ def sleigh():
     velocity = (SPEED, SPIN * AHEAD)
     model.add(
         "sleigh",
-        RigidBody(mass=MASS, inertia=INERTIA, centre=(AHEAD, 0), ports={"blade": (0, 0)}, velocity=velocity, angular_velocity=SPIN),
+        RigidBody(
+            mass=MASS,
+            inertia=INERTIA,
+            centre=(AHEAD, 0),
+            ports={"blade": (0, 0)},
+            velocity=velocity,
+            angular_velocity=SPIN,
+        ),
     )
     model.join("skate", KnifeEdge(normal=(0, 1)), "sleigh.blade", "ground")
     return model
 
 
 def rates(t, y):
-    x, z, angle, v, w = y
+    angle, v, w = y[2:]
     return [v * np.cos(angle), v * np.sin(angle), w, AHEAD * w**2, -MASS * AHEAD * v * w / (INERTIA + MASS * AHEAD**2)]
 
 

@@ -98,3 +98,8 @@ def orders(errors):
     """Orders of convergence between steps that halve."""
     errors = np.asarray(errors)
     return np.log2(errors[:-1] / errors[1:])
+
+
+def push(t, x, v):
+    """A law of force that can be found by its name."""
+    return [np.cos(3.0 * t), -0.5 * v[0]]

@@ -1,0 +1,127 @@
+"""An external moment on a body, in world axes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from components.forces.values import Signals, Value, check_value
+from modular.elements import Array, Elements, Indices
+from modular.errors import ModelError
+from modular.force import Force
+from modular.kernel import kernel
+from modular.ledger import Booked, supply_loop
+from modular.side import Mark, Side
+
+
+@dataclass(frozen=True)
+class Moment(Force):
+    """An external moment [N m] on the body of a port, in world axes: a number in the plane, three in space.
+
+    Numbers, a `Table` over time, or a `Law` of time and state of the port. It acts through the directions that the body
+    carries; on a slender rod its component along the rod does nothing, as nothing twists one.
+    """
+
+    moment: Value
+
+    @property
+    def sides(self) -> int:
+        """One port."""
+        return 1
+
+    def check(self, name: str, dimension: int) -> list[str]:
+        """A moment of the wrong dimension or without a value."""
+        return check_value(self.moment, 2 * dimension - 3, f"moment '{name}': moment", "N m")
+
+    def kind(self) -> Hashable:
+        """All moments share a stack."""
+        return Moments
+
+    def new_stack(self, dimension: int) -> Moments:
+        """An empty stack of moments."""
+        return Moments(dimension)
+
+    def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
+        """The point of its port, for the state that a law reads, and up to three directions to act on."""
+        side = sides[0]
+        point = side.point(side.position)
+        lines = [side.direction(u) for u in side.directions]
+        if point is None or not lines or None in lines:
+            raise ModelError(
+                f"moment '{name}': '{side.owner}' is a point mass, which has no orientation; give it inertia (RigidBody: "
+                "inertia=…)."
+            )
+        marks = [point, *[line for line in lines if line is not None]]
+        if len(side.position) == 2:
+            marks = marks[:2]
+        while len(marks) < (2 if len(side.position) == 2 else 4):
+            marks.append(marks[1])  # a rod: its one direction, with no share of its own
+        return [marks]
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A force of this type for the contract tests."""
+        return cls(0.3) if dimension == 2 else cls((0.3, -0.2, 0.15))
+
+
+class Moments(Booked):
+    """External moments, one row each."""
+
+    moment: Array  # [N m]
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        self.column("moment", 2 * dimension - 3)
+        self.signals = Signals()
+        self.lines = 1 if dimension == 2 else 3
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a moment in."""
+        assert isinstance(force, Moment)
+        row = self.add_row(name)
+        self.first[row] = self.second[row] = first[0]
+        self.signals.add(name, force.moment, self.moment[row])
+
+    def remove(self, name: str) -> None:
+        """Let it go."""
+        self.signals.remove(name)
+        self.remove_row(name)
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the directions."""
+        self.signals.update(
+            self.row, self.moment, time, elements.position, elements.current_velocity, self.first[: self.count].tolist()
+        )
+        moment_loop(self.count, self.first, self.lines, self.moment, elements.position, elements.force)
+
+    def ask(self, elements: Elements, dt: float) -> None:
+        """A moment is no spring: it asks nothing of the step."""
+
+    def account(self, elements: Elements, dt: float) -> None:
+        """Book the work of the tick that has just passed."""
+        supply_loop(
+            self.count, self.first, self.lines + 1, dt, elements.force, elements.force_before, elements.velocity,
+            elements.velocity_before, self.ledger,
+        )  # fmt: skip
+
+
+@kernel
+def moment_loop(count: int, first: Indices, lines: int, moment: Array, x: Array, force: Array) -> None:
+    """Forces f on unit directions e with sum e x f = m: (m x e) / 2 on each of three, m x e on one alone."""
+    for n in range(count):
+        start = first[n] + 1
+        if x.shape[1] == 2:
+            square = x[start, 0] ** 2 + x[start, 1] ** 2
+            force[start, 0] = -moment[n, 0] * x[start, 1] / square
+            force[start, 1] = moment[n, 0] * x[start, 0] / square
+            continue
+        # a rod repeats its one direction three times: a third on each makes the whole
+        same = True
+        for c in range(3):
+            same = same and x[start, c] == x[start + 1, c]
+        share = 1.0 / 3.0 if same else 0.5
+        for k in range(start, start + lines):
+            force[k, 0] = share * (moment[n, 1] * x[k, 2] - moment[n, 2] * x[k, 1])
+            force[k, 1] = share * (moment[n, 2] * x[k, 0] - moment[n, 0] * x[k, 2])
+            force[k, 2] = share * (moment[n, 0] * x[k, 1] - moment[n, 1] * x[k, 0])

@@ -1,0 +1,123 @@
+"""Values over time: a constant, a table, or a function of time and state."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modular.component import Component
+from modular.elements import Array
+from modular.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Table(Component):
+    """Values at times [s], linear in between and held before the first and after the last."""
+
+    times: Sequence[float]
+    values: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        times = np.asarray(self.times, float)
+        if times.ndim != 1 or len(times) < 2 or len(times) != len(self.values) or not (np.diff(times) > 0).all():
+            raise ModelError(
+                f"Table: {len(times)} times and {len(self.values)} values; give at least two of each, equally many, with the "
+                "times rising."
+            )
+
+    def at(self, time: float) -> Array:
+        """Value at a time, (width,)."""
+        values = np.atleast_2d(np.asarray(self.values, float).T)
+        return np.array([np.interp(time, self.times, row) for row in values])
+
+    @property
+    def width(self) -> int:
+        """Numbers per value."""
+        return int(np.size(self.values[0]))
+
+
+@dataclass(frozen=True)
+class Law(Component):
+    """A function of time [s], position [m] and velocity [m/s] of the port: law(t, x, v) -> value.
+
+    Given as a function or as "module:function"; a file keeps the name, so only functions that can be imported under
+    their name can be repeated from a run folder. The velocity is that of the new tick to first order, v + dt a, which
+    keeps the scheme second order.
+    """
+
+    function: Callable[[float, Array, Array], Any] | str
+
+    def resolved(self) -> Callable[[float, Array, Array], Any]:
+        """The function itself."""
+        if not isinstance(self.function, str):
+            return self.function
+        module, _, name = self.function.partition(":")
+        try:
+            found = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ModelError(f"Law: cannot find {self.function!r} ({error}); write 'module:function'.") from error
+        if not callable(found):
+            raise ModelError(f"Law: {self.function!r} is no function.")
+        return found  # type: ignore[no-any-return]
+
+    def to_data(self) -> dict[str, Any]:
+        """By name."""
+        function = self.function
+        name = function if isinstance(function, str) else f"{function.__module__}:{function.__qualname__}"
+        return {"class": "components:Law", "function": name}
+
+
+Value = Sequence[float] | float | Table | Law
+
+
+def check_value(value: Value, width: int, what: str, unit: str) -> list[str]:
+    """A constant or table of the wrong width or without a value."""
+    if isinstance(value, Law):
+        return []
+    if isinstance(value, Table):
+        fits = value.width == width and bool(np.all(np.isfinite(np.asarray(value.values, float))))
+    else:
+        fits = np.size(value) == width and bool(np.all(np.isfinite(np.asarray(value, float))))
+    numbers = "1 finite number" if width == 1 else f"{width} finite numbers"
+    return [] if fits else [f"{what} = {value}; give {numbers} [{unit}] (or a Table or Law of them)."]
+
+
+class Signals:
+    """Values of a stack over time: constants once, tables and laws at every tick."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Table] = {}
+        self.laws: dict[str, Callable[[float, Array, Array], Any]] = {}
+
+    def add(self, name: str, value: Value, row: Array) -> None:
+        """Take a value in; a constant goes straight into its row."""
+        if isinstance(value, Table):
+            self.tables[name] = value
+        elif isinstance(value, Law):
+            self.laws[name] = value.resolved()
+        else:
+            row[:] = value
+
+    def remove(self, name: str) -> None:
+        """Forget it."""
+        self.tables.pop(name, None)
+        self.laws.pop(name, None)
+
+    def update(
+        self, rows: dict[str, int], values: Array, time: float, x: Array, v: Array, points: Sequence[int]
+    ) -> None:
+        """Fill the rows of everything that changes."""
+        for name, table in self.tables.items():
+            values[rows[name]] = table.at(time)
+        for name, law in self.laws.items():
+            row = rows[name]
+            result = np.asarray(law(time, x[points[row]].copy(), v[points[row]].copy()), float)
+            if result.size != values.shape[1] or not np.all(np.isfinite(result)):
+                raise ModelError(
+                    f"force '{name}': its law returned {result.tolist()} at {time:g} s; return {values.shape[1]} finite numbers."
+                )
+            values[row] = result

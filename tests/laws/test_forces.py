@@ -1,0 +1,213 @@
+"""Forces against closed forms and references; second order also where they depend on velocity or time."""
+
+import numpy as np
+import pytest
+
+import references
+import zoo
+from components import Law, Load, Moment, RigidBody, Rod, Spherical, SpringDamper, Table
+from coordinator import Run, Simulation
+from modular import Assembly, ModelError
+
+STEPS = (4e-3, 2e-3, 1e-3)
+
+
+def bob(at, mass=1.0, velocity=(0.0, 0.0)):
+    """A point mass with one port."""
+    return RigidBody(mass=mass, inertia=0.0, centre=at, ports={"here": at}, velocity=velocity)
+
+
+def errors_against(model, port, reference, until=2.0, interval=0.02):
+    found = []
+    for dt in STEPS:
+        with Simulation(model, dt) as simulation:
+            run = simulation.run(until)
+        found.append(np.linalg.norm(run.position(port)[:: round(interval / dt)] - reference, axis=1).max())
+    return found
+
+
+def test_a_damped_spring_pendulum_is_second_order():
+    """Dampers read v + dt a; the predicted velocity, half a step old, would make it first order."""
+    k, c, rest = 60.0, 1.5, 0.8
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("bob", bob((0.9, -0.3), velocity=(0.4, 0.2)))
+    model.apply("spring", SpringDamper(stiffness=k, damping=c, length=rest), "ground", "bob.here", at=(0.0, 0.0))
+
+    def rates(t, y):
+        x, v = y[:2], y[2:]
+        length = np.hypot(*x)
+        along = x / length
+        return [*v, *(-(k * (length - rest) + c * (v @ along)) * along + [0.0, -9.81])]
+
+    reference = references.solve(rates, (0.9, -0.3, 0.4, 0.2), 0.02 * np.arange(101))[:, :2]
+    errors = errors_against(model, "bob.here", reference)
+    assert references.orders(errors).min() >= 1.9
+
+
+def test_a_dashpot_between_two_jointed_bodies_is_second_order():
+    """Two pinned rods side by side, a dashpot between their ends; reference in the two angles."""
+    c, gap = 4.0, 0.6
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("left", zoo.masses(2, (0.0, 0.0), (0.5, 0.0)))
+    model.add("right", zoo.masses(2, (gap, 0.0), (gap, -0.5)))
+    model.join("a", Spherical(), "ground", "left.start")
+    model.join("b", Spherical(), "ground", "right.start")
+    model.apply("dashpot", SpringDamper(stiffness=0.0, damping=c), "left.end", "right.end")
+
+    def rates(t, y):
+        p = np.stack([0.5 * np.sin(y[:2]), -0.5 * np.cos(y[:2])], axis=1)
+        turn = np.stack([0.5 * np.cos(y[:2]), 0.5 * np.sin(y[:2])], axis=1)
+        v = turn * y[2:, None]
+        arm = p[1] + [gap, 0.0] - p[0]
+        along = arm / np.hypot(*arm)
+        pull = c * ((v[1] - v[0]) @ along) * along
+        weight = np.array([0.0, -0.9 * 9.81])
+        force = np.array([turn[0] @ (weight + pull), turn[1] @ (weight - pull)])
+        return [*y[2:], *(force / (0.9 * 0.25))]
+
+    angles = references.solve(rates, (np.pi / 2, 0.0, 0.0, 0.0), 0.02 * np.arange(51))[:, 0]
+    reference = np.stack([0.5 * np.sin(angles), -0.5 * np.cos(angles)], axis=1)
+    errors = errors_against(model, "left.end", reference, until=1.0)
+    assert references.orders(errors).min() >= 1.9
+
+
+def shake(t, x, v):
+    """For the tests of laws: a force of time, place and speed."""
+    return [3.0 * np.sin(5.0 * t) - 2.0 * x[0], -1.5 * v[1]]
+
+
+def test_a_law_of_time_and_state_is_second_order():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((0.2, 0.1), velocity=(0.0, 1.0)))
+    model.apply("shake", Load(Law(shake)), "bob.here")
+    reference = references.solve(
+        lambda t, y: [*y[2:], *shake(t, y[:2], y[2:])], (0.2, 0.1, 0.0, 1.0), 0.02 * np.arange(101)
+    )[:, :2]
+    assert references.orders(errors_against(model, "bob.here", reference)).min() >= 1.9
+
+
+def test_a_table_is_followed_between_its_times_and_held_beyond():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((0.0, 0.0), mass=2.0))
+    model.apply("ramp", Load(Table((0.5, 1.0), ((0.0, 1.0), (4.0, -1.0)))), "bob.here")
+    with Simulation(model, 1e-3) as simulation:
+        run = simulation.run(1.5)
+    # momentum: 0.5 s of (0, 1), half a second from there to (4, -1), 0.5 s of (4, -1)
+    assert run.bodies["bob"].momentum(*run.state("bob")[:2])[-1] == pytest.approx([3.0, 0.0], abs=5e-3)
+    assert run.acceleration("bob.here")[750] == pytest.approx([1.0, 0.0], abs=1e-9)
+
+
+def test_a_moment_turns_a_body_as_euler_says():
+    flat = Assembly(gravity=(0.0, 0.0))
+    flat.add("disc", RigidBody(mass=2.0, inertia=0.3, centre=(0.1, 0.2), ports={"rim": (0.6, 0.2)}))
+    flat.apply("motor", Moment(0.6), "disc.rim")
+    with Simulation(flat, 1e-3) as simulation:
+        run = simulation.run(1.0)
+    arm = run.position("disc.rim") - [0.1, 0.2]
+    angle = np.unwrap(np.arctan2(arm[:, 1], arm[:, 0]))
+    assert angle == pytest.approx(0.5 * 2.0 * run.time**2, abs=1e-5)  # C dt^2
+    assert np.abs(run.mass_centre("disc") - [0.1, 0.2]).max() < 1e-12  # a pure moment moves no mass centre
+    assert run.ledger("motor")["supplied"][-1] == pytest.approx(-0.6 * angle[-1], rel=1e-5)
+
+    axis = zoo.rotation(3)[0]
+    space = Assembly(gravity=(0.0, 0.0, 0.0))
+    inertia = 0.2 * np.eye(3) + 0.3 * np.outer(axis, axis)
+    space.add(
+        "top", RigidBody(mass=1.0, inertia=tuple(map(tuple, inertia)), centre=(0, 0, 0), ports={"tip": (0.3, 0, 0)})
+    )
+    space.apply("motor", Moment(tuple(0.8 * axis)), "top.tip")
+    with Simulation(space, 1e-3) as simulation:
+        run = simulation.run(1.0)
+    assert run.energy[-1] == pytest.approx(0.5 * 0.8**2 / 0.5, rel=1e-5)  # M^2 t^2 / (2 I)
+
+
+def test_a_moment_bends_a_slender_rod_and_cannot_twist_it():
+    model = Assembly(gravity=(0.0, 0.0, 0.0))
+    model.add("rod", Rod((0, 0, 0), (2.0, 0, 0), 3.0))
+    model.apply("motor", Moment((5.0, 0.0, 1.0)), "rod.end")
+    with Simulation(model, 1e-3) as simulation:
+        run = simulation.run(0.5)
+    inertia = 3.0 * 4.0 / 12
+    # while it has hardly turned, the component along the rod does nothing
+    assert run.acceleration("rod.end")[0] == pytest.approx([0.0, 1.0 / inertia, 0.0], abs=1e-9)
+
+
+def test_spring_ledgers_close_and_a_stretched_spring_brings_its_energy_along():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((1.0, 0.0)))
+    model.apply("spring", SpringDamper(stiffness=50.0, damping=0.5, length=0.6), "ground", "bob.here", at=(0.0, 0.0))
+    with Simulation(model, 1e-3) as simulation:
+        run = simulation.run(2.0)
+        book = run.ledger("spring")
+        assert book["released"][0] == pytest.approx(-0.5 * 50.0 * 0.16)
+        assert np.abs(sum(book.values())).max() < 1e-12
+        assert np.abs(book["leaked"]).max() < 1e-3
+        assert run.energy + book["stored"] + book["dissipated"] == pytest.approx(4.0, abs=1e-3)
+        simulation.remove("spring")
+        assert simulation.ledger("spring")["stored"] == 0.0
+        assert simulation.events[-1]["released"] == pytest.approx(book["stored"][-1])
+
+
+def test_springs_too_stiff_for_the_step_are_named_by_their_margin():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((1.0, 0.0)))
+    model.apply("stiff", SpringDamper(stiffness=1e5), "ground", "bob.here", at=(0.0, 0.0))
+    with Simulation(model, 1e-3) as simulation:  # omega dt = 0.316, limit 2
+        assert simulation.margins["stiff"] == pytest.approx(2 / np.sqrt(0.1), rel=0.03)
+    with Simulation(model, 1e-2) as simulation:
+        assert simulation.tightest[0] == "stiff" and simulation.tightest[1] < 1
+
+
+def test_springs_beside_joints_leave_the_mechanism_stable():
+    """Joints give way: with a spring near its own limit on the same body the joint gets the rest of the bound."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", zoo.masses(2, (0, 0), (1, 0)))
+    model.join("pin", Spherical(), "ground", "rod.start")
+    model.apply("stiff", SpringDamper(stiffness=1.5e6), "ground", "rod.start", at=(0.0, 1.0))
+    with Simulation(model, 1e-3) as simulation:
+        assert simulation.tightest[1] >= 1.0
+        run = simulation.run(2.0)
+    assert np.abs(run.violation("pin")).max() < 1e-2
+
+
+def test_wrong_values_of_forces_are_refused_by_name():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((1.0, 0.0)))
+    for force, message in (
+        (SpringDamper(stiffness=-1.0), "'f': stiffness = -1.0; give a finite number"),
+        (Moment((1.0, 2.0)), "'f': moment = .* give 1 finite number"),
+        (Load(Table((0.0, 1.0), ((1.0,), (2.0,)))), "give 2 finite numbers"),
+    ):
+        ports = ("ground", "bob.here")[2 - force.sides :]
+        with pytest.raises(ModelError, match=message):
+            model.apply("f", force, *ports)
+    with pytest.raises(ModelError, match="rising"):
+        Table((1.0, 0.0), (1.0, 2.0))
+    for force, message in (
+        (Load(Law("nowhere:nothing")), "cannot find 'nowhere:nothing'"),
+        (Moment(1.0), "'f': 'bob' is a point mass"),
+    ):
+        trial = model.copy()
+        trial.apply("f", force, "bob.here")
+        with pytest.raises(ModelError, match=message):
+            Simulation(trial, 1e-3)
+    trial = model.copy()
+    trial.apply("f", SpringDamper(1.0), "ground", "bob.here")
+    with pytest.raises(ModelError, match="at one place"):
+        Simulation(trial, 1e-3)
+    trial = model.copy()
+    trial.apply("f", Load(Law(lambda t, x, v: [1.0])), "bob.here")
+    with pytest.raises(ModelError, match="'f': its law returned"):
+        Simulation(trial, 1e-3)
+
+
+def test_a_named_law_is_repeated_from_the_run_folder(tmp_path):
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((0.2, 0.1)))
+    model.apply("shake", Load(Law("references:push")), "bob.here")
+    with Simulation(model, 1e-3) as simulation:
+        first = simulation.run(0.2)
+    first.save(tmp_path)
+    with Simulation(Run.load(tmp_path).assembly(), 1e-3) as simulation:
+        second = simulation.run(0.2)
+    assert np.array_equal(first.position("bob.here"), second.position("bob.here"))
