@@ -67,7 +67,8 @@ class Recorder:
             every = int(np.ceil(self.every * needed / (0.5 * free)))
             raise MemoryShortage(
                 f"recording {self._expected:,} samples of {self.sample_size(system) / 1e3:.1f} kB needs {needed / 1e9:.1f} GB, and "
-                f"{free / 1e9:.1f} GB are free; record less often, as with record_every={every}, or run in parts."
+                f"{free / 1e9:.1f} GB are free; record less often, as with record_every={every} (on the command line "
+                f"--record-every {every}), or run in parts."
             )
 
     @staticmethod

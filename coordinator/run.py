@@ -38,6 +38,7 @@ class Run:
     events: list[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     margins: list[dict[str, Any]] = field(default_factory=list)  # stability margins at the start and after each event
+    forms: dict[str, dict[str, Any]] = field(default_factory=dict)  # how the equations of each joint are written
     versions: dict[str, str] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -127,6 +128,12 @@ class Run:
     def violation(self, joint: str) -> Array:
         """Error of the equations of a joint [m], then [-], (n, m)."""
         return self._series("joints", joint, "violation")
+
+    def translations(self, joint: str) -> int:
+        """How many leading rows of a joint are gaps in metres; the others are angles."""
+        if joint not in self.forms:
+            raise ModelError(_unknown("joint", joint, self.joints))
+        return int(self.forms[joint]["translations"])
 
     def violation_rate(self, joint: str) -> Array:
         """Its time derivative, (n, m)."""
@@ -238,6 +245,7 @@ class Run:
             "events": self.events,
             "settings": self.settings,
             "margins": self.margins,
+            "forms": self.forms,
             "versions": self.versions,
             "timings": self.timings,
             "segments": layout,
@@ -274,7 +282,7 @@ class Run:
         bodies = {name: Component.from_data(body) for name, body in data["bodies"].items()}
         return cls(
             data["dt"], data["model"], segments, bodies, data["events"], data["settings"], data["margins"],
-            data["versions"], data["timings"],
+            data["forms"], data["versions"], data["timings"],
         )  # fmt: skip
 
     def assembly(self) -> Assembly:
@@ -285,7 +293,7 @@ class Run:
         """Equal data, bit for bit."""
         if not isinstance(other, Run):
             return NotImplemented
-        plain = ("dt", "model", "events", "settings", "margins", "versions", "timings")
+        plain = ("dt", "model", "events", "settings", "margins", "forms", "versions", "timings")
         if any(getattr(self, name) != getattr(other, name) for name in plain):
             return False
         if {n: b.to_data() for n, b in self.bodies.items()} != {n: b.to_data() for n, b in other.bodies.items()}:

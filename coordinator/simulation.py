@@ -18,7 +18,7 @@ from coordinator.schedule import Schedule
 from coordinator.system import System, ledger_columns
 from modular.assembly import Assembly
 from modular.body import Bodies, Body
-from modular.component import plain
+from modular.component import class_name, plain
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.force import Force
@@ -59,6 +59,7 @@ class Simulation:
         self.margin_log: list[dict[str, Any]] = []
         self._model = assembly.to_data()
         self._bodies: dict[str, Body] = {}
+        self._forms: dict[str, dict[str, Any]] = {}
         self._seconds = 0.0
         self._closed = False
         self._build(project_velocities)
@@ -171,7 +172,7 @@ class Simulation:
         self.system.show()
         home.stack.measure(self.system.elements)
         speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
-        details = {}
+        details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
         if speed > self._tolerance(first, second, self.dt):
             details["impact"] = self.system.resolve_impact(name)
         self._after("join", name, home.owners, **details)
@@ -208,6 +209,7 @@ class Simulation:
             events=[dict(event) for event in self.events],
             settings={"coupling": plain(self.coupling), "record_every": self.recorder.every},
             margins=list(self.margin_log),
+            forms={name: dict(form) for name, form in self._forms.items()},
             versions=versions(),
             timings={"seconds": self._seconds, "ticks": float(self.tick)},
         )
@@ -341,6 +343,14 @@ class Simulation:
         self.record()
 
     def _log_margins(self) -> None:
+        for name, home in self.system.joint_home.items():
+            form = home.attachment.form
+            self._forms[name] = {
+                "form": form.name,
+                "translations": form.translations,
+                "locks": form.locks,
+                "holonomic": form.holonomic,
+            }
         self.margin_log.append({"tick": self.tick, "margins": self.coupling.margins(self.system, self.dt)})
 
 

@@ -10,6 +10,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ SYSTEMS = Path(__file__).parent / "systems"
 
 def names() -> list[str]:
     """Names of the ready scenarios."""
-    return sorted(
-        path.stem.replace("_", "-") for path in SYSTEMS.glob("*.py") if not path.stem.startswith("_")
-    )
+    return sorted(path.stem.replace("_", "-") for path in SYSTEMS.glob("*.py") if not path.stem.startswith("_"))
 
 
 def describe(name: str) -> tuple[str, dict[str, str]]:
@@ -62,6 +61,22 @@ def build(name: str, settings: Mapping[str, Any]) -> Assembly:
     return assembly
 
 
+def _import(path: Path) -> ModuleType:
+    """A model file under a name of its own, so that `random.py` stays random; files beside it can be imported by it."""
+    name = f"modular_model_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.append(str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
 def _function(name: str) -> Callable[..., Any]:
     from modular.errors import ModelError
 
@@ -69,18 +84,12 @@ def _function(name: str) -> Callable[..., Any]:
         path = Path(name)
         if not path.is_file():
             raise ModelError(f"'{name}': there is no such file.")
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
+        module = _import(path)
     elif name in names():
         module = importlib.import_module(f"scenarios.systems.{name.replace('-', '_')}")
     else:
         near = difflib.get_close_matches(name, names(), 1)
-        hint = (
-            f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names())}; or give a Python file."
-        )
+        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names())}; or give a Python file."
         raise ModelError(f"there is no scenario '{name}'; {hint}")
     function = getattr(module, "build", None)
     if not callable(function):

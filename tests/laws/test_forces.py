@@ -111,7 +111,7 @@ def test_a_moment_turns_a_body_as_euler_says():
 
     axis = zoo.rotation(3)[0]
     space = Assembly(gravity=(0.0, 0.0, 0.0))
-    inertia = 0.2 * np.eye(3) + 0.3 * np.outer(axis, axis)
+    inertia = 0.3 * np.eye(3) + 0.2 * np.outer(axis, axis)
     space.add(
         "top", RigidBody(mass=1.0, inertia=tuple(map(tuple, inertia)), centre=(0, 0, 0), ports={"tip": (0.3, 0, 0)})
     )

@@ -1,0 +1,396 @@
+"""The command `modular`: list the ready systems, run one, show what a run recorded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from modular.errors import CouplingError, Diverged, ModelError
+from scenarios import catalogue
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from coordinator import Run, Simulation
+    from modular import Assembly
+    from scenarios.report.folder import RunFolder
+
+REFUSED, DIVERGED, INTERRUPTED = 2, 1, 130  # exit codes
+STEP, DURATION = 1e-4, 1.0  # where a model suggests none [s]
+
+
+class Verbs(TyperGroup):
+    """Says what was meant where somebody leaves the verb out."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command, or a hint."""
+        if args and args[0] not in self.commands and (args[0] in catalogue.names() or args[0].endswith(".py")):
+            ctx.fail(f"'{args[0]}' is a model, not a command; write: modular run {args[0]}")
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=Verbs, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+
+
+def main() -> None:
+    """Entry point of the command `modular`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from modular.version import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit()
+
+
+@app.callback(invoke_without_command=True)
+def modular(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Co-simulation of multibody systems: bodies that solve themselves, joints that can be cut while they move.
+
+    \b
+    Begin with:
+      [bold]modular list[/bold]                        what there is
+      [bold]modular run double-pendulum[/bold]         run it: summary, pictures, run folder
+      [bold]modular show runs/double-pendulum[/bold]   draw it again
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+# --- list ------------------------------------------------------------------------------------------------------------
+
+
+@app.command("list")
+def list_() -> None:
+    """List the ready systems, with their settings and the defaults of these.
+
+    \b
+    Any setting can be changed where a system is run:
+      [bold]modular run chain --set bodies=100 --set radius=0[/bold]
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 1, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    for name in catalogue.names():
+        summary, settings = catalogue.describe(name)
+        text = Text(summary)
+        if settings:
+            text.append("\nsettings: " + ", ".join(f"{key}={value}" for key, value in settings.items()), style="cyan")
+        table.add_row(Text(name), text)
+    out = _console()
+    out.print(table)
+    out.print("Run one with: modular run NAME [--set SETTING=VALUE]", markup=False, highlight=False)
+
+
+# --- run -------------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def run(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="A ready system (see modular list), or a Python file that defines build(**settings)."
+        ),
+    ],
+    dt: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Step; default: what the model suggests.", show_default=False),
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="End of the run; default: what the model suggests.", show_default=False),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")
+    ] = None,
+    coupling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How the bodies step together: penalty, or with settings penalty(internal=thesis)."
+        ),
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How stiff the joints are: stable, shannon, or with settings stable(safety=1.5, damping=0.1).",
+        ),
+    ] = None,
+    record_every: Annotated[int, typer.Option(metavar="TICKS", min=1, help="Ticks from one sample to the next.")] = 1,
+    project_velocities: Annotated[
+        bool,
+        typer.Option(
+            "--project-velocities", help="Correct initial velocities that violate joints, instead of refusing them."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The run folder; default: runs/NAME, or runs/NAME-2, … if taken.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that --out holds already.")] = False,
+    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
+    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+) -> None:
+    """Run a ready system or a model of your own; print a summary, draw pictures, keep everything in a run folder.
+
+    \b
+    Examples:
+      [bold]modular run double-pendulum[/bold]
+      [bold]modular run chain --set bodies=100 --until 0.5 --animate[/bold]
+      [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
+      [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
+      [bold]modular run my_model.py --set length=0.8[/bold]
+
+    A model of your own is a Python file that defines build(**settings) and returns an Assembly.
+
+    The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
+    with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].
+
+    Exit code: 0 done, 1 diverged (what was recorded until then is saved), 2 refused, 130 interrupted (saved too).
+    """
+    console = _console()
+    with refusals():
+        from scenarios.report.folder import RunFolder
+        from scenarios.report.progress import waiting
+        from scenarios.report.summary import print_summary
+        from scenarios.settings import fit_settings, read_coupling, read_settings
+
+        with waiting(console, "loading…"):
+            assembly = build(target, fit_settings(target, read_settings(settings or [])))
+            chosen = read_coupling(coupling, rule)
+        dt, until = times(assembly, dt, until)
+        with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
+            simulation = prepare(console, assembly, dt, chosen, record_every, project_velocities)
+            print_margin(console, simulation)
+            recorded, code = simulate(console, simulation, until)
+            files = keep(console, recorded, folder, plot=plot, animate=animate)
+        console.print()
+        print_summary(console, recorded, files)
+        if code is not None:
+            _stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder.path}", code)
+
+
+def build(target: str, settings: dict[str, Any]) -> Assembly:
+    """The assembly of a scenario or a file; a file that goes wrong is told with the place where it did."""
+    try:
+        return catalogue.build(target, settings)
+    except (ModelError, CouplingError):
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"'{target}' could not be built: {type(error).__name__}: {error}{_place(error, target)}"
+        ) from error
+
+
+def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[float, float]:
+    """Step and end of the run [s], from the command line, the model, or the usual ones."""
+    from math import isfinite
+
+    dt = assembly.suggested.get("dt", STEP) if dt is None else dt
+    until = assembly.suggested.get("until", DURATION) if until is None else until
+    if not (isfinite(dt) and dt > 0):
+        raise ModelError(f"--dt {dt:g}: a step is a positive number of seconds, such as --dt 1e-4.")
+    if not (isfinite(until) and until > 0):
+        raise ModelError(f"--until {until:g}: give a positive number of seconds, such as --until 2.")
+    if round(until / dt) < 1:
+        raise ModelError(
+            f"--until {until:g} s is less than half a step of {dt:g} s; give a later time or a smaller --dt."
+        )
+    return dt, until
+
+
+def prepare(
+    console: Console, assembly: Assembly, dt: float, coupling: Any, record_every: int, project_velocities: bool
+) -> Simulation:
+    """The simulation, compiled and ready: a trial step on a copy keeps compiling out of the time of the run."""
+    from coordinator import Simulation
+    from scenarios.report.progress import first_run, waiting
+
+    def simulation() -> Simulation:
+        return Simulation(assembly, dt, coupling, record_every=record_every, project_velocities=project_velocities)
+
+    first = first_run()
+    with waiting(console, "compiling (first run on this machine)…" if first else "preparing…", always=first):
+        trial = simulation()
+        with suppress(ModelError, CouplingError, ArithmeticError):  # the run itself will say so
+            trial.step()
+        return simulation()
+
+
+def print_margin(console: Console, simulation: Simulation) -> None:
+    """How far the tightest joint is from the stability limit."""
+    from scenarios.report.summary import margin_text
+
+    if simulation.tightest is None:
+        console.print("no joints, so no stability limit", markup=False, highlight=False)
+        return
+    joint, margin = simulation.tightest
+    console.print(
+        f"stability margin {margin_text(margin)}; tightest joint: {joint}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    if margin < 1:
+        sentence, _ = simulation.coupling.remedy(margin, simulation.dt)
+        console.print(
+            f"warning: below 1 the run may diverge; {sentence}.", style="yellow", markup=False, highlight=False
+        )
+
+
+def simulate(console: Console, simulation: Simulation, until: float) -> tuple[Run, int | None]:
+    """Run to the end, or as far as it goes; what was recorded, and an exit code if it stopped early."""
+    from scenarios.report.progress import watched
+
+    code: int | None = None
+    try:
+        with watched(console, until) as progress:
+            simulation.run(until, progress=progress)
+    except Diverged as error:
+        _complain(str(error))
+        code = DIVERGED
+    except KeyboardInterrupt:
+        _complain(f"interrupted at {simulation.time:.6g} of {until:g} s.")
+        code = INTERRUPTED
+    except (ModelError, CouplingError, MemoryError) as error:
+        if simulation.tick == 0:
+            raise
+        _complain(f"at {simulation.time:.6g} s: {error}")  # an event of the model could not be carried out
+        code = REFUSED
+    return simulation.recorded, code
+
+
+def keep(console: Console, recorded: Run, folder: RunFolder, *, plot: bool, animate: bool) -> list[Path]:
+    """Write the run folder and the pictures."""
+    from scenarios.report.folder import RUN_FILES
+    from scenarios.report.progress import waiting
+
+    with waiting(console, "saving…"):
+        recorded.save(folder.path)
+        folder.drop_pictures()
+    files = [folder.path / name for name in RUN_FILES]
+    return files + draw(console, recorded, folder.path, plot=plot, animate=animate)
+
+
+def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: bool) -> list[Path]:
+    """Draw pictures and animation into a folder."""
+    from scenarios.report.progress import waiting
+
+    files: list[Path] = []
+    if plot or animate:
+        with waiting(console, "drawing…"):
+            if plot:
+                from scenarios.report.pictures import draw_pictures
+
+                files += draw_pictures(recorded, folder)
+            if animate:
+                from scenarios.report.animation import animate as write_animation
+
+                files.append(write_animation(recorded, folder))
+    return files
+
+
+# --- show ------------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def show(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as modular run or Run.save wrote it.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the pictures go; default: into the run folder.")
+    ] = None,
+    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
+    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+) -> None:
+    """Draw a saved run again and print its summary.
+
+    \b
+    Examples:
+      [bold]modular show runs/double-pendulum[/bold]
+      [bold]modular show runs/chain --out pictures --animate[/bold]
+    """
+    console = _console()
+    with refusals():
+        from scenarios.report.folder import check_writable, load_run
+        from scenarios.report.summary import print_summary
+
+        recorded = load_run(folder)
+        place = folder
+        if out is not None and out.resolve() != folder.resolve():
+            if (out / "run.json").exists():
+                raise ModelError(
+                    f"--out {out}: this folder holds another run, whose pictures would be lost; choose another folder."
+                )
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ModelError(f"--out {out}: cannot make this folder ({error.strerror}); choose another.") from None
+            place = out
+        if plot or animate:
+            check_writable(place)
+        print_summary(console, recorded, draw(console, recorded, place, plot=plot, animate=animate))
+
+
+# --- talking ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Say what is wrong as one message, without a traceback."""
+    try:
+        yield
+    except (ModelError, CouplingError, MemoryError) as error:
+        _stop(str(error) or "not enough memory; record less often with --record-every.", REFUSED)
+    except OSError as error:
+        _stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", REFUSED)
+    except KeyboardInterrupt:
+        _stop("interrupted.", INTERRUPTED)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    _complain(message)
+    raise typer.Exit(code)
+
+
+def _complain(message: str) -> None:
+    from rich.text import Text
+
+    _console(stderr=True).print(Text(message, style="red"), soft_wrap=True)
+
+
+def _console(*, stderr: bool = False) -> Console:
+    """Where to print: colours and a bar on a terminal, plain wide lines elsewhere."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=120)
+
+
+def _place(error: BaseException, target: str) -> str:
+    """In which line of the user's file something went wrong."""
+    from traceback import extract_tb
+
+    lines = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).name == Path(target).name]
+    return f" (line {lines[-1].lineno} of {target}: {lines[-1].line})" if lines else ""

@@ -1,0 +1,54 @@
+"""Energy of a run as a balance: what the bodies hold, what forces and impacts account for, what is left as drift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coordinator.run import Run
+from modular.elements import Array
+
+
+@dataclass(frozen=True)
+class Balance:
+    """All energies in joules, one number per sample."""
+
+    kinetic: Array
+    potential: Array
+    total: Array  # of the bodies
+    stored: Array  # elastic, in the joints
+    work: Array  # done by forces since the start
+    impacts: Array  # lost in impacts since the start
+    changed: bool  # bodies came or went: the total jumps with them, and its drift means nothing
+
+    @property
+    def drift(self) -> Array:
+        """Change of the total that neither forces nor impacts account for."""
+        balance = self.total - self.work + self.impacts
+        return np.asarray(balance - balance[0])
+
+    @property
+    def explained(self) -> Array:
+        """Drift of bodies and joints together: less what cuts let go and dampers took, a measure of the scheme."""
+        return np.asarray(self.drift + self.stored - self.stored[0])
+
+    @property
+    def scale(self) -> float:
+        """Largest kinetic energy."""
+        return float(np.max(self.kinetic))
+
+
+def balance(run: Run) -> Balance:
+    """The energy balance of a run."""
+    kinetic = run.kinetic_energy()
+    stored, impacts, work = (np.zeros(len(run)) for _ in range(3))
+    for joint in run.joints:
+        book = run.ledger(joint)
+        stored += np.nan_to_num(book["stored"])
+        impacts += np.nan_to_num(book["impact"])
+    for force in run.forces:
+        work += np.nan_to_num(run.work(force))
+    changed = any(event["kind"] in ("add", "remove") and event["name"] in run.bodies for event in run.events)
+    total = run.energy
+    return Balance(kinetic, total - kinetic, total, stored, work - work[:1], impacts - impacts[:1], changed)

@@ -1,0 +1,109 @@
+"""The folder of a run: found free, made and tried before the run starts, so that nothing is lost at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from coordinator.run import Run
+from modular.errors import ModelError
+
+RUN_FILES = ("run.json", "arrays.npz")
+PICTURE_FILES = ("trajectories.png", "energy.png", "violations.png", "ledger.png", "reactions.png", "animation.gif")
+
+
+class RunFolder:
+    """A folder taken for a run; if nothing is saved in it, whatever was made of it goes again.
+
+    `numbered`: where the folder exists, take the next free one of -2, -3, … instead.
+    """
+
+    def __init__(self, path: Path, *, overwrite: bool = False, numbered: bool = False) -> None:
+        self.path = path
+        self.overwrite = overwrite
+        self.numbered = numbered
+        self._made: list[Path] = []
+
+    def __enter__(self) -> Self:
+        try:
+            for folder in reversed(self.path.parents):
+                if not folder.exists():
+                    folder.mkdir(exist_ok=True)
+                    self._made.append(folder)
+            self._take()
+            taken = [name for name in (*RUN_FILES, *PICTURE_FILES) if (self.path / name).exists()]
+            if taken and not self.overwrite:
+                raise ModelError(
+                    f"--out {self.path}: this folder holds a run already ({', '.join(taken[:3])}{' …' * (len(taken) > 3)}); choose "
+                    "another folder, or replace it with --overwrite."
+                )
+            check_writable(self.path)
+        except OSError as error:
+            self._give_back()
+            raise ModelError(
+                f"--out {self.path}: cannot make this folder ({error.strerror}); choose another with --out."
+            ) from None
+        except ModelError:
+            self._give_back()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._give_back()
+
+    def drop_pictures(self) -> None:
+        """Remove the pictures of an earlier run."""
+        for name in PICTURE_FILES:
+            (self.path / name).unlink(missing_ok=True)
+
+    def _take(self) -> None:
+        """Make the folder; making it takes it, so two runs started together get two folders."""
+        first, number = self.path, 1
+        while True:
+            try:
+                self.path.mkdir()
+                self._made.append(self.path)
+                return
+            except FileExistsError:
+                if not self.numbered:
+                    if self.path.is_dir():
+                        return
+                    raise ModelError(f"--out {self.path}: this is a file; give a folder.") from None
+            number += 1
+            self.path = first.with_name(f"{first.name}-{number}")
+
+    def _give_back(self) -> None:
+        for folder in reversed(self._made):
+            if any(folder.iterdir()):
+                return
+            folder.rmdir()
+        self._made = []
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a folder that cannot be written."""
+    probe = path / ".modular-write-test"
+    try:
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise ModelError(
+            f"{path}: this folder cannot be written ({error.strerror}); choose another with --out."
+        ) from None
+
+
+def load_run(path: Path) -> Run:
+    """A saved run; what cannot be read is refused in words."""
+    if not path.is_dir():
+        raise ModelError(f"'{path}': there is no such folder; give a folder written by `modular run` or Run.save.")
+    try:
+        return Run.load(path)
+    except ModelError:
+        raise
+    except Exception as error:  # whatever a damaged file leads to
+        raise ModelError(
+            f"'{path}' cannot be read as a run ({type(error).__name__}: {error}); are its files complete?"
+        ) from error

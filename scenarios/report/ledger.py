@@ -1,0 +1,87 @@
+"""The picture of the energy book: per joint what it stores, takes, lets go, loses in impacts and leaks, over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from coordinator.run import Run
+from modular.elements import Array
+from scenarios.report.page import (
+    COLOURS,
+    dress,
+    few_ticks,
+    legend,
+    mark_events,
+    page,
+    peak,
+    prefix,
+    quantity,
+    thin,
+    worst,
+)
+
+LINES = {
+    "stored": COLOURS[0],
+    "dissipated": COLOURS[1],
+    "supplied": COLOURS[3],
+    "released": COLOURS[2],
+    "impact": COLOURS[4],
+    "leaked": COLOURS[-1],
+}
+PANELS = 5
+
+
+def draw(run: Run) -> Figure:
+    """All joints together, then one panel for each of those with most in their book."""
+    books = {name: {line: run.ledger(name)[line] for line in LINES} for name in (*run.joints, *run.forces)}
+    shown = worst({joint: sum(peak(series) for series in book.values()) for joint, book in books.items()}, PANELS)
+    panels: list[tuple[str, Mapping[str, Array]]] = [(joint, books[joint]) for joint in shown]
+    if len(books) > 1:
+        total = {name: np.sum([np.nan_to_num(book[name]) for book in books.values()], axis=0) for name in LINES}
+        panels.insert(0, (f"{len(books)} joints together", total))
+    what = "energy book of the joints"
+    if len(books) > len(shown):
+        what += f" ({len(books) - len(shown)} of {len(books)} not shown on their own)"
+    if not panels:
+        figure = page(run, what, 8.0, 3.0)
+        figure.text(0.5, 0.5, "no joints", ha="center")
+        return figure
+    columns = 1 if len(panels) == 1 else 2
+    odd = columns == 2 and len(panels) % 2 == 1  # then the sum takes the whole first row
+    rows = (len(panels) + odd) // columns
+    figure = page(run, what, 4.0 + 4.6 * columns, 0.9 + 2.3 * rows)
+    grid = figure.add_gridspec(rows, columns)
+    axes: list[Axes] = []
+    for k, (name, book) in enumerate(panels):
+        row, column = divmod(k + odd, columns) if k else (0, 0)
+        place = grid[0, :] if odd and k == 0 else grid[row, column]
+        panel = figure.add_subplot(place, sharex=axes[0] if axes else None)
+        _panel(run, panel, book)
+        panel.set_title(name, fontsize=9.5, loc="left", pad=15 if run.events and row == 0 else 4)
+        panel.tick_params(labelbottom=row == rows - 1 or (odd and k == 0))
+        if row == rows - 1:
+            panel.set_xlabel("time [s]")
+        axes.append(panel)
+    top = 1 if odd else columns
+    for column in range(top):
+        mark_events(run, axes[column::top])
+    return figure
+
+
+def _panel(run: Run, panel: Axes, book: Mapping[str, Array]) -> None:
+    factor, unit = prefix(max(peak(series) for series in book.values()), "J")
+    for name, colour in LINES.items():
+        if not peak(book[name]):
+            continue
+        time, values = thin(run.time, book[name])
+        style = "--" if name == "leaked" else "-"
+        final = book[name][np.isfinite(book[name])][-1]
+        label = f"{name} {quantity(final, 'J')}".replace("-", "−")
+        panel.plot(time, factor * values, color=colour, linewidth=1.2, linestyle=style, label=label)
+    dress(panel, f"energy [{unit}]")
+    few_ticks(panel)
+    legend(panel, "at the end:")

@@ -1,0 +1,169 @@
+"""Where bodies, joints and free ends of a run are, for drawing."""
+
+from __future__ import annotations
+
+import bisect
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coordinator.run import Run
+from modular.elements import Array, Indices
+from modular.port import GROUND
+
+Flags = npt.NDArray[np.bool_]
+
+
+def dimension(run: Run) -> int:
+    """2 in the plane, 3 in space."""
+    return len(run.model["gravity"])
+
+
+def samples(run: Run, most: int) -> Indices:
+    """At most so many samples, evenly spread from the first to the last."""
+    return np.unique(np.linspace(0, len(run) - 1, min(most, len(run))).round().astype(np.int64))
+
+
+def outline(run: Run, body: str, at: Indices) -> Array:
+    """A body as one stroke through its ports, (samples, points, d).
+
+    Two ports make a line; with one or several the stroke goes out from the mass centre to each, lifted (NaN) in between.
+    """
+    ports = [run.position(f"{body}.{port}")[at] for port in run.bodies[body].port_names]
+    if len(ports) == 2:
+        return np.stack(ports, axis=1)
+    centre = run.mass_centre(body)[at]
+    gap = np.full_like(centre, np.nan)
+    return np.stack([point for port in ports for point in (centre, port, gap)] or [centre, centre], axis=1)
+
+
+def stroke(run: Run, bodies: list[str], at: Indices) -> Array:
+    """Several bodies as one stroke, lifted (NaN) between them, (samples, points, d)."""
+    pieces = []
+    for body in bodies:
+        piece = outline(run, body, at)
+        pieces += [piece, np.full_like(piece[:, :1], np.nan)]
+    return np.concatenate(pieces, axis=1)
+
+
+# --- joints ----------------------------------------------------------------------------------------------------------
+
+
+def joint_spells(run: Run) -> dict[str, list[tuple[int, str, tuple[str, ...]]]]:
+    """Per joint, from which tick on it had which class and held which ports; what was not recorded is left out."""
+    spells: dict[str, list[tuple[int, str, tuple[str, ...]]]] = {
+        name: [(0, data["class"], tuple(data["between"]))] for name, data in run.model["joints"].items()
+    }
+    planned: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for scheduled in sorted(run.model["events"], key=lambda data: data.get("at", np.inf)):
+        for event in scheduled["do"]:
+            if event["class"] == "modular:Join":
+                planned.setdefault(event["name"], []).append(
+                    (event["joint"]["class"], (event["first"], event["second"]))
+                )
+    for event in run.events:
+        if event["kind"] != "join":
+            continue
+        waiting = planned.get(event["name"], [])
+        kind, ports = (waiting.pop(0) if len(waiting) > 1 else waiting[0]) if waiting else ("", ())
+        kind, ports = event.get("class", kind), tuple(event.get("between", ports))
+        if ports:
+            spells.setdefault(event["name"], []).append((event["tick"], kind, ports))
+    return spells
+
+
+def joint_classes(run: Run) -> dict[str, str]:
+    """The last known class of each joint, such as "components:Revolute"; empty where it was not recorded."""
+    return {name: spells[-1][1] for name, spells in joint_spells(run).items()}
+
+
+def exists(run: Run, joint: str) -> Flags:
+    """At which samples a joint is there, (n,)."""
+    return ~np.isnan(run.violation(joint)[:, 0])
+
+
+def joint_points(run: Run, at: Indices) -> dict[str, Array]:
+    """Where each joint is at some samples, NaN while it does not exist, (samples, d)."""
+    points: dict[str, Array] = {}
+    for name, spells in joint_spells(run).items():
+        if name not in run.joints:
+            continue
+        there = exists(run, name)[at]
+        place = np.full((len(at), dimension(run)), np.nan)
+        for rows, ports in _rows_of(spells, run.ticks[at]):
+            port = next((p for p in reversed(ports) if p != GROUND), None)
+            if port is not None:
+                place[rows] = run.position(port)[at][rows]
+        place[~there] = np.nan
+        points[name] = place
+    return points
+
+
+def on_ground(run: Run) -> set[str]:
+    """Joints that hold something to the ground."""
+    return {name for name, spells in joint_spells(run).items() if any(GROUND in ports for _, _, ports in spells)}
+
+
+def free_ports(run: Run, at: Indices) -> dict[str, Flags]:
+    """Ports that are held by no joint at some of these samples, and at which, (samples,)."""
+    held: dict[str, Any] = {}
+    for name, spells in joint_spells(run).items():
+        if name not in run.joints:
+            continue
+        there = exists(run, name)[at]
+        for rows, ports in _rows_of(spells, run.ticks[at]):
+            for port in ports:
+                held.setdefault(port, np.zeros(len(at), bool))[rows] |= there[rows]
+    free = {}
+    for body, description in run.bodies.items():
+        for port in description.port_names:
+            loose = ~held.get(f"{body}.{port}", np.zeros(len(at), bool))
+            if loose.any():
+                free[f"{body}.{port}"] = loose
+    return free
+
+
+def _rows_of(spells: list[tuple[int, str, tuple[str, ...]]], ticks: Indices) -> list[tuple[slice, tuple[str, ...]]]:
+    """Which samples fall into which spell."""
+    starts = [bisect.bisect_left(ticks.tolist(), tick) for tick, _, _ in spells] + [len(ticks)]
+    return [(slice(starts[k], starts[k + 1]), ports) for k, (_, _, ports) in enumerate(spells)]
+
+
+# --- paths -----------------------------------------------------------------------------------------------------------
+
+
+def paths(run: Run, most: int) -> tuple[dict[str, Array], int]:
+    """Paths of the ports one looks at, (n, d) each, and how many moving points there are in all.
+
+    Ports that stay where they are are left out, and of two that a joint keeps together all the time one stands for both.
+    Free ends come first; the others are taken evenly along the model.
+    """
+    few = samples(run, 200)
+    places = {
+        f"{body}.{port}": run.position(f"{body}.{port}")[few]
+        for body, description in run.bodies.items()
+        for port in description.port_names
+    }
+    ranges = {port: travel(place) for port, place in places.items()}
+    most_travelled = max(ranges.values(), default=0.0)
+    doubles = set()
+    for spells in joint_spells(run).values():
+        for _, _, ports in spells:
+            if GROUND not in ports and ports[0] not in doubles:
+                apart = np.abs(places[ports[0]] - places[ports[1]])
+                if not np.isnan(apart).any() and apart.max() <= 1e-2 * most_travelled + 1e-12:
+                    doubles.add(ports[1])
+    single = [port for port in places if port not in doubles]
+    moving = [port for port in single if ranges[port] > 1e-3 * most_travelled] or single
+    chosen = [port for port in free_ports(run, few) if port in moving][:most]
+    rest = [port for port in moving if port not in chosen]
+    left = min(most - len(chosen), len(rest))
+    chosen += [rest[k] for k in np.linspace(0, len(rest) - 1, left).round().astype(int)]
+    return {port: run.position(port) for port in moving if port in chosen}, len(moving)
+
+
+def travel(place: Array) -> float:
+    """Largest side of the box that a point stays in while it is there [m]."""
+    there = place[np.isfinite(place).all(axis=1)]
+    return float(np.ptp(there, axis=0).max()) if len(there) else 0.0

@@ -1,0 +1,79 @@
+"""What one sees while a run computes: a bar with simulated time, real-time factor and time left; plain lines in a file."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+EVERY = 10.0  # seconds between two lines where there is no terminal
+
+
+@contextmanager
+def waiting(console: Console, text: str, *, always: bool = False) -> Iterator[None]:
+    """A spinner while something takes its time; without a terminal a line if `always`, else nothing."""
+    if console.is_terminal:
+        with console.status(text):
+            yield
+        return
+    if always:
+        console.print(text, markup=False)
+    yield
+
+
+def first_run() -> bool:
+    """Whether no compiled kernels of this version lie in the cache."""
+    import modular
+    from modular.kernel import cache_folder
+
+    folder = cache_folder(Path(modular.__file__).resolve().parent)
+    return folder is None or next(folder.rglob("*.nbi"), None) is None
+
+
+@contextmanager
+def watched(console: Console, until: float) -> Iterator[Callable[[Simulation], None]]:
+    """A callback for `Simulation.run` that shows how far it is."""
+    started = clock.perf_counter()
+
+    def state(simulation: Simulation) -> tuple[float, str]:
+        done, spent = simulation.time, max(clock.perf_counter() - started, 1e-9)
+        left = spent * max(until - done, 0.0) / done if done > 0 else 0.0
+        return done, f"{done:.3f} of {until:g} s, {done / spent:.2g} × real time, {duration(left)} left"
+
+    if console.is_terminal:
+        columns = (TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[state]}"))
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task("", total=until, state="")
+
+            def show(simulation: Simulation) -> None:
+                done, text = state(simulation)
+                progress.update(task, completed=done, state=text)
+
+            yield show
+        return
+
+    shown = started
+
+    def tell(simulation: Simulation) -> None:
+        nonlocal shown
+        if clock.perf_counter() - shown > EVERY:
+            shown = clock.perf_counter()
+            console.print(state(simulation)[1], markup=False)
+
+    yield tell
+
+
+def duration(seconds: float) -> str:
+    """A time span as people say it."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 99.5 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,249 @@
+"""The summary of a run: what moved, how far energy drifted, what the joints carried and leaked, what happened, what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from coordinator.run import Run
+from modular.elements import Array
+from scenarios.report.balance import balance
+from scenarios.report.mechanism import dimension, joint_classes
+from scenarios.report.page import magnitude, peak, quantity, worst
+
+ROWS = 12
+
+
+def print_summary(console: Console, run: Run, files: Sequence[Path] = ()) -> None:
+    """Print the summary of a run and of the files that were written."""
+    console.print(Group(*summary(run)))
+    if files:
+        folder = files[0].parent
+        console.print(Text(f"written to {folder}", style="bold"), soft_wrap=True)
+        console.print(Text("  " + ", ".join(file.name for file in files)))
+
+
+def summary(run: Run) -> list[RenderableType]:
+    """Its parts, to be printed one below the other."""
+    parts: list[RenderableType] = [_overview(run)]
+    if run.joints:
+        parts += [_joints(run), _ledger(run)]
+    if run.events:
+        parts.append(_events(run))
+    return parts
+
+
+# --- overview --------------------------------------------------------------------------------------------------------
+
+
+def _overview(run: Run) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column()
+    for name, text in overview(run).items():
+        table.add_row(Text(name), Text(text))
+    return table
+
+
+def overview(run: Run) -> dict[str, str]:
+    """The figures of the whole run, as text."""
+    d = dimension(run)
+    gone = sum(1 for event in run.events if event["kind"] == "remove" and event["name"] in run.bodies)
+    place = "in the plane" if d == 2 else "in space"
+    counts = f"{_count(len(run.bodies), 'body')}, {_count(len(run.joints), 'joint')}"
+    lines = {
+        "model": f"{run.model.get('title') or '(no title)'}, {place}: {counts}"
+        + (f" ({gone} removed on the way)" if gone else ""),
+        "coupling": settings_text(run.settings.get("coupling", {})),
+    }
+    if not len(run):
+        return lines
+    lines["time"] = (
+        f"{run.time[0]:g} to {run.time[-1]:.9g} s, Δt = {quantity(run.dt, 's')}, {_count(int(run.ticks[-1]), 'tick')}, "
+        f"{_count(len(run), 'sample')}"
+    )
+    seconds, ticks = run.timings.get("seconds", 0.0), run.timings.get("ticks", 0.0)
+    if seconds > 0 and ticks > 0:
+        lines["computed in"] = (
+            f"{seconds:.3g} s, {ticks * run.dt / seconds:.2g} × real time, "
+            f"{1e6 * seconds / ticks / max(len(run.bodies), 1):.2g} µs per body and step"
+        )
+    book = balance(run)
+    for name, k in (("energy at the start", 0), ("energy at the end", -1)):
+        lines[name] = (
+            f"{_joules(book.total[k])} (kinetic {_joules(book.kinetic[k])}, potential {_joules(book.potential[k])})"
+        )
+    lines["energy drift"] = drift_text(run)
+    inner = {body: peak(run.internal_violation(body)) for body in run.bodies}
+    if inner:
+        body = max(inner, key=lambda name: inner[name])
+        lines["internal constraints"] = f"largest error {inner[body]:.2g} (body {body})"
+    return lines
+
+
+def drift_text(run: Run) -> str:
+    """How well energy is kept, where that means something."""
+    book = balance(run)
+    if book.changed:
+        return "not judged: bodies were added or removed on the way"
+    if book.scale == 0.0:
+        return "not judged: nothing moves"
+    taken = [
+        name
+        for name, series in (("the work of forces", book.work), ("losses in impacts", book.impacts))
+        if peak(series)
+    ]
+    apart = f", {' and '.join(taken)} taken out" if taken else ""
+    largest = peak(book.drift)
+    share = f"{largest / book.scale:.2g} of the largest kinetic energy ({_joules(book.scale)})"
+    return f"at most {quantity(largest, 'J')}, {share}{apart}"
+
+
+def settings_text(data: Mapping[str, Any]) -> str:
+    """A component written as it is typed: Penalty(rule=Shannon(delta=0.25))."""
+    name = str(data.get("class", "?")).partition(":")[2] or "?"
+    words = []
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            if len(value) > 1 or key == "rule":  # more than its class: not the default
+                words.append(f"{key}={settings_text(value)}")
+        elif key != "class":
+            words.append(f"{key}={value}")
+    return f"{name}({', '.join(words)})" if words else name
+
+
+# --- joints ----------------------------------------------------------------------------------------------------------
+
+
+def _joints(run: Run) -> Table:
+    d, kinds = dimension(run), joint_classes(run)
+    rows: dict[str, tuple[float, float | None, Array]] = {}
+    for joint in run.joints:
+        split, error = run.translations(joint), run.violation(joint)
+        turn = peak(magnitude(error[:, split:])) if error.shape[1] > split else None
+        rows[joint] = peak(magnitude(error[:, :split])), turn, magnitude(run.reaction(joint)[:, :d])
+    margins: dict[str, float] = {}
+    for entry in run.margins:
+        for joint, margin in entry["margins"].items():
+            margins[joint] = min(margin, margins.get(joint, np.inf))
+    score = {joint: max(gap, turn or 0.0) for joint, (gap, turn, _) in rows.items()}
+    table = _table(f"Joints{_left_out(len(rows), 'worst first')}", "joint", "type")
+    turning = any(turn is not None for _, turn, _ in rows.values())
+    headings = ["largest\ngap [m]", "mean\nforce [N]", "peak\nforce [N]", "stability\nmargin"]
+    headings[1:1] = ["direction\nerror [-]"] * turning
+    for heading in headings:
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    for joint in sorted(worst(score, ROWS), key=lambda joint: -score[joint]):
+        gap, turn, force = rows[joint]
+        cells = [joint, kinds.get(joint, "").partition(":")[2] or "-", _number(gap)]
+        cells += ["-" if turn is None else _number(turn)] * turning
+        cells += [_force(float(np.nanmean(force)) if np.isfinite(force).any() else 0.0), _force(peak(force))]
+        margin = margins.get(joint, np.inf)
+        cells.append(margin_text(margin) if np.isfinite(margin) else "-")
+        table.add_row(*(Text(cell) for cell in cells), style="yellow" if margin < 1 else "")
+    return table
+
+
+def _ledger(run: Run) -> Table:
+    names = ("stored", "dissipated", *(("supplied",) if run.forces else ()), "released", "impact", "leaked")
+    final: dict[str, dict[str, float]] = {}
+    for joint in (*run.joints, *run.forces):
+        book = run.ledger(joint)
+        final[joint] = {name: _last(book[name]) for name in names}
+    score = {joint: max(abs(book[name]) for name in names[1:]) for joint, book in final.items()}
+    shown = sorted(worst(score, ROWS), key=lambda joint: -score[joint])
+    what = "joints and forces" if run.forces else "the joints"
+    table = _table(f"Energy book of {what} at the end [J]{_left_out(len(final), 'largest first')}", "name")
+    for name in names:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    for joint in shown:
+        table.add_row(Text(joint), *(Text(_number(final[joint][name])) for name in names))
+    if len(final) > 1:
+        table.add_section()
+        total = [_number(sum(book[name] for book in final.values())) for name in names]
+        table.add_row(Text("together"), *(Text(cell) for cell in total), style="bold")
+    return table
+
+
+def _left_out(count: int, order: str) -> str:
+    if count <= ROWS:
+        return ""
+    return f" ({order}; {count - ROWS} of {count} left out)"
+
+
+# --- events ----------------------------------------------------------------------------------------------------------
+
+
+def _events(run: Run) -> Table:
+    left = len(run.events) - ROWS
+    table = _table(
+        f"Events{f' (the first {ROWS}; {left} left out)' if left > 0 else ''}", "time [s]", "event", "what it did"
+    )
+    table.columns[0].justify = "right"
+    for event in run.events[:ROWS]:
+        done = [
+            f"{text} {quantity(event[key], 'J')}"
+            for key, text in (("released", "let go"), ("impact", "impact took"), ("energy", "took"))
+            if event.get(key)
+        ]
+        table.add_row(Text(f"{event['time']:g}"), Text(f"{event['kind']} {event['name']}"), Text(", ".join(done)))
+    return table
+
+
+# --- shared ----------------------------------------------------------------------------------------------------------
+
+
+def margin_text(margin: float) -> str:
+    """A stability margin in two digits, never rounded up: 0.998 is below the limit and must look so."""
+    if not np.isfinite(margin):
+        return str(margin)
+    if margin >= 100:
+        return str(int(margin))
+    power = int(np.floor(np.log10(margin))) - 1 if margin > 0 else -2
+    step = 10.0**power
+    digits = float(np.floor(margin / step * (1 + 1e-9))) * step
+    return f"{digits:.{max(-power, 0)}f}" if power < 0 else f"{digits:.0f}"
+
+
+def _table(title: str, *left: str) -> Table:
+    table = Table(
+        title=Text(title),
+        title_justify="left",
+        title_style="bold",
+        header_style="",
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+    )
+    for heading in left:
+        table.add_column(Text(heading), overflow="fold")
+    return table
+
+
+def _number(value: float) -> str:
+    return "0" if value == 0 else f"{value:.2e}"
+
+
+def _force(value: float) -> str:
+    return f"{value:#.3g}".rstrip(".") if 1e-3 <= value < 1e5 else _number(value)
+
+
+def _joules(value: float) -> str:
+    return "0 J" if value == 0 else f"{value:.6g} J"
+
+
+def _last(series: Any) -> float:
+    finite = series[np.isfinite(series)]
+    return float(finite[-1]) if finite.size else 0.0
+
+
+def _count(number: int, what: str) -> str:
+    plural = {"body": "bodies"}.get(what, f"{what}s")
+    return f"{number:,} {what if number == 1 else plural}"

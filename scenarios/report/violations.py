@@ -1,0 +1,92 @@
+"""The picture of the errors: gaps of the joints, errors of direction, internal constraints; positions left, rates right."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from coordinator.run import Run
+from modular.elements import Array
+from scenarios.report.page import (
+    COLOURS,
+    GREY,
+    MOST,
+    dress,
+    legend,
+    log_axis,
+    magnitude,
+    mark_events,
+    page,
+    peak,
+    thin_band,
+    worst,
+)
+
+Pairs = dict[str, tuple[Array, Array]]
+
+
+def draw(run: Run) -> Figure:
+    """One row per kind of error, logarithmic."""
+    gaps: Pairs = {}
+    turns: Pairs = {}
+    for joint in run.joints:
+        split = run.translations(joint)
+        error, rate = run.violation(joint), run.violation_rate(joint)
+        if split:
+            gaps[joint] = magnitude(error[:, :split]), magnitude(rate[:, :split])
+        if error.shape[1] > split:
+            turns[joint] = magnitude(error[:, split:]), magnitude(rate[:, split:])
+    inner: Pairs = {}
+    for body in run.bodies:
+        error, rate = run.internal_violation(body), run.internal_violation_rate(body)
+        if error.shape[1]:
+            inner[body] = magnitude(error), magnitude(rate)
+    rows = [
+        (name, units, pairs)
+        for name, units, pairs in (
+            ("joint gap", ("m", "m/s"), gaps),
+            ("joint direction error", ("–", "1/s"), turns),
+            ("internal error of bodies", ("m² or –", "m²/s or 1/s"), inner),
+        )
+        if pairs
+    ]
+    figure = page(run, "violations", 12.0, 1.2 + 2.4 * max(len(rows), 1))
+    if not rows:
+        figure.text(0.5, 0.5, "no joints and no internal constraints", ha="center")
+        return figure
+    panels = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
+    for row, (name, units, pairs) in enumerate(rows):
+        last = row == len(rows) - 1
+        _row(run, panels[row], pairs)
+        dress(panels[row, 0], f"{name} [{units[0]}]", time=last)
+        dress(panels[row, 1], f"its rate [{units[1]}]", time=last)
+        note = f"worst {MOST} of {len(pairs)}" if len(pairs) > MOST else ""
+        legend(panels[row, 1], note)
+        for panel in panels[row]:
+            log_axis(panel)
+    mark_events(run, panels[:, 0])
+    mark_events(run, panels[:, 1])
+    return figure
+
+
+def _row(run: Run, panels: np.ndarray[tuple[int], np.dtype[np.object_]], pairs: Pairs) -> None:
+    shown = worst({name: peak(pair[0]) for name, pair in pairs.items()})
+    for side in (0, 1):
+        panel: Axes = panels[side]
+        others = [pair[side] for name, pair in pairs.items() if name not in shown]
+        if others:
+            time, values = _envelope(run.time, np.fmax.reduce(others))
+            panel.plot(time, _positive(values), color=GREY, linewidth=0.9, label=f"largest of the other {len(others)}")
+        for colour, name in zip(COLOURS, shown, strict=False):
+            time, values = _envelope(run.time, pairs[name][side])
+            panel.plot(time, _positive(values), color=colour, linewidth=0.9, label=name)
+
+
+def _envelope(time: Array, values: Array) -> tuple[Array, Array]:
+    time, _, high = thin_band(time, values, values)
+    return time, high
+
+
+def _positive(values: Array) -> Array:
+    return np.where(values > 0, values, np.nan)

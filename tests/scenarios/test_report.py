@@ -1,0 +1,371 @@
+"""What pictures, animation and summary owe to the run they show: nothing hidden, nothing invented."""
+
+import subprocess
+import sys
+from io import StringIO
+
+import numpy as np
+import pytest
+from PIL import Image
+from rich.console import Console
+
+import scenarios
+from components import PointMassRod, Revolute, RigidBody, Rod, Spherical
+from components.forces import Load
+from coordinator import Run, Simulation
+from modular import Add, Apply, Assembly, Cut, Join, Port, Remove
+from scenarios.report import animation, energy, ledger, pictures, reactions, trajectories, violations
+from scenarios.report.balance import balance
+from scenarios.report.mechanism import free_ports, joint_points, on_ground, outline, paths, samples
+from scenarios.report.page import prefix, quantity, thin, thin_band, worst
+from scenarios.report.progress import duration
+from scenarios.report.summary import drift_text, margin_text, overview, print_summary
+from scenarios.report.view import choose_view
+
+
+def record(model, until, dt=1e-3, **settings):
+    return Simulation(model, dt, **settings).run(until)
+
+
+def all_samples(run):
+    return np.arange(len(run))
+
+
+@pytest.fixture(scope="module")
+def cut():
+    """The pendulum whose elbow is cut at 0.5 s, its pivot at 0.8 s."""
+    return record(scenarios.load("cut-double-pendulum"), 1.2)
+
+
+@pytest.fixture(scope="module")
+def eventful():
+    """Bodies with three ports and with two, loads, impacts, a joint made twice at different ports, bodies that come and go."""
+    model = Assembly(gravity=(0.0, 0.0, -9.81), title="eventful [m]")
+    ports = {"a": Port((0.0, 0.0, 0.0)), "b": Port((0.6, 0.0, 0.0)), "c": Port((0.3, 0.1, 0.4))}
+    inertia = ((0.02, 0.0, 0.0), (0.0, 0.03, 0.0), (0.0, 0.0, 0.04))
+    model.add("plate", RigidBody(mass=2.0, inertia=inertia, centre=(0.3, 0.0, 0.2), ports=ports))
+    model.add("rod", Rod((0.6, 0.0, 0.0), (1.0, 0.2, 0.1), 0.5, 0.01))
+    model.join("hinge", Revolute(axis=(0.0, 1.0, 0.0)), "ground", "plate.a")
+    model.join("ball", Spherical(), "plate.b", "rod.start")
+    model.at(0.02, Apply("push", Load(force=(3.0, 1.0, 0.0)), ["rod.end"]))
+    model.at(0.04, Join("grab", Spherical(), "ground", "rod.end"))
+    model.at(0.05, Cut("ball"))
+    model.at(0.06, Cut("grab"), Add("late", Rod((0.0, -0.5, 0.5), (0.4, -0.5, 0.5), 0.3)))
+    model.at(0.08, Join("grab", Spherical(), "ground", "rod.start"))
+    model.at(0.09, Remove("late"))
+    return record(model, 0.1)
+
+
+def texts(figure):
+    """Everything written in a figure, in one string."""
+    figure.canvas.draw()
+    return "\n".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+def printed(run):
+    console = Console(file=StringIO(), width=120)
+    print_summary(console, run)
+    return console.file.getvalue()
+
+
+# --- every picture of every kind of run ------------------------------------------------------------------------------
+
+
+def bare():
+    """A body that nothing holds, without weight."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bar", PointMassRod(start=(0, 0), end=(1, 0), masses=(1.0, 0.5)))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "until"),
+    [
+        (lambda: scenarios.load("double-pendulum"), 0.05),
+        (lambda: scenarios.load("double-pendulum-3d"), 0.05),
+        (lambda: scenarios.load("double-pendulum"), 0.0),
+        (lambda: scenarios.load("chain", bodies=30), 0.01),
+        (bare, 0.01),
+    ],
+    ids=["plane", "space", "one sample", "many bodies", "no joints, no motion"],
+)
+def test_every_kind_of_run_can_be_drawn_and_told(model, until, tmp_path):
+    run = record(model(), until)
+    files = pictures.draw_pictures(run, tmp_path)
+    files.append(animation.animate(run, tmp_path))
+    for file in files:
+        with Image.open(file) as image:
+            image.load()
+            assert min(image.size) > 200
+    assert "energy drift" in printed(run)
+
+
+def test_an_eventful_run_can_be_drawn_and_told(eventful, tmp_path):
+    pictures.draw_pictures(eventful, tmp_path)
+    animation.animate(eventful, tmp_path)
+    story = printed(eventful)
+    for words in (
+        "apply push",
+        "join grab",
+        "impact took",
+        "cut ball",
+        "let go",
+        "add late",
+        "remove late",
+        "eventful [m]",
+    ):
+        assert words in story, words
+
+
+def test_drawing_leaves_the_plotting_state_of_the_user_alone():
+    code = (
+        "import sys, scenarios.report.pictures, scenarios.report.animation, scenarios.report.summary\n"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_saved_run_looks_the_same_as_the_fresh_one(cut, tmp_path):
+    cut.save(tmp_path)
+    for draw in pictures.PICTURES.values():
+        fresh, loaded = draw(cut), draw(Run.load(tmp_path))
+        fresh.canvas.draw()
+        loaded.canvas.draw()
+        assert np.array_equal(np.asarray(fresh.canvas.buffer_rgba()), np.asarray(loaded.canvas.buffer_rgba()))
+
+
+def test_pictures_name_model_step_and_events(cut):
+    for draw in pictures.PICTURES.values():
+        written = texts(draw(cut))
+        for words in ("cut-double-pendulum", "Δt = 1 ms", "cut elbow", "cut pivot", "time [s]"):
+            assert words in written, (draw.__module__, words)
+
+
+def test_pictures_of_many_bodies_say_how_much_is_left_out():
+    run = record(scenarios.load("chain", bodies=20), 0.1, dt=2e-4)
+    assert "6 of 20 moving points" in texts(trajectories.draw(run))
+    assert "worst 6 of 20" in texts(violations.draw(run))
+    assert "6 of 20, largest peaks" in texts(reactions.draw(run))
+    assert "15 of 20 not shown" in texts(ledger.draw(run))
+    assert "8 of 20 left out" in printed(run)
+
+
+def test_a_curve_ends_where_its_joint_was_cut(cut):
+    axes = reactions.draw(cut).axes[0]
+    ends = {}
+    for line in axes.lines:
+        if line.get_label() in cut.joints:
+            time, force = line.get_data()
+            ends[line.get_label()] = time[np.isfinite(force)].max()
+    assert ends == {"elbow": pytest.approx(0.5, abs=2e-3), "pivot": pytest.approx(0.8, abs=2e-3)}
+    assert axes.get_xlim()[1] > 1.2
+
+
+# --- series ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_thinned_series_keeps_peaks_gaps_and_order():
+    rng = np.random.default_rng(7)
+    time = np.linspace(0.0, 3.0, 100_003)
+    series = np.sin(7.0 * time) + 0.01 * rng.standard_normal(len(time))
+    series[[12_345, 67_891]] = 9.0, -8.0
+    series[40_000:50_000] = np.nan
+    few, values = thin(time, series)
+    assert len(few) <= 2500
+    assert (np.nanmax(values), np.nanmin(values)) == (9.0, -8.0)
+    assert np.all(np.diff(few) >= 0)
+    assert np.isnan(values[(few > time[40_200]) & (few < time[49_800])]).all()
+    assert set(values[np.isfinite(values)]) <= set(series[np.isfinite(series)])
+
+
+def test_a_thinned_band_contains_the_curves_it_stands_for():
+    time = np.linspace(0.0, 1.0, 5_001)
+    low, high = -np.cos(90.0 * time), np.sin(70.0 * time) + 2.0
+    few, below, above = thin_band(time, low, high, most=100)
+    stretch = np.searchsorted(few, time, side="right") - 1
+    assert np.all(below[stretch] <= low)
+    assert np.all(above[stretch] >= high)
+
+
+def test_the_worst_are_chosen_and_keep_the_order_of_the_model():
+    assert worst({"a": 1.0, "b": 5.0, "c": 0.1, "d": 3.0}, 2) == ["b", "d"]
+    assert worst({"a": 1.0}, 3) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-4, "100 µs"), (1e-3, "1 ms"), (0.0, "0 s"), (999.96, "1 ks"), (2.5, "2.5 s"), (-3e-6, "-3 µs")],
+)
+def test_quantities_wear_the_prefix_that_fits(value, text):
+    assert quantity(value, "s") == text
+
+
+@pytest.mark.parametrize("largest", [1e-30, 3e-16, 1e-6, 0.9999, 1.0, 999.0, 1e3, 5e20])
+def test_a_prefix_is_a_factor_of_its_unit(largest):
+    factor, unit = prefix(largest, "J")
+    assert unit.endswith("J")
+    assert 1.0 <= largest * factor < 1000.0 or not 1e-15 <= largest < 1e15
+
+
+# --- energy ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_work_of_forces_is_no_drift():
+    model = scenarios.load("double-pendulum")
+    model.apply("push", Load(force=(4.0, 1.0)), "lower.end")
+    run = record(model, 1.0)
+    book = balance(run)
+    assert np.ptp(book.total) > 1.0
+    assert np.abs(book.drift).max() < 1e-3 * book.scale
+    assert "the work of forces taken out" in drift_text(run)
+
+
+def test_losses_in_impacts_are_no_drift():
+    simulation = Simulation(scenarios.load("double-pendulum"), 1e-3)
+    simulation.run(0.6)
+    simulation.cut("elbow")
+    simulation.run(0.7)
+    simulation.join("hook", Revolute(), "ground", "lower.end")
+    run = simulation.run(1.0)
+    book = balance(run)
+    assert run.events[-1]["impact"] > 0.1
+    assert np.abs(book.drift).max() < 2e-3 * book.scale
+    assert "losses in impacts taken out" in drift_text(run)
+
+
+def test_drift_is_not_judged_where_it_means_nothing(eventful):
+    assert drift_text(eventful).startswith("not judged: bodies were added or removed")
+    assert drift_text(record(bare(), 0.01)) == "not judged: nothing moves"
+    assert "came or went" in texts(energy.draw(eventful))
+
+
+def test_the_overview_holds_the_figures_of_the_run(cut):
+    lines = overview(cut)
+    assert lines["time"] == "0 to 1.2 s, Δt = 1 ms, 1,200 ticks, 1,201 samples"
+    assert lines["coupling"] == "Penalty(rule=Stable)"
+    assert lines["energy at the start"].startswith("-9.81 J")
+
+
+# --- margins, durations ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("margin", "text"),
+    [
+        (1.25, "1.2"), (1.3, "1.3"), (1.2999999999999998, "1.3"), (0.999, "0.99"), (1.0, "1.0"), (0.0523, "0.052"),
+        (12.7, "12"), (431.0, "431"),
+    ],
+)  # fmt: skip
+def test_a_margin_is_never_rounded_up_across_the_limit(margin, text):
+    assert margin_text(margin) == text
+
+
+def test_the_smallest_margin_of_a_joint_is_told():
+    run = record(scenarios.load("chain", bodies=2), 0.01)
+    run.margins.append({"tick": 5, "margins": {"hook": 0.5}})
+    row = next(line for line in printed(run).splitlines() if "hook" in line and "Spherical" in line)
+    assert row.split()[-1] == "0.50"
+
+
+def test_durations_are_told_as_people_say_them():
+    assert [duration(s) for s in (0.2, 59.0, 300.0, 36_000.0)] == ["0 s", "59 s", "5 min", "10.0 h"]
+
+
+# --- mechanism -------------------------------------------------------------------------------------------------------
+
+
+def test_joints_are_where_their_ports_are_while_they_exist(cut):
+    points = joint_points(cut, all_samples(cut))
+    there = cut.time < 0.5 - 1e-9
+    assert np.array_equal(points["elbow"][there], cut.position("lower.start")[there])
+    assert np.isnan(points["elbow"][~there]).all()
+    assert on_ground(cut) == {"pivot"}
+
+
+def test_a_joint_made_again_elsewhere_is_shown_at_its_new_port(eventful):
+    points = joint_points(eventful, all_samples(eventful))["grab"]
+    first = (eventful.time > 0.0395) & (eventful.time < 0.0595)
+    second = eventful.time > 0.0795
+    assert np.array_equal(points[first], eventful.position("rod.end")[first])
+    assert np.array_equal(points[second], eventful.position("rod.start")[second])
+    assert np.isnan(points[~(first | second)]).all()
+
+
+def test_ends_are_free_while_no_joint_holds_them(cut):
+    free = free_ports(cut, all_samples(cut))
+    assert set(free) == {"upper.start", "upper.end", "lower.start", "lower.end"}
+    assert free["lower.end"].all()
+    assert np.array_equal(free["upper.end"], cut.time > 0.5 - 1e-9)
+    assert np.array_equal(free["upper.start"], cut.time > 0.8 - 1e-9)
+
+
+def test_points_that_stay_together_are_drawn_once_and_apart_twice(cut):
+    whole, number = paths(record(scenarios.load("double-pendulum"), 0.5), 6)
+    assert (set(whole), number) == ({"upper.end", "lower.end"}, 2)
+    apart, number = paths(cut, 6)
+    assert (set(apart), number) == ({"upper.start", "upper.end", "lower.start", "lower.end"}, 4)
+
+
+def test_a_body_is_drawn_through_its_ports(eventful):
+    at = samples(eventful, 5)
+    rod = outline(eventful, "rod", at)
+    assert np.array_equal(rod[:, 0], eventful.position("rod.start")[at])
+    assert np.array_equal(rod[:, 1], eventful.position("rod.end")[at])
+    plate = outline(eventful, "plate", at)
+    for port in ("a", "b", "c"):
+        place = eventful.position(f"plate.{port}")[at]
+        assert any(np.array_equal(plate[:, k], place) for k in range(plate.shape[1]))
+
+
+def test_gaps_and_errors_of_direction_are_told_apart(eventful):
+    assert eventful.translations("hinge") == 3 < eventful.violation("hinge").shape[1]
+    assert eventful.translations("ball") == 3 == eventful.violation("ball").shape[1]
+
+
+def test_a_motion_in_a_plane_is_looked_at_from_the_side():
+    flat = record(scenarios.load("chain", bodies=3), 0.1)
+    view = choose_view(flat, [outline(flat, body, samples(flat, 5)) for body in flat.bodies])
+    assert (view.axes, view.up) == ((0, 2), "z")
+    spatial = record(scenarios.load("double-pendulum-3d"), 0.1)
+    view = choose_view(spatial, [outline(spatial, body, samples(spatial, 5)) for body in spatial.bodies])
+    assert (view.axes, view.up) == ((0, 1, 2), "y")
+
+
+# --- animation -------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """As much of a run as the timing of a film asks for."""
+
+    def __init__(self, length, count):
+        self.time = np.linspace(0.0, length, count)
+
+    def __len__(self):
+        return len(self.time)
+
+
+@pytest.mark.parametrize("length", [1.0, 1.2, 3.0, 5.0, 10.0, 15.0])
+def test_a_film_runs_in_real_time_where_its_frames_allow_it(length):
+    film = animation.film(Clock(length, 50_001))
+    assert film.speed == pytest.approx(1.0, rel=0.05)  # frames last whole hundredths of a second
+    assert len(film.at) <= 150
+    assert film.frame <= 0.11
+
+
+@pytest.mark.parametrize(("length", "speed"), [(0.2, 0.1), (0.5, 0.2), (0.02, 0.01), (30.0, 2.0), (1000.0, 100.0)])
+def test_other_films_are_slowed_down_or_speeded_up_by_a_round_factor(length, speed):
+    film = animation.film(Clock(length, 50_001))
+    assert film.speed == pytest.approx(speed, rel=0.05)
+    assert len(film.at) <= 150
+
+
+def test_an_animation_shows_every_frame_and_the_last_pose(cut, tmp_path):
+    film = animation.film(cut)
+    assert (film.at[0], film.at[-1]) == (0, len(cut) - 1)
+    with Image.open(animation.animate(cut, tmp_path)) as image:
+        assert image.n_frames == len(film.at)
+        durations = []
+        for frame in range(image.n_frames):
+            image.seek(frame)
+            durations.append(image.info["duration"])
+    assert set(durations[:-1]) == {round(1000 * film.frame)}
