@@ -1,42 +1,84 @@
-"""What the model has scheduled: events at times and on conditions, each at the nearest or next tick."""
+"""What the model has scheduled: events at times, at the nearest tick, and on conditions, at the instant they come true."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import nan
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from math import copysign, isfinite, nan
 
-from modular.events import Event, Readable, Scheduled
+from modular.errors import ModelError
+from modular.events import Condition, Event, Readable, Scheduled
 
-
-class Clocked(Readable, Protocol):
-    """A simulation, as far as a schedule reads it."""
-
-    @property
-    def tick(self) -> int:
-        """Ticks since the start."""
+CLOSE = 1e-10  # how well an instant is located, in ticks
+REPEATS = 60  # of the part of a tick before the instant
 
 
 class Schedule:
-    """Waiting events; remembers the sign of every condition from tick to tick."""
+    """Waiting events; remembers for every condition on which side of its value things stand."""
 
     def __init__(self, scheduled: Sequence[Scheduled], dt: float) -> None:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
-        self._armed = [s for s in scheduled if s.condition is not None]
-        self._before = [nan] * len(self._armed)
+        self._armed = [(s, s.condition) for s in scheduled if s.condition is not None]
+        self._side = [nan] * len(self._armed)
 
-    def due(self, simulation: Clocked) -> Iterator[Event]:
-        """Events of this tick, in the order of their times, then conditions in the order of the model."""
-        while self._timed and self._timed[0][0] <= simulation.tick:
+    def due(self, tick: int) -> Iterator[Event]:
+        """Events of this tick, in the order of their times."""
+        while self._timed and self._timed[0][0] <= tick:
             yield from self._timed.pop(0)[1].events
-        for k, scheduled in enumerate(self._armed):
-            if scheduled.condition is None:
-                continue
-            now = scheduled.condition.margin(simulation)
-            fired = scheduled.condition.fires(self._before[k], now)
-            self._before[k] = now
-            if fired:
-                if not scheduled.repeats:
-                    self._armed[k] = Scheduled(())
-                yield from scheduled.events
+
+    @property
+    def watches(self) -> bool:
+        """Whether there is a condition to ask."""
+        return bool(self._armed)
+
+    def look(self, state: Readable) -> None:
+        """Remember on which side of their values things stand, once they are beyond the band."""
+        for k, (_, condition) in enumerate(self._armed):
+            margin = condition.margin(state)
+            if not isfinite(margin):
+                self._side[k] = nan
+            elif abs(margin) > condition.band:
+                self._side[k] = copysign(1.0, margin)
+
+    def true_now(self, state: Readable) -> list[int]:
+        """Conditions that have come true since the last look."""
+        return [
+            k
+            for k, (_, condition) in enumerate(self._armed)
+            if isfinite(self._side[k]) and condition.fires(self._side[k], condition.margin(state))
+        ]
+
+    def condition(self, k: int) -> Condition:
+        """One of the armed conditions."""
+        return self._armed[k][1]
+
+    def fire(self, k: int) -> tuple[Event, ...]:
+        """Events of a condition; one that does not repeat is forgotten."""
+        scheduled = self._armed[k][0]
+        self._side[k] = nan
+        if not scheduled.repeats:
+            del self._armed[k], self._side[k]
+        return scheduled.events
+
+
+def first_zero(margin: Callable[[float], float], start: float, stop: float, before: float, after: float) -> float:
+    """The instant in (start, stop] at which a margin has just changed its sign: Illinois' false position.
+
+    Returns the end of the last bracket, so that the condition is true there.
+    """
+    left, right, f_left, f_right = start, stop, before, after
+    for _ in range(REPEATS):
+        if right - left <= CLOSE or f_right == 0.0:
+            break
+        middle = right - f_right * (right - left) / (f_right - f_left)
+        middle = min(max(middle, left + 0.25 * CLOSE), right - 0.25 * CLOSE)
+        f_middle = margin(middle)
+        if not isfinite(f_middle):
+            raise ModelError("a condition has no value on the way to the instant at which it came true.")
+        if f_middle * f_right > 0.0:
+            right, f_right = middle, f_middle
+            f_left *= 0.5
+        else:
+            left, f_left = middle, f_middle
+            f_right *= 0.5
+    return right

@@ -11,6 +11,7 @@ import numpy as np
 
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
+from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.recorder import Recorder
 from coordinator.run import Run
@@ -21,11 +22,13 @@ from modular.body import Bodies, Body
 from modular.component import class_name, plain
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.events import Add
 from modular.force import Force
 from modular.joint import Joint
 from modular.port import GROUND, PortName
 from modular.version import __version__
 
+LAWS = ("momentum", "kinematic")  # how the motion of a joint's points stops when it is made
 Progress = Callable[["Simulation"], None]
 
 
@@ -63,14 +66,14 @@ class Simulation:
         self._seconds = 0.0
         self._closed = False
         self._build(project_velocities)
-        self._schedule = Schedule(self.assembly.schedule, self.dt)
+        self.schedule = Schedule(self.assembly.schedule, self.dt)
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
     def step(self) -> None:
         """Advance the assembly by one tick."""
         self.apply_events()  # joints added, cut, broken; loads changed
-        wrong = self.coupling.advance(self.system, self.dt)
+        wrong = advance_through_events(self)  # the coupling, in parts where an event lies between two ticks
         if wrong is not None:
             raise diagnose(self, wrong)
         self.tick += 1
@@ -78,7 +81,7 @@ class Simulation:
 
     def apply_events(self) -> None:
         """Carry out what the model has scheduled for this tick."""
-        for event in self._schedule.due(self):
+        for event in self.schedule.due(self.tick):
             event.apply(self)
 
     def record(self) -> None:
@@ -154,13 +157,25 @@ class Simulation:
         self.system.remove_body(name)
         self._after("remove", name, [])
 
-    def join(self, name: str, joint: Joint, first: str, second: str, *, at: Sequence[float] | None = None) -> None:
+    def join(
+        self,
+        name: str,
+        joint: Joint,
+        first: str,
+        second: str,
+        *,
+        at: Sequence[float] | None = None,
+        law: str = "momentum",
+    ) -> None:
         """Connect two ports as they stand now; `at` places the joint where they do not coincide [m].
 
-        If its points move relative to each other, the impact is resolved by one impulse from the seen masses; the energy
-        it takes is booked in the ledger of the joint.
+        If its points move relative to each other, that motion stops at once and the energy it takes is booked in the
+        ledger of the joint. law="momentum": by one impulse at the joint from the seen masses; law="kinematic": by
+        shifting the bodies with their angular velocities kept, as Figure VI-18 of the thesis shows.
         """
         self._alive()
+        if law not in LAWS:
+            raise ModelError(f"joint '{name}': law = {law!r}; give one of {', '.join(LAWS)}.")
         self.assembly.join(name, joint, first, second, at=at)
         try:
             home = self.system.add_joint(
@@ -174,7 +189,8 @@ class Simulation:
         speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
         details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
         if speed > self._tolerance(first, second, self.dt):
-            details["impact"] = self.system.resolve_impact(name)
+            resolve = self.system.resolve_impact if law == "momentum" else self.system.shift_bodies
+            details |= {"impact": resolve(name), "law": law}
         self._after("join", name, home.owners, **details)
 
     def cut(self, name: str) -> None:
@@ -228,6 +244,14 @@ class Simulation:
         """A body as a view of its row: the same arrays, the same code."""
         self.assembly.known(name, self.assembly.bodies, "body")
         return self.system.body_home[name].one(name)
+
+    def has_port(self, port: str) -> bool:
+        """Whether the body of a port is there now."""
+        return PortName.parse(port, "port").body in self.assembly.bodies
+
+    def has_joint(self, joint: str) -> bool:
+        """Whether a joint holds now."""
+        return joint in self.assembly.joint_edges
 
     def port_motion(self, port: str) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of a port now."""
@@ -284,12 +308,21 @@ class Simulation:
             raise ModelError("\n".join(problems))
         for name, force in self.assembly.force_edges.items():
             self.system.add_force(name, force)
+        self._check_conditions()
         self.coupling.configure(self.system, self.dt)
         self.system.show()
         self._check_velocities(project)
         self.coupling.settle(self.system, self.dt, self.assembly.bodies)
         self._log_margins()
         self.record()
+
+    def _check_conditions(self) -> None:
+        """Ports that conditions read must be there, or be added by an event."""
+        later = {event.name for s in self.assembly.schedule for event in s.events if isinstance(event, Add)}
+        for scheduled in self.assembly.schedule:
+            for port in scheduled.condition.ports if scheduled.condition is not None else ():
+                if PortName.parse(port, "condition").body not in later:
+                    self.assembly.port(port, f"condition on '{port}'")
 
     def _check_velocities(self, project: bool) -> None:
         lost = 0.0
@@ -335,12 +368,18 @@ class Simulation:
         return 1e-6 * size + 20.0 * acceleration * scale
 
     def _after(self, kind: str, name: str, touched: Sequence[str], **details: Any) -> None:
-        """Every change ends here: settings, accelerations of the touched bodies, margins, log, record."""
+        """Every change ends here: settings, accelerations of the touched bodies, margins, log, record.
+
+        An event between two ticks is booked with its own time and with the tick that it leads to.
+        """
+        between = self.system.part > 0.0
         self.coupling.configure(self.system, self.dt)
         self.coupling.settle(self.system, self.dt, touched)
         self._log_margins()
-        self.events.append({"tick": self.tick, "time": self.time, "kind": kind, "name": name, **plain(details)})
-        self.record()
+        tick, time = self.tick + int(between), self.system.time(self.dt)
+        self.events.append({"tick": tick, "time": time, "kind": kind, "name": name, **plain(details)})
+        if not between:
+            self.record()
 
     def _log_margins(self) -> None:
         for name, home in self.system.joint_home.items():

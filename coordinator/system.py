@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from modular.assembly import ForceEdge, JointEdge
-from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects
+from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
@@ -57,10 +57,12 @@ class System:
         self.joint_stacks: dict[Hashable, Joints] = {}
         self.force_stacks: dict[Hashable, Forces] = {}
         self.body_home: dict[str, Bodies] = {}
+        self.masses: dict[str, float] = {}
         self.joint_home: dict[str, JointHome] = {}
         self.force_home: dict[str, ForceHome] = {}
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
         self.tick = 0
+        self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
 
     # --- the stacks ------------------------------------------------------------------------------------------------
@@ -95,6 +97,7 @@ class System:
         stack = self.body_stacks[key]
         stack.add(name, body)
         self.body_home[name] = stack
+        self.masses[name] = body.total_mass
         self.version += 1
 
     def remove_body(self, name: str) -> None:
@@ -181,6 +184,28 @@ class System:
         home.stack.measure(self.elements)
         return lost
 
+    def shift_bodies(self, name: str) -> float:
+        """Stop the relative motion of the two points of a joint by shifting its bodies, angular velocities kept.
+
+        The law of Séguy 2003, Figure VI-18, which no impulse at the joint obeys. Two bodies share the shift so that
+        their linear momentum stays. Returns the energy lost [J].
+        """
+        home = self.joint_home[name]
+        velocity = self.elements.velocity
+        gap = velocity[home.starts[1]] - velocity[home.starts[0]]
+        lightness = [0.0 if owner == GROUND else 1.0 / self.masses[owner] for owner in home.owners]
+        row, lost = home.stack.row[name], 0.0
+        for column, (owner, sign) in enumerate(zip(home.owners, (1.0, -1.0), strict=True)):
+            if owner != GROUND:
+                share = sign * lightness[column] / sum(lightness)
+                work = cast(GivesCompliance, self.body_home[owner]).shift(owner, share * gap)
+                home.stack.ledger[row, WORK_FIRST + column] += work
+                lost -= work
+        home.stack.ledger[row, IMPACT] += lost
+        self.show()
+        home.stack.measure(self.elements)
+        return lost
+
     # --- forces ----------------------------------------------------------------------------------------------------
 
     def add_force(self, name: str, edge: ForceEdge) -> None:
@@ -234,6 +259,33 @@ class System:
         """Let all bodies answer what the joints ask of them."""
         for bodies in self.bodies_as(GivesCompliance):
             bodies.tighten(self.elements)
+
+    def time(self, dt: float) -> float:
+        """Where the components stand [s]."""
+        return (self.tick + self.part) * dt
+
+    @property
+    def booked(self) -> list[Joints | Forces]:
+        """All stacks that keep a ledger."""
+        return [*self.joints, *self.forces]
+
+    def save(self) -> dict[str, Any]:
+        """A copy of all memory, for repeating a tick in parts; the topology must be the same at `restore`."""
+        elements = self.elements
+        return {
+            "bodies": [bodies.save() for bodies in self.bodies_as(SavesAndRestores)],
+            "books": [(stack.ledger.copy(), stack.power.copy(), stack.power_before.copy()) for stack in self.booked],
+            "before": (elements.force.copy(), elements.force_before.copy(), elements.velocity_before.copy()),
+        }
+
+    def restore(self, memory: dict[str, Any]) -> None:
+        """Go back to it."""
+        for bodies, state in zip(self.bodies_as(SavesAndRestores), memory["bodies"], strict=True):
+            bodies.restore(state)
+        for stack, (ledger, power, power_before) in zip(self.booked, memory["books"], strict=True):
+            stack.ledger[:], stack.power[:], stack.power_before[:] = ledger, power, power_before
+        elements = self.elements
+        elements.force[:], elements.force_before[:], elements.velocity_before[:] = memory["before"]
 
     def element_rows(self, owners: set[str]) -> list[int]:
         """Element rows that some bodies (or the ground) serve."""

@@ -123,10 +123,13 @@ class PredictsAndCorrects(Protocol):
     def configure(self, newmark: Newmark, internal: AugmentedLagrangian, dt: float) -> None:
         """Take the settings of the scheme."""
 
-    def predict(self, elements: Elements) -> None:
-        """Predict the state at the next tick and show the predicted elements."""
+    def predict(self, elements: Elements, dt: float) -> None:
+        """Predict the state `dt` seconds on and show the predicted elements.
 
-    def correct(self, elements: Elements) -> str | None:
+        A tick in which an event is located is gone through in parts; gains stay those of the whole tick (`configure`).
+        """
+
+    def correct(self, elements: Elements, dt: float) -> str | None:
         """Solve the local equations under the forces on the elements, correct the state and show it.
 
         Returns the name of the first body that has gone wrong, if any.
@@ -151,6 +154,9 @@ class GivesCompliance(Protocol):
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
+
+    def shift(self, name: str, velocity: Array) -> float:
+        """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
 
 
 @runtime_checkable

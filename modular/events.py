@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,7 +31,16 @@ class Changeable(Protocol):
     def remove(self, name: str) -> None:
         """Remove a body or a force."""
 
-    def join(self, name: str, joint: Joint, first: str, second: str, *, at: Sequence[float] | None = None) -> None:
+    def join(
+        self,
+        name: str,
+        joint: Joint,
+        first: str,
+        second: str,
+        *,
+        at: Sequence[float] | None = None,
+        law: str = "momentum",
+    ) -> None:
         """Make a joint."""
 
     def cut(self, name: str) -> None:
@@ -42,6 +52,12 @@ class Changeable(Protocol):
 
 class Readable(Protocol):
     """What conditions read."""
+
+    def has_port(self, port: str) -> bool:
+        """Whether the body of a port is there now."""
+
+    def has_joint(self, joint: str) -> bool:
+        """Whether a joint holds now."""
 
     def port_motion(self, port: str) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of a port now."""
@@ -75,10 +91,11 @@ class Join(Event):
     first: str
     second: str
     at: Sequence[float] | None = None
+    law: str = "momentum"
 
     def apply(self, target: Changeable) -> None:
         """Carry it out."""
-        target.join(self.name, self.joint, self.first, self.second, at=self.at)
+        target.join(self.name, self.joint, self.first, self.second, at=self.at, law=self.law)
 
 
 @dataclass(frozen=True)
@@ -121,9 +138,16 @@ class Apply(Event):
 class Condition(Component):
     """When something is to happen; asked at every tick."""
 
+    band: float  # how far from zero its margin must have been before it can come true (again)
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Ports that it reads."""
+        return ()
+
     @abstractmethod
     def margin(self, state: Readable) -> float:
-        """A smooth number that changes sign where the condition comes true."""
+        """A smooth number that changes sign where the condition comes true; NaN while it is not to be asked."""
 
     @abstractmethod
     def fires(self, before: float, now: float) -> bool:
@@ -132,12 +156,18 @@ class Condition(Component):
 
 @dataclass(frozen=True)
 class Crossing(Condition):
-    """A coordinate ("x", "y" or "z") of a port crosses a value [m]: rising (+1), falling (-1) or either way (0)."""
+    """A coordinate ("x", "y" or "z") of a port crosses a value [m]: rising (+1), falling (-1) or either way (0).
+
+    The port must have been farther than `band` [m] from the value before. While the joint `unless` holds, the condition
+    is not asked.
+    """
 
     port: str
     coordinate: str
     value: float = 0.0
     direction: int = 0
+    band: float = 0.0
+    unless: str | None = None
 
     def __post_init__(self) -> None:
         if self.coordinate not in ("x", "y", "z") or self.direction not in (-1, 0, 1):
@@ -146,8 +176,15 @@ class Crossing(Condition):
                 "give 'x', 'y' or 'z' and -1, 0 or 1."
             )
 
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Its port."""
+        return (self.port,)
+
     def margin(self, state: Readable) -> float:
         """How far beyond the value the coordinate is."""
+        if not state.has_port(self.port) or (self.unless is not None and state.has_joint(self.unless)):
+            return nan
         position = state.port_motion(self.port)[0]
         index = "xyz".index(self.coordinate)
         if index >= len(position):

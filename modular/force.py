@@ -52,6 +52,8 @@ class Forces(Protocol):
         """Number of forces."""
 
     ledger: Array  # (n, lines) [J], lines as modular.ledger.LEDGER
+    power: Array  # what dampers take [W], now and one tick ago
+    power_before: Array
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a force in; `first` holds its first element row on each side."""

@@ -66,7 +66,6 @@ class NaturalBodies(Stack):
         self.gravity: Array = np.zeros(dimension)
         self.newmark = Newmark()
         self.internal = AugmentedLagrangian()
-        self.dt = 0.0
         self.stiffness = self.damping = 0.0
 
     # --- coming and going ----------------------------------------------------------------------------------------
@@ -145,7 +144,7 @@ class NaturalBodies(Stack):
     def configure(self, newmark: Newmark, internal: AugmentedLagrangian, dt: float) -> None:
         """Take the settings of the scheme."""
         changed = internal != self.internal
-        self.newmark, self.internal, self.dt = newmark, internal, dt
+        self.newmark, self.internal = newmark, internal
         self.stiffness, self.damping = internal.gains(dt)
         if changed:
             for row in range(self.count):
@@ -157,17 +156,17 @@ class NaturalBodies(Stack):
         inverse = np.linalg.inv(self.local[row] + softness * np.eye(self.local.shape[1]))
         self.inverse_local[row] = 0.5 * (inverse + inverse.T)
 
-    def predict(self, elements: Elements) -> None:
-        """Predict the state at the next tick and show the predicted elements."""
+    def predict(self, elements: Elements, dt: float) -> None:
+        """Predict the state `dt` seconds on and show the predicted elements."""
         kernels.predict_loop(
-            self.count, self.q, self.v, self.a, self.q_new, self.v_new, self.dt, self.newmark.beta, self.newmark.gamma,
+            self.count, self.q, self.v, self.a, self.q_new, self.v_new, dt, self.newmark.beta, self.newmark.gamma,
             self.attached, self.weights, self.numbers, elements.position, elements.velocity, elements.current_velocity,
         )  # fmt: skip
 
-    def correct(self, elements: Elements) -> str | None:
+    def correct(self, elements: Elements, dt: float) -> str | None:
         """Solve the local equations, correct the state and show it; the first body that went wrong, if any."""
         wrong = kernels.correct_loop(
-            self.count, self.q, self.v, self.a, self.q_new, self.v_new, self.dt, self.newmark.beta, self.newmark.gamma,
+            self.count, self.q, self.v, self.a, self.q_new, self.v_new, dt, self.newmark.beta, self.newmark.gamma,
             self.inverse_mass, self.inverse_local, self.gram, self.fall, self.gravity, self.stiffness, self.damping,
             self.internal.iterations, self.attached, self.weights, self.numbers, elements.force, elements.position,
             elements.velocity,
@@ -220,6 +219,13 @@ class NaturalBodies(Stack):
         work = float(np.sum(total * (self.v[row] + 0.5 * jump)))
         self.v[row] += jump
         return work
+
+    def shift(self, name: str, velocity: Array) -> float:
+        """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
+        row, body = self.row[name], self.bodies[name]
+        before = float(body.kinetic_energy(self.q[row], self.v[row]))
+        self.v[row] += np.outer(self.fall[row], velocity)
+        return float(body.kinetic_energy(self.q[row], self.v[row])) - before
 
     # --- memory ----------------------------------------------------------------------------------------------------
 

@@ -22,8 +22,11 @@ class Coupling(Component):
         """After an event: re-evaluate the accelerations of the touched bodies at their unchanged state."""
 
     @abstractmethod
-    def advance(self, system: System, dt: float) -> str | None:
-        """Advance everything by one tick; the name of a body that went wrong, if any."""
+    def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
+        """Advance everything by one tick of `dt`, or by the part of it from `start` to `stop` with the gains of the whole.
+
+        Returns the name of a body that went wrong, if any.
+        """
 
     @abstractmethod
     def margins(self, system: System, dt: float) -> dict[str, float]:

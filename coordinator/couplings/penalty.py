@@ -32,11 +32,11 @@ class Penalty(Coupling):
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
 
-    def advance(self, system: System, dt: float) -> str | None:
-        """One tick, as Figure IV-2: predict, exchange, solve locally, correct."""
-        elements = system.elements
+    def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
+        """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
+        elements, step = system.elements, (stop - start) * dt
         for bodies in system.bodies_as(PredictsAndCorrects):
-            bodies.predict(elements)  # and show the predicted ports
+            bodies.predict(elements, step)  # and show the predicted ports
         for joints in system.joints:
             joints.linearise(elements)
         if any(joints.form.turns for joints in system.joints):
@@ -44,14 +44,14 @@ class Penalty(Coupling):
         for joints in system.joints:
             joints.exert(elements)
         for forces in system.forces:
-            forces.exert(elements, (system.tick + 1) * dt)
+            forces.exert(elements, (system.tick + stop) * dt)
         wrong = None
         for bodies in system.bodies_as(PredictsAndCorrects):
-            wrong = bodies.correct(elements) or wrong  # and show the corrected ports
+            wrong = bodies.correct(elements, step) or wrong  # and show the corrected ports
         for joints in system.joints:
-            joints.account(elements, dt)
+            joints.account(elements, step)
         for forces in system.forces:
-            forces.account(elements, dt)
+            forces.account(elements, step)
         return wrong
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
@@ -71,7 +71,7 @@ class Penalty(Coupling):
         for joints in system.joints:
             joints.exert(elements)
         for forces in system.forces:
-            forces.exert(elements, system.tick * dt)
+            forces.exert(elements, system.time(dt))
         rows = system.element_rows({*names, "ground"})
         before[rows] = elements.force[rows]
         elements.force[:] = before

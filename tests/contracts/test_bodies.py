@@ -132,8 +132,8 @@ def test_object_stack_and_stack_of_one_give_the_same_bits(body_type, dimension):
         elements = Elements(dimension)
         for _ in range(20):
             for part in parts:
-                part.predict(elements)
-                part.correct(elements)
+                part.predict(elements, dt)
+                part.correct(elements, dt)
 
     (whole,) = stacks([names])
     advance([whole])

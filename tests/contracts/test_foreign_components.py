@@ -78,16 +78,16 @@ class Particles:
         return {"q": self.motion[:, :1], "v": self.motion[:, 1:2], "a": self.motion[:, 2:]}
 
     def configure(self, newmark, internal, dt):
-        self.newmark, self.dt = newmark, dt
+        self.newmark = newmark
 
     def _show(self, motion, elements):
-        for (x, v, a), rows in zip(motion, self.shown, strict=True):
+        for (x, v, _), rows in zip(motion, self.shown, strict=True):
             elements.position[rows], elements.velocity[rows] = x, v
-            elements.current_velocity[rows] = v + self.dt * a
+            elements.current_velocity[rows] = v
 
-    def predict(self, elements):
+    def predict(self, elements, dt):
         x, v, a = self.motion.transpose(1, 0, 2)
-        dt, beta, gamma = self.dt, self.newmark.beta, self.newmark.gamma
+        beta, gamma = self.newmark.beta, self.newmark.gamma
         self.guess = np.stack([x + dt * v + (0.5 - beta) * dt**2 * a, v + (1 - gamma) * dt * a, a], axis=1)
         self._show(self.guess, elements)
         for (_, v, a), rows in zip(self.motion, self.shown, strict=True):
@@ -96,10 +96,10 @@ class Particles:
     def _accelerations(self, elements):
         return [self.gravity + elements.force[rows].sum(0) / m for rows, m in zip(self.shown, self.mass, strict=True)]
 
-    def correct(self, elements):
+    def correct(self, elements, dt):
         a = np.array(self._accelerations(elements))
-        self.motion[:, 0] = self.guess[:, 0] + self.newmark.beta * self.dt**2 * a
-        self.motion[:, 1] = self.guess[:, 1] + self.newmark.gamma * self.dt * a
+        self.motion[:, 0] = self.guess[:, 0] + self.newmark.beta * dt**2 * a
+        self.motion[:, 1] = self.guess[:, 1] + self.newmark.gamma * dt * a
         self.motion[:, 2] = a
         self.show(elements)
         wrong = [name for name, state in zip(self.names, self.motion, strict=True) if not np.isfinite(state).all()]
@@ -130,6 +130,12 @@ class Particles:
         jump = total / self.mass[k]
         work = float(total @ (self.motion[k, 1] + 0.5 * jump))
         self.motion[k, 1] += jump
+        return work
+
+    def shift(self, name, velocity):
+        k = self.row[name]
+        work = float(self.mass[k] * velocity @ (self.motion[k, 1] + 0.5 * velocity))
+        self.motion[k, 1] += velocity
         return work
 
 
