@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from coordinator.breakage import Breakage
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
 from coordinator.located import advance_through_events
@@ -25,6 +26,7 @@ from modular.errors import ModelError
 from modular.events import Add
 from modular.force import Force
 from modular.joint import Joint
+from modular.limit import Limit
 from modular.port import GROUND, PortName
 from modular.version import __version__
 
@@ -58,6 +60,7 @@ class Simulation:
         self.assembly = assembly.copy()
         self.system = System(self.assembly.gravity, grouped=grouped)
         self.recorder = Recorder(int(record_every))
+        self.breakage = Breakage(self.dt)
         self.events: list[dict[str, Any]] = []
         self.margin_log: list[dict[str, Any]] = []
         self._model = assembly.to_data()
@@ -83,6 +86,8 @@ class Simulation:
         """Carry out what the model has scheduled for this tick."""
         for event in self.schedule.due(self.tick):
             event.apply(self)
+        for joint, impulse in self.breakage.broken(self.system, self.assembly.joint_edges).items():
+            self.cut(joint, "break", filtered_impulse=impulse)
 
     def record(self) -> None:
         """Keep the corrected state of this tick."""
@@ -166,6 +171,7 @@ class Simulation:
         *,
         at: Sequence[float] | None = None,
         law: str = "momentum",
+        breaks_at: Limit | None = None,
     ) -> None:
         """Connect two ports as they stand now; `at` places the joint where they do not coincide [m].
 
@@ -176,8 +182,9 @@ class Simulation:
         self._alive()
         if law not in LAWS:
             raise ModelError(f"joint '{name}': law = {law!r}; give one of {', '.join(LAWS)}.")
-        self.assembly.join(name, joint, first, second, at=at)
+        self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
         try:
+            self.breakage.check(name, self.assembly.joint_edges[name])
             home = self.system.add_joint(
                 name, self.assembly.joint_edges[name], self._tolerance(first, second, self.dt**2)
             )
@@ -193,13 +200,13 @@ class Simulation:
             details |= {"impact": resolve(name), "law": law}
         self._after("join", name, home.owners, **details)
 
-    def cut(self, name: str) -> None:
-        """Cut a joint."""
+    def cut(self, name: str, kind: str = "cut", **details: float) -> None:
+        """Cut a joint; `kind` and `details` go into the log of events."""
         self._alive()
         self.assembly.cut(name)
         owners = self.system.joint_home[name].owners
         released = self.system.remove_joint(name)
-        self._after("cut", name, owners, released=released)
+        self._after(kind, name, owners, released=released, **details)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
@@ -301,6 +308,7 @@ class Simulation:
             self.system.add_body(name, body)
         for name, joint in self.assembly.joint_edges.items():
             try:
+                self.breakage.check(name, joint)
                 self.system.add_joint(name, joint, self._tolerance(str(joint.first), str(joint.second), 0.0))
             except ModelError as error:
                 problems.append(str(error))

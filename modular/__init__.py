@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from modular.component import Component
     from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
     from modular.events import Add, Apply, Crossing, Cut, Join, Remove
+    from modular.limit import Limit
     from modular.newmark import Newmark
     from modular.port import Port
 
@@ -31,6 +32,7 @@ _HOMES = {
     "Cut": "events",
     "Diverged": "errors",
     "Join": "events",
+    "Limit": "limit",
     "MemoryShortage": "errors",
     "ModelError": "errors",
     "Newmark": "newmark",
@@ -49,6 +51,7 @@ __all__ = [
     "Cut",
     "Diverged",
     "Join",
+    "Limit",
     "MemoryShortage",
     "ModelError",
     "Newmark",

@@ -20,6 +20,7 @@ from modular.errors import ModelError
 from modular.events import Condition, Event, Scheduled
 from modular.force import Force
 from modular.joint import Joint
+from modular.limit import Limit
 from modular.port import GROUND, PortName
 
 
@@ -31,6 +32,7 @@ class JointEdge:
     first: PortName
     second: PortName
     at: tuple[float, ...] | None = None
+    breaks_at: Limit | None = None
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,20 @@ class Assembly:
             raise ModelError("\n".join(problems))
         self.bodies[name] = body
 
-    def join(self, name: str, joint: Joint, first: str, second: str, *, at: Sequence[float] | None = None) -> None:
-        """Connect two ports ("body.port" or "ground"); `at` places the joint where the ports do not coincide [m]."""
+    def join(
+        self,
+        name: str,
+        joint: Joint,
+        first: str,
+        second: str,
+        *,
+        at: Sequence[float] | None = None,
+        breaks_at: Limit | None = None,
+    ) -> None:
+        """Connect two ports ("body.port" or "ground").
+
+        `at` places the joint where the ports do not coincide [m]; `breaks_at` is what it can take, as Limit(force=…).
+        """
         self._check_name(name, "joint", self.joint_edges, self.force_edges)
         if not isinstance(joint, Joint):
             raise ModelError(f"joint '{name}': {joint!r} is no joint; give one such as Revolute().")
@@ -111,12 +125,14 @@ class Assembly:
             raise ModelError(
                 f"joint '{name}' connects '{ports[0].body}' with itself ({first}, {second}); connect two different bodies."
             )
+        if breaks_at is not None and not isinstance(breaks_at, Limit):
+            raise ModelError(f"joint '{name}': breaks_at = {breaks_at!r}; give a Limit, such as Limit(force=500.0).")
         if self.dimension not in joint.dimensions:
             raise ModelError(
                 f"joint '{name}': {type(joint).__name__} means something in {' and '.join(map(str, joint.dimensions))} dimensions, "
                 f"not in {self.dimension}; see its help for the one to take instead."
             )
-        self.joint_edges[name] = JointEdge(joint, ports[0], ports[1], self._place(f"joint '{name}'", at))
+        self.joint_edges[name] = JointEdge(joint, ports[0], ports[1], self._place(f"joint '{name}'", at), breaks_at)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
@@ -226,6 +242,7 @@ class Assembly:
             "joints": {
                 name: {**edge.joint.to_data(), "between": [str(edge.first), str(edge.second)]}
                 | ({} if edge.at is None else {"at": list(edge.at)})
+                | ({} if edge.breaks_at is None else {"breaks_at": edge.breaks_at.to_data()})
                 for name, edge in self.joint_edges.items()
             },
             "forces": {
@@ -244,8 +261,9 @@ class Assembly:
         for name, body in data["bodies"].items():
             assembly.add(name, Component.from_data(body))
         for name, joint in data["joints"].items():
-            fields = {key: value for key, value in joint.items() if key not in ("between", "at")}
-            assembly.join(name, Component.from_data(fields), *joint["between"], at=joint.get("at"))
+            fields = {key: value for key, value in joint.items() if key not in ("between", "at", "breaks_at")}
+            limit = Component.from_data(joint["breaks_at"]) if "breaks_at" in joint else None
+            assembly.join(name, Component.from_data(fields), *joint["between"], at=joint.get("at"), breaks_at=limit)
         for name, force in data["forces"].items():
             fields = {key: value for key, value in force.items() if key not in ("on", "at")}
             assembly.apply(name, Component.from_data(fields), *force["on"], at=force.get("at"))

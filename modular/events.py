@@ -20,6 +20,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import Joint
+from modular.limit import Limit
 
 
 class Changeable(Protocol):
@@ -40,6 +41,7 @@ class Changeable(Protocol):
         *,
         at: Sequence[float] | None = None,
         law: str = "momentum",
+        breaks_at: Limit | None = None,
     ) -> None:
         """Make a joint."""
 
@@ -92,10 +94,11 @@ class Join(Event):
     second: str
     at: Sequence[float] | None = None
     law: str = "momentum"
+    breaks_at: Limit | None = None
 
     def apply(self, target: Changeable) -> None:
         """Carry it out."""
-        target.join(self.name, self.joint, self.first, self.second, at=self.at, law=self.law)
+        target.join(self.name, self.joint, self.first, self.second, at=self.at, law=self.law, breaks_at=self.breaks_at)
 
 
 @dataclass(frozen=True)

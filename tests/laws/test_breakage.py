@@ -1,0 +1,72 @@
+"""Whether a joint breaks does not depend on the step."""
+
+import numpy as np
+import pytest
+
+import zoo
+from components import Load, Revolute, Spherical, Table
+from coordinator import Simulation
+from modular import Assembly, Limit, ModelError
+
+STEPS = (1e-3, 1e-4, 1e-5)
+
+
+def struck(limit, impulse=2.0, duration=4e-3):
+    """A pinned rod hit along itself by a short triangular blow: all of its impulse goes through the pin."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("rod", zoo.masses(2, (0, 0), (1, 0)))
+    model.join("pin", Revolute(), "ground", "rod.start", breaks_at=limit)
+    peak = 2 * impulse / duration
+    times = (0.01, 0.01 + duration / 2, 0.01 + duration)
+    model.apply("blow", Load(Table(times, ((0.0, 0.0), (peak, 0.0), (0.0, 0.0)))), "rod.end")
+    return model
+
+
+def breaks(model, dt, until=0.05):
+    with Simulation(model, dt, record_every=max(1, round(1e-3 / dt))) as simulation:
+        run = simulation.run(until)
+    return [event for event in run.events if event["kind"] == "break"]
+
+
+@pytest.mark.parametrize("limit", [{"impulse": 1.6}, {"force": 1.6 / np.e / 0.02}])
+def test_the_verdict_on_an_identical_blow_is_the_same_for_all_steps(limit):
+    """A blow of 2 N s: limits a fifth on either side decide, though the joint rings at a pitch set by the step."""
+    for dt in STEPS:
+        (event,) = breaks(struck(Limit(window=0.02, **limit)), dt)
+        assert event["name"] == "pin" and 0.01 < event["time"] < 0.035
+    stronger = {key: 1.5 * value for key, value in limit.items()}
+    for dt in STEPS:
+        assert breaks(struck(Limit(window=0.02, **stronger)), dt) == []
+
+
+def test_a_steady_force_breaks_a_joint_at_its_limit_and_the_start_of_a_run_does_not():
+    """A hanging weight jerks its penalty joint to twice its weight at the start; the filtered force does not see that."""
+    for factor, expected in ((0.95, 1), (1.05, 0)):
+        model = Assembly(gravity=(0.0, 0.0, -9.81))
+        model.add("weight", zoo.masses(3, (0, 0, 0), (0, 0, -1)))
+        model.join(
+            "hook", Spherical(), "ground", "weight.start", breaks_at=Limit(force=factor * 1.5 * 9.81, window=0.05)
+        )
+        assert len(breaks(model, 1e-3, until=0.5)) == expected
+
+
+def test_after_a_break_the_body_flies_and_the_elastic_energy_is_booked():
+    model = struck(Limit(impulse=1.0))
+    with Simulation(model, 1e-4) as simulation:
+        run = simulation.run(0.1)
+    assert np.isnan(run.violation("pin")[-1]).all()
+    assert run.events[0]["kind"] == "break" and run.events[0]["filtered_impulse"] > 1.0 / np.e
+    assert run.ledger("pin")["released"][-1] == run.events[0]["released"] > 0
+    assert np.abs(np.diff(run.velocity("rod.start")[-100:], axis=0)).max() < 1e-9
+
+
+def test_limits_travel_with_the_model_and_wrong_ones_are_refused():
+    model = struck(Limit(force=70.0, window=0.03))
+    assert Assembly.from_data(model.to_data()).joint_edges["pin"].breaks_at == Limit(force=70.0, window=0.03)
+    with pytest.raises(ModelError, match=r"'pin': breaks_at has a window of 0.03 s.*dt = 0.0015"):
+        Simulation(model, 2e-3)
+    for wrong in ({}, {"force": -1.0}, {"impulse": float("nan")}, {"force": 1.0, "window": 0.0}):
+        with pytest.raises(ModelError, match="give a positive force or"):
+            Limit(**wrong)
+    with pytest.raises(ModelError, match="breaks_at = 5"):
+        model.join("other", Revolute(), "ground", "rod.end", breaks_at=5)
