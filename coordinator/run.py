@@ -323,7 +323,7 @@ class Run:
             lines["largest joint violation"] = f"{worst[1]:.3g} at {worst[0]}"
         if self.margins and self.margins[0].get("margins"):
             name, margin = min(self.margins[0]["margins"].items(), key=lambda item: item[1])
-            lines["stability margin"] = f"{margin:.2g}; tightest joint: {name}"
+            lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}"
         if self.events:
             lines["events"] = "; ".join(f"{e['time']:g} s {e['kind']} {e['name']}" for e in self.events[:6])
         return lines

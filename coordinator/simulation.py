@@ -195,7 +195,8 @@ class Simulation:
         home.stack.measure(self.system.elements)
         speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
         details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
-        if speed > self._tolerance(first, second, self.dt):
+        again = self.system.remade(self.assembly.joint_edges[name]) is not None
+        if speed > self._tolerance(first, second, self.dt) and not again:
             resolve = self.system.resolve_impact if law == "momentum" else self.system.shift_bodies
             details |= {"impact": resolve(name), "law": law}
         self._after("join", name, home.owners, **details)
@@ -203,9 +204,11 @@ class Simulation:
     def cut(self, name: str, kind: str = "cut", **details: float) -> None:
         """Cut a joint; `kind` and `details` go into the log of events."""
         self._alive()
+        edge = self.assembly.joint_edges.get(name)
         self.assembly.cut(name)
+        assert edge is not None
         owners = self.system.joint_home[name].owners
-        released = self.system.remove_joint(name)
+        released = self.system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
@@ -271,7 +274,7 @@ class Simulation:
 
     def __repr__(self) -> str:
         tight = self.tightest
-        margin = f"stability margin {tight[1]:.2g}; tightest joint: {tight[0]}" if tight else "no joints"
+        margin = f"stability margin {tight[1]:.3g}; tightest joint: {tight[0]}" if tight else "no joints"
         return f"<Simulation of {self.assembly!r} at tick {self.tick} ({self.time:g} s), dt = {self.dt:g} s; {margin}>"
 
     def ledger(self, name: str) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, Sav
 from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
-from modular.joint import Attachment
+from modular.joint import Attachment, Joint
 from modular.joints import Joints
 from modular.ledger import IMPACT, LEDGER, RELEASED, STORED, WORK_FIRST, close
 from modular.port import GROUND, PortName
@@ -61,6 +62,7 @@ class System:
         self.joint_home: dict[str, JointHome] = {}
         self.force_home: dict[str, ForceHome] = {}
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
+        self._just_cut: dict[tuple[str, str], tuple[float, Joint, Attachment]] = {}
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
@@ -118,19 +120,12 @@ class System:
     # --- joints ----------------------------------------------------------------------------------------------------
 
     def add_joint(self, name: str, edge: JointEdge, tolerance: float) -> JointHome:
-        """Make a joint between two ports as they stand; refused where they do not fit, unless told where (`at`)."""
+        """Make a joint between two ports as they stand; refused where they do not fit, unless told where (`at`).
+
+        One cut at this very instant and made again is the same joint, with the same marks: its gap is that of its spring.
+        """
         first, second = self.sides((edge.first, edge.second), edge.at)
-        spans = not edge.joint.coincident and GROUND in (first.owner, second.owner)  # then `at` places the ground alone
-        a, b = (first.position, second.position) if edge.at is None or spans else (np.array(edge.at, float),) * 2
-        gap = edge.joint.gap(first, second, a, b)
-        if gap > tolerance:
-            where = "lie" if edge.joint.coincident else "lie off its line,"
-            raise ModelError(
-                f"joint '{name}': ports '{edge.first}' at {_show(a)} and '{edge.second}' at {_show(b)} {where} {gap:.4g} m "
-                f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or place the joint with "
-                f"at={_show(0.5 * (a + b))}."
-            )
-        attachment = edge.joint.attach(name, first, second, a, b)
+        attachment = self.remade(edge) or self._attach(name, edge, first, second, tolerance)
         form = attachment.form
         key = (form, name) if not self.grouped else form
         stack = self.joint_stacks.get(key)
@@ -147,11 +142,32 @@ class System:
         self.version += 1
         return home
 
-    def remove_joint(self, name: str) -> float:
+    def _attach(self, name: str, edge: JointEdge, first: Side, second: Side, tolerance: float) -> Attachment:
+        """Let a joint take its marks where its sides stand."""
+        spans = not edge.joint.coincident and GROUND in (first.owner, second.owner)  # then `at` places the ground alone
+        a, b = (first.position, second.position) if edge.at is None or spans else (np.array(edge.at, float),) * 2
+        gap = edge.joint.gap(first, second, a, b)
+        if gap > tolerance:
+            where = "lie" if edge.joint.coincident else "lie off its line or plane,"
+            free = [x for x in (0.5 * (a + b), a, b) if first.point(x) is not None and second.point(x) is not None]
+            remedy = f"place the joint with at={_show(free[0])}" if free else "join other ports"
+            raise ModelError(
+                f"joint '{name}': ports '{edge.first}' at {_show(a)} and '{edge.second}' at {_show(b)} {where} {gap:.4g} m "
+                f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or {remedy}."
+            )
+        return edge.joint.attach(name, first, second, a, b)
+
+    def remade(self, edge: JointEdge) -> Attachment | None:
+        """The marks of an equal joint between the same ports that was cut at this very instant, if there was one."""
+        instant, joint, attachment = self._just_cut.get((str(edge.first), str(edge.second)), (nan, None, None))
+        return attachment if instant == self.tick + self.part and joint == edge.joint and edge.at is None else None
+
+    def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.pop(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         form = home.attachment.form
+        self._just_cut[str(edge.first), str(edge.second)] = (self.tick + self.part, edge.joint, home.attachment)
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(owner, start, count)
         home.stack.remove_row(name)

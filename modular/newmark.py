@@ -6,8 +6,8 @@ are exchanged there (beta = 1/6, gamma = 1/2).
 
 In predict-evaluate-correct form with gamma = 1/2 the predicted positions follow the central difference (velocity
 Verlet) whatever beta is, so beta does not touch stability; it decides where the corrected position stands. With
-beta = 1/4 a constant force works exactly on the mean of the two velocities, so that the energy ledger closes to
-rounding. The predicted velocity is the velocity half a step ago, in time: v_n + dt/2 a_n.
+beta = 1/4 a constant force works exactly on the mean of the two velocities, so that the energy of a body is that of the
+works on it, to rounding. The predicted velocity is the velocity half a step ago, in time: v_n + dt/2 a_n.
 """
 
 from __future__ import annotations

@@ -21,7 +21,11 @@ LEAST = 0.05  # share of the bound that joints keep beside forces too stiff for 
 
 @dataclass(frozen=True)
 class Stable(StiffnessRule):
-    """Stiffness from the local coupled bound; `safety` divides the frequency, `damping` is epsilon of (IV.15)."""
+    """Stiffness from the local coupled bound; `safety` divides the frequency, `damping` is epsilon of (IV.15).
+
+    epsilon holds in directions that see exactly the mass of the rule; where a joint sees kappa times its inverse, the
+    frequency is sqrt(kappa) and the damping ratio epsilon sqrt(kappa) times the nominal one.
+    """
 
     safety: float = 1.25
     damping: float = 0.05

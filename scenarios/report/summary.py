@@ -201,15 +201,18 @@ def _events(run: Run) -> Table:
 
 
 def margin_text(margin: float) -> str:
-    """A stability margin in two digits, never rounded up: 0.998 is below the limit and must look so."""
+    """A stability margin in three digits, never rounded up: 0.998 is below the limit and must look so."""
     if not np.isfinite(margin):
         return str(margin)
     if margin >= 100:
         return str(int(margin))
-    power = int(np.floor(np.log10(margin))) - 1 if margin > 0 else -2
+    power = int(np.floor(np.log10(margin))) - 2 if margin > 0 else -2
     step = 10.0**power
     digits = float(np.floor(margin / step * (1 + 1e-9))) * step
-    return f"{digits:.{max(-power, 0)}f}" if power < 0 else f"{digits:.0f}"
+    if power >= 0:
+        return f"{digits:.0f}"
+    whole, _, part = f"{digits:.{-power}f}".partition(".")
+    return f"{whole}.{part.rstrip('0') or '0'}"
 
 
 def _table(title: str, *left: str) -> Table:
