@@ -40,6 +40,11 @@ class Body(Component):
     def total_mass(self) -> float:
         """[kg]."""
 
+    @property
+    @abstractmethod
+    def freedoms(self) -> int:
+        """How many independent motions it has when free: 6 in space, 3 in the plane, fewer for rods and points."""
+
     @abstractmethod
     def check(self, name: str) -> list[str]:
         """Everything that is wrong with the data, one sentence each."""

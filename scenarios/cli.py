@@ -1,4 +1,4 @@
-"""The command `modular`: list the ready systems, run one, show what a run recorded."""
+"""The command `modular`: list the ready systems, check or run one, show what a run recorded."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ def modular(
     \b
     Begin with:
       [bold]modular list[/bold]                        what there is
+      [bold]modular check double-pendulum[/bold]       look it over: freedoms, seen masses, margins
       [bold]modular run double-pendulum[/bold]         run it: summary, pictures, run folder
       [bold]modular show runs/double-pendulum[/bold]   draw it again
     """
@@ -310,6 +311,50 @@ def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: 
 
                 files.append(write_animation(recorded, folder))
     return files
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def check(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A ready system, or a Python file that defines build(**settings).")
+    ],
+    dt: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Step; default: what the model suggests.", show_default=False),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")
+    ] = None,
+    coupling: Annotated[str | None, typer.Option(metavar="NAME", help="As for modular run.")] = None,
+    rule: Annotated[str | None, typer.Option(metavar="NAME", help="As for modular run.")] = None,
+) -> None:
+    """Look a model over without running it: masses, degrees of freedom, seen masses, margins, and what would help.
+
+    \b
+    Examples:
+      [bold]modular check slider-crank[/bold]
+      [bold]modular check chain --set bodies=3 --rule "shannon(delta=0.3)"[/bold]
+
+    The margin of a joint is the factor by which the step could grow at the same stiffness before the bound of stability
+    is reached; below 1 a run may diverge.
+    """
+    console = _console()
+    with refusals():
+        from coordinator import Simulation, examine
+        from scenarios.report.examination import print_examination
+        from scenarios.report.progress import first_run, waiting
+        from scenarios.settings import fit_settings, read_coupling, read_settings
+
+        first = first_run()
+        with waiting(console, "compiling (first run on this machine)…" if first else "looking…", always=first):
+            assembly = build(target, fit_settings(target, read_settings(settings or [])))
+            step, _ = times(assembly, dt, None)
+            with Simulation(assembly, step, read_coupling(coupling, rule), project_velocities=True) as simulation:
+                found = examine(simulation)
+        print_examination(console, assembly.title or target, step, found)
 
 
 # --- show ------------------------------------------------------------------------------------------------------------

@@ -81,6 +81,12 @@ class NaturalBody(Body):
         """[kg]."""
         return self.mass_properties.mass
 
+    @property
+    def freedoms(self) -> int:
+        """Coordinates less internal constraints."""
+        e, d = self.elements.shape
+        return int(e * d - e * (e - 1) // 2)
+
     def kind(self) -> Hashable:
         """Bodies with equally many elements share a stack: their kernel is the same."""
         return (NaturalBodies, *self.elements.shape)

@@ -134,7 +134,7 @@ def _joints(run: Run) -> Table:
         for joint, margin in entry["margins"].items():
             margins[joint] = min(margin, margins.get(joint, np.inf))
     score = {joint: max(gap, turn or 0.0) for joint, (gap, turn, _) in rows.items()}
-    table = _table(f"Joints{_left_out(len(rows), 'worst first')}", "joint", "type")
+    table = plain_table(f"Joints{_left_out(len(rows), 'worst first')}", "joint", "type")
     turning = any(turn is not None for _, turn, _ in rows.values())
     headings = ["largest\ngap [m]", "mean\nforce [N]", "peak\nforce [N]", "stability\nmargin"]
     headings[1:1] = ["direction\nerror [-]"] * turning
@@ -160,7 +160,7 @@ def _ledger(run: Run) -> Table:
     score = {joint: max(abs(book[name]) for name in names[1:]) for joint, book in final.items()}
     shown = sorted(worst(score, ROWS), key=lambda joint: -score[joint])
     what = "joints and forces" if run.forces else "the joints"
-    table = _table(f"Energy book of {what} at the end [J]{_left_out(len(final), 'largest first')}", "name")
+    table = plain_table(f"Energy book of {what} at the end [J]{_left_out(len(final), 'largest first')}", "name")
     for name in names:
         table.add_column(Text(name), justify="right", no_wrap=True)
     for joint in shown:
@@ -183,7 +183,7 @@ def _left_out(count: int, order: str) -> str:
 
 def _events(run: Run) -> Table:
     left = len(run.events) - ROWS
-    table = _table(
+    table = plain_table(
         f"Events{f' (the first {ROWS}; {left} left out)' if left > 0 else ''}", "time [s]", "event", "what it did"
     )
     table.columns[0].justify = "right"
@@ -215,7 +215,8 @@ def margin_text(margin: float) -> str:
     return f"{whole}.{part.rstrip('0') or '0'}"
 
 
-def _table(title: str, *left: str) -> Table:
+def plain_table(title: str, *left: str) -> Table:
+    """A table without frame; the first columns hold words, folded where they are long."""
     table = Table(
         title=Text(title),
         title_justify="left",

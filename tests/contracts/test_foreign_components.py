@@ -148,6 +148,7 @@ class Particle(Body):
     dimension = property(lambda self: len(self.at))
     port_names = ("here",)
     total_mass = property(lambda self: self.kilograms)
+    freedoms = property(lambda self: len(self.at))
 
     def check(self, name):
         return []

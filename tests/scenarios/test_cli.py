@@ -418,3 +418,16 @@ def test_the_run_folder_remembers_coupling_and_rule():
     settings = json.loads(Path("mine/run.json").read_text())["settings"]["coupling"]
     assert settings["rule"] == {"class": "coordinator:Shannon", "delta": 0.2}
     assert settings["internal"]["frequency"] == 10.0
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def test_check_tells_freedoms_margins_and_advice_without_running():
+    result = CliRunner().invoke(app, ["check", "slider-crank"])
+    assert result.exit_code == 0
+    for words in ("mobility", "1 at this pose", "slide", "PointOnLine", "margin", "twice the step"):
+        assert words in result.stdout
+    wrong = CliRunner().invoke(app, ["check", "chain", "--set", "bodies=3", "--rule", "shannon(delta=0.3)"])
+    assert wrong.exit_code == 0 and "beyond the limit" in wrong.stdout
+    assert CliRunner().invoke(app, ["check", "slidercrank"]).exit_code == 2

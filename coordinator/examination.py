@@ -1,0 +1,140 @@
+"""An examination before a run: what moves, what each joint locks and sees, how near the limit it is, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from coordinator.simulation import Simulation
+from coordinator.system import JointHome
+from modular.component import class_name
+from modular.elements import RIGID
+
+MOST = 300  # bodies up to which the rank of all joint equations is found
+
+
+@dataclass(frozen=True)
+class JointReport:
+    """One joint; numbers that a joint does not have are None."""
+
+    name: str
+    kind: str
+    locks: int
+    seen_mass: float | None  # in the translations that it locks [kg]
+    seen_inertia: float | None  # in the rotations [kg m^2]
+    stiffness: float | None  # of its translations [N/m]
+    give: float | None  # gap per 100 N [m]
+    margin: float
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What `modular check` tells."""
+
+    masses: dict[str, float]
+    freedoms: int  # of all bodies, before joints
+    locks: int  # directions that joints lock, one by one
+    mobility: int | None  # what is left; None for models too large to find it
+    joints: list[JointReport]
+    springs: dict[str, float]  # margin of every spring and damper
+    advice: list[str]
+
+    @property
+    def redundancy(self) -> int | None:
+        """How many locks say what others say already (overconstrained loops)."""
+        return None if self.mobility is None else self.locks - (self.freedoms - self.mobility)
+
+
+def examine(simulation: Simulation) -> Examination:
+    """Look a simulation over at its present pose."""
+    system, assembly, margins = simulation.system, simulation.assembly, simulation.margins
+    system.respond()
+    for joints in system.joints:
+        joints.see(system.elements)
+    reports = [
+        _joint(name, class_name(type(assembly.joint_edges[name].joint)), home, margins[name])
+        for name, home in system.joint_home.items()
+    ]
+    freedoms = sum(body.freedoms for body in assembly.bodies.values())
+    return Examination(
+        masses={name: body.total_mass for name, body in assembly.bodies.items()},
+        freedoms=freedoms,
+        locks=sum(report.locks for report in reports),
+        mobility=freedoms - _rank(simulation) if len(assembly.bodies) <= MOST else None,
+        joints=reports,
+        springs={name: margins[name] for name in system.force_home if name in margins},
+        advice=_advice(simulation, reports),
+    )
+
+
+def _joint(name: str, kind: str, home: JointHome, margin: float) -> JointReport:
+    form, row = home.attachment.form, home.stack.row[name]
+    compliance, stiffness = home.stack.compliance[row], home.stack.stiffness[row]
+    split, turns = form.translations, form.rotations
+    translations = form.locks - turns
+    slip, spin = float(np.trace(compliance[:split, :split])), float(np.trace(compliance[split:, split:]))
+    k = float(stiffness[:split, :split].max(initial=0.0))
+    return JointReport(
+        name=name,
+        kind=kind,
+        locks=form.locks,
+        seen_mass=translations / slip if translations and slip > 0 else None,
+        seen_inertia=turns / spin if turns and spin > 0 else None,
+        stiffness=k if k > 0 else None,
+        give=100.0 / k if k > 0 else None,
+        margin=margin,
+    )
+
+
+def _rank(simulation: Simulation) -> int:
+    """Rank of all joint equations over the motions that the bodies have, at this pose."""
+    system = simulation.system
+    column = {name: RIGID * k for k, name in enumerate(system.body_home)}
+    blocks = []
+    for name, home in system.joint_home.items():
+        row = home.stack.row[name]
+        block = np.zeros((home.stack.form.rows, RIGID * len(column)))
+        for owner, seen in zip(home.owners, (home.stack.seen_first, home.stack.seen_second), strict=True):
+            if owner in column:
+                block[:, column[owner] : column[owner] + RIGID] += seen[row][:, :RIGID]
+        largest = np.abs(block).max()
+        blocks.append(block / largest if largest > 0 else block)
+    return int(np.linalg.matrix_rank(np.concatenate(blocks), tol=1e-9)) if blocks else 0
+
+
+def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
+    dt, coupling, margins = simulation.dt, simulation.coupling, simulation.margins
+    lines = []
+    worst = min(margins.items(), key=lambda item: item[1], default=("", inf))
+    if worst[1] < 1:
+        sentence, _ = coupling.remedy(worst[1], dt)
+        lines.append(
+            f"'{worst[0]}' is beyond the limit; "
+            + (
+                f"take a step of at most {0.9 * worst[1] * dt:.2g} s."
+                if worst[0] in simulation.assembly.forces
+                else f"{sentence}."
+            )
+        )
+    springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
+    if springs and worst[1] >= 1:
+        name, margin = min(springs.items(), key=lambda item: item[1])
+        lines.append(
+            f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is its own and does not follow "
+            "the step."
+        )
+    soft = max((r for r in reports if r.give is not None), key=lambda r: r.give or 0.0, default=None)
+    if soft is not None and soft.give is not None:
+        lines.append(
+            f"the stiffness of joints follows the step, so no step is too large for them, but they give way with its square: "
+            f"'{soft.name}' opens {soft.give:.2g} m per 100 N now, {4 * soft.give:.2g} m with twice the step."
+        )
+        light = min((r for r in reports if r.seen_mass is not None), key=lambda r: r.seen_mass or inf, default=None)
+        if light is not None and light.seen_mass is not None:
+            lines.append(
+                f"stiffness is proportional to the seen mass; the smallest is {light.seen_mass:.3g} kg at '{light.name}'. A heavier "
+                "body there, or one body instead of two, would stiffen it most."
+            )
+    return lines

@@ -1,0 +1,78 @@
+"""An examination as tables a mechanical engineer likes to read."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from coordinator.examination import Examination
+from scenarios.report.summary import margin_text, plain_table
+
+ROWS = 12  # joints shown, tightest first
+
+
+def print_examination(console: Console, title: str, dt: float, found: Examination) -> None:
+    """Masses, freedoms, joints, springs and advice."""
+    for part in (_overview(title, dt, found), _joints(found), _springs(found)):
+        if part is not None:
+            console.print(part)
+    for line in found.advice:
+        console.print(f"- {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _overview(title: str, dt: float, found: Examination) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    heaviest = sorted(found.masses.items(), key=lambda item: -item[1])[:4]
+    shown = ", ".join(f"{name} {mass:.4g} kg" for name, mass in heaviest) + (" …" if len(found.masses) > 4 else "")
+    rows = {
+        "model": title,
+        "step": f"{dt:g} s",
+        "bodies": f"{len(found.masses)}, together {sum(found.masses.values()):.4g} kg ({shown})",
+        "degrees of freedom": f"{found.freedoms} of the free bodies, {found.locks} locked by {len(found.joints)} joints",
+    }
+    if found.mobility is not None:
+        again = f"; {found.redundancy} of the locks repeat others" if found.redundancy else ""
+        rows["mobility"] = f"{found.mobility} at this pose{again}"
+    for key, value in rows.items():
+        table.add_row(Text(key), Text(value))
+    return table
+
+
+def _joints(found: Examination) -> Table | None:
+    if not found.joints:
+        return None
+    shown = sorted(found.joints, key=lambda joint: joint.margin)[:ROWS]
+    left = (
+        f" ({len(found.joints) - ROWS} of {len(found.joints)} not shown, tightest first)"
+        if len(found.joints) > ROWS
+        else ""
+    )
+    table = plain_table(f"Joints{left}", "joint", "type")
+    for heading in (
+        "locks",
+        "seen\nmass [kg]",
+        "seen inertia\n[kg m²]",
+        "stiffness\n[N/m]",
+        "gap per\n100 N [m]",
+        "margin",
+    ):
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    for joint in shown:
+        numbers = (joint.seen_mass, joint.seen_inertia, joint.stiffness, joint.give)
+        cells = [joint.name, joint.kind.partition(":")[2], str(joint.locks)]
+        cells += ["-" if number is None else f"{number:.3g}" for number in numbers]
+        table.add_row(
+            *(Text(cell) for cell in (*cells, margin_text(joint.margin))), style="yellow" if joint.margin < 1 else ""
+        )
+    return table
+
+
+def _springs(found: Examination) -> Table | None:
+    if not found.springs:
+        return None
+    table = plain_table("Springs and dampers", "name")
+    table.add_column(Text("margin"), justify="right")
+    for name, margin in sorted(found.springs.items(), key=lambda item: item[1])[:ROWS]:
+        table.add_row(Text(name), Text(margin_text(margin)), style="yellow" if margin < 1 else "")
+    return table
