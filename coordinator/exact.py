@@ -1,0 +1,68 @@
+"""The exact stability bound of an assembly, for studies: it knows all joints at once, which no component does.
+
+With G = J B over all joints and springs, W = G G^T, the scheme is stable iff lambda_max(W E) < 4, where E collects
+dt^2 K + 2 dt C of joints and dt^2 k + 4 dt c of forces; the same eigenvalue is that of G^T E G. Derivation: docs/method.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coordinator.system import System
+from modular.elements import RIGID, Array
+
+LIMIT = 4.0
+
+
+def exact_margin(system: System, dt: float) -> float:
+    """Factor by which the step could grow at the present stiffness before the exact bound is reached."""
+    spring, damper = _demands(system, dt)
+    if not spring.any() and not damper.any():
+        return float("inf")
+
+    def largest(growth: float) -> float:
+        return float(np.linalg.eigvalsh(growth**2 * spring + growth * damper)[-1])
+
+    low, high = 0.0, 1.0
+    while largest(high) < LIMIT:
+        low, high = high, 2.0 * high
+    while high - low > 1e-9 * high:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if largest(middle) < LIMIT else (low, middle)
+    return low
+
+
+def _demands(system: System, dt: float) -> tuple[Array, Array]:
+    """G^T dt^2 K G and G^T 2 dt C G over the motions of all bodies, at the elements as they are shown."""
+    system.respond()
+    column = {name: RIGID * k for k, name in enumerate(system.body_home)}
+    size = RIGID * len(column)
+    spring, damper = np.zeros((size, size)), np.zeros((size, size))
+    for joints in system.joints:
+        joints.see(system.elements)
+    for name, home in system.joint_home.items():
+        row = home.stack.row[name]
+        seen = (home.stack.seen_first[row], home.stack.seen_second[row])
+        g = _placed(column, home.owners, seen, size)
+        spring += g.T @ (dt**2 * home.stack.stiffness[row]) @ g
+        damper += g.T @ (2.0 * dt * home.stack.damping[row]) @ g
+    for forces in system.forces:
+        forces.ask(system.elements, dt)
+    for name, force in system.force_home.items():
+        row = force.stack.row[name]
+        x, y = (share[row] for share in force.stack.shares(dt))
+        if x + y > 0.0:
+            seen = (force.stack.seen_first[row], force.stack.seen_second[row])  # type: ignore[attr-defined]
+            g = _placed(column, tuple(force.owners), seen, size)
+            spring += x * g.T @ g
+            damper += y * g.T @ g
+    return spring, damper
+
+
+def _placed(column: dict[str, int], owners: tuple[str, ...], seen: tuple[Array, Array], size: int) -> Array:
+    """The rows of one joint over the motions of all bodies."""
+    g = np.zeros((len(seen[0]), size))
+    for owner, part in zip(owners, seen, strict=True):
+        if owner in column:
+            g[:, column[owner] : column[owner] + RIGID] += part[:, :RIGID]
+    return g
