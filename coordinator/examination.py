@@ -134,7 +134,8 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
         light = min((r for r in reports if r.seen_mass is not None), key=lambda r: r.seen_mass or inf, default=None)
         if light is not None and light.seen_mass is not None:
             lines.append(
-                f"stiffness is proportional to the seen mass; the smallest is {light.seen_mass:.3g} kg at '{light.name}'. A heavier "
+                f"stiffness is proportional to the seen mass; the smallest is {light.seen_mass:.3g} kg at "
+                f"'{light.name}'. A heavier "
                 "body there, or one body instead of two, would stiffen it most."
             )
     return lines
