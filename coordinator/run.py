@@ -168,6 +168,20 @@ class Run:
             raise ModelError(_unknown("joint or force", name, (*self.joints, *self.forces)))
         return {line: table[:, k] for k, line in enumerate(LEDGER)}
 
+    def balance(self) -> dict[str, Array]:
+        """Where the energy went, over time [J], (n,) each; the lines sum to zero.
+
+        change: of kinetic and potential energy since the start (bodies that come bring theirs along); then the lines of all
+        ledgers together; internal: minus the work of the internal constraints of the bodies, a leak of second order.
+        """
+        lines = {line: np.zeros(len(self)) for line in LEDGER}
+        for name in (*self.joints, *self.forces):
+            for line, series in self.ledger(name).items():
+                lines[line] += np.nan_to_num(series)
+        change = self.energy - self.energy[:1]
+        works = lines.pop("work_first") + lines.pop("work_second")
+        return {"change": change, **lines, "internal": works - change}
+
     def work(self, name: str) -> Array:
         """Work done by a joint or force on the bodies so far [J], (n,)."""
         book = self.ledger(name)

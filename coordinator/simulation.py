@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
@@ -38,7 +39,8 @@ class Simulation:
     """Steps an assembly by integer ticks of `dt` seconds; works on its own copy of the model.
 
     `record_every`: ticks between two samples. `project_velocities`: let initial velocities that violate a joint be
-    corrected by impulses (the energy they take is booked); otherwise they are refused.
+    corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and log an
+    alarm, when the ledger of a joint or force leaks more than this [J].
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Simulation:
         *,
         record_every: int = 1,
         project_velocities: bool = False,
+        leak_limit: float | None = None,
         grouped: bool = True,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
@@ -61,6 +64,7 @@ class Simulation:
         self.system = System(self.assembly.gravity, grouped=grouped)
         self.recorder = Recorder(int(record_every))
         self.breakage = Breakage(self.dt)
+        self.alarm = Alarm(leak_limit)
         self.events: list[dict[str, Any]] = []
         self.margin_log: list[dict[str, Any]] = []
         self._model = assembly.to_data()
@@ -90,8 +94,10 @@ class Simulation:
             self.cut(joint, "break", filtered_impulse=impulse)
 
     def record(self) -> None:
-        """Keep the corrected state of this tick."""
+        """Keep the corrected state of this tick, and look at the ledgers."""
         self.recorder.record(self.system)
+        for name, leak in self.alarm.ring(self.system, self.time).items():
+            self.events.append({"tick": self.tick, "time": self.time, "kind": "alarm", "name": name, "leaked": leak})
 
     # --- time ----------------------------------------------------------------------------------------------------
 

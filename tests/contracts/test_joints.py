@@ -143,3 +143,41 @@ def test_both_rules_hold_a_swinging_pair_together(joint_type, dimension, rule):
         holonomic = simulation.system.joint_home["joint"].attachment.form.holonomic
         gaps.append(np.abs(run.violation("joint") if holonomic else run.violation_rate("joint")).max())
     assert gaps[1] < (0.35 if holonomic else 0.6) * gaps[0]  # compliance falls with dt^2, a slip with dt
+
+
+@every_joint
+@pytest.mark.parametrize("seed", range(3))
+def test_the_motion_it_leaves_free_stays_free_and_the_motion_it_locks_stays_locked(joint_type, dimension, seed):
+    """A pair in a random pose with a random motion that the joint allows: no drag, no opening, to second order."""
+    rng = np.random.default_rng(seed)
+    turn, shift = zoo.rotation(dimension, seed + 7), rng.normal(size=dimension)
+    joint = joint_type.example(dimension)
+    assembly = Assembly(gravity=(0.0,) * dimension)
+    for name, start, end in zip(("left", "right"), zoo.PLACES[dimension], zoo.PLACES[dimension][1:], strict=False):
+        ends = {"start": tuple(turn @ start + shift), "end": tuple(turn @ end + shift)}
+        moments = rng.uniform(0.05, 0.1, dimension) if dimension == 3 else 0.1
+        spin = rng.normal(size=3) if dimension == 3 else float(rng.normal())
+        assembly.add(
+            name,
+            zoo.RigidBody(
+                mass=float(rng.uniform(0.5, 2)),
+                inertia=tuple(moments) if dimension == 3 else moments,
+                centre=tuple(0.5 * (turn @ np.add(start, end)) + shift + 0.03),
+                ports=ends,
+                velocity=tuple(rng.normal(size=dimension)),
+                angular_velocity=tuple(spin) if dimension == 3 else spin,
+            ),
+        )
+    far = isinstance(joint, Distance)
+    ports = ("left.start", "right.end") if far else ("left.end", "right.start")
+    assembly.join("joint", joint, *ports)
+    drags, gaps = [], []
+    for dt in (5e-4, 2.5e-4):
+        with Simulation(assembly, dt, project_velocities=True) as simulation:
+            run = simulation.run(0.3)
+        form = simulation.system.joint_home["joint"].attachment.form
+        drags.append(np.abs(run.energy - run.energy[0]).max() / run.energy[0])
+        gaps.append(np.abs(run.violation("joint") if form.holonomic else run.violation_rate("joint")).max())
+    # relative to free motion nothing is lost but what the springs take to load, C dt^2 (a knife edge: C dt)
+    assert drags[1] < 1e-3 and drags[1] < (0.45 if form.holonomic else 0.7) * drags[0] + 1e-7
+    assert gaps[1] < (0.45 if form.holonomic else 0.7) * gaps[0] + 1e-12

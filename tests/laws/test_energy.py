@@ -7,7 +7,7 @@ import references
 import scenarios
 import zoo
 from components import Fixed, Prismatic, Revolute, Spherical
-from coordinator import Penalty, Simulation, Stable
+from coordinator import LeakWarning, Penalty, Simulation, Stable
 from modular import Assembly
 
 
@@ -112,3 +112,37 @@ def test_what_a_damper_takes_is_what_a_shaken_joint_loses():
     assert run.kinetic_energy()[-1] < 1e-3 * kick
     assert book["dissipated"][-1] == pytest.approx(kick, rel=0.02)
     assert abs(book["leaked"][-1]) < 0.02 * kick
+
+
+def test_the_balance_closes_and_its_internal_line_is_the_work_of_the_internal_constraints():
+    """Two roads: what the ledgers leave of the change of energy, and M a - J^T sigma - M g along the motion."""
+    dt, internals = 1e-3, []
+    for dt in STEPS:
+        with Simulation(scenarios.load("double-pendulum"), dt) as simulation:
+            run = simulation.run(0.4)
+        book = run.balance()
+        assert np.abs(sum(book.values())).max() < 1e-10
+        on = {"upper": (run.reaction("pivot"), -run.reaction("elbow")), "lower": (run.reaction("elbow"), 0.0)}
+        work = np.zeros(len(run))
+        for name, (first, second) in on.items():
+            _, v, a = run.state(name)
+            weight = run.bodies[name].mass_matrix.sum(axis=0)[:, None] * [0.0, -references.G]
+            force = np.einsum("ij,njc->nic", run.bodies[name].mass_matrix, a) - weight
+            force[:, 0] -= first
+            force[:, 1] -= second
+            power = 0.25 * (force[1:] + force[:-1]) * (v[1:] + v[:-1])
+            work[1:] += dt * np.cumsum(power.sum(axis=(1, 2)))
+        assert book["internal"] == pytest.approx(-work, abs=1e-10)
+        internals.append(np.abs(work).max())
+    assert references.orders(internals).min() >= 1.9
+
+
+def test_an_alarm_names_the_joint_that_leaks_and_rings_once():
+    with (
+        Simulation(scenarios.load("double-pendulum"), 2e-3, leak_limit=1e-6) as simulation,
+        pytest.warns(LeakWarning, match=r"'(pivot|elbow)' has leaked .* J at .* more than the 1e-06 J allowed"),
+    ):
+        run = simulation.run(0.5)
+    alarms = [event for event in run.events if event["kind"] == "alarm"]
+    assert [event["name"] for event in alarms].count("pivot") == 1
+    assert abs(alarms[0]["leaked"]) > 1e-6

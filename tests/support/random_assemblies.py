@@ -3,7 +3,7 @@
 import numpy as np
 
 import zoo
-from components import RigidBody, Rod
+from components import RigidBody, Rod, Spherical
 from modular import Assembly, ModelError
 
 
@@ -33,10 +33,10 @@ def random_assembly(seed, *, most=12, ratio=1000.0):
             continue
         name = f"link{k}"
         assembly.add(name, Rod(tuple(ends[a]), tuple(ends[b]), float(ratio ** rng.uniform(-0.5, 0.5)), 0.0))
-        join(assembly, rng, joint_types[-1:], f"close{k}a", a, f"{name}.start")
-        join(assembly, rng, joint_types[-1:], f"close{k}b", f"{name}.end", b)
+        join(assembly, rng, [Spherical], f"close{k}a", a, f"{name}.start")
+        join(assembly, rng, [Spherical], f"close{k}b", f"{name}.end", b)
         if rng.random() < 0.3:
-            join(assembly, rng, joint_types[-1:], f"close{k}c", f"{name}.end", b)
+            join(assembly, rng, [Spherical], f"close{k}c", f"{name}.end", b)
     return assembly
 
 

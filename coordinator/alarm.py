@@ -1,0 +1,43 @@
+"""An alarm that names the joint or force whose leak exceeds a limit."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from coordinator.system import System
+from modular.ledger import LEAKED
+
+
+class LeakWarning(UserWarning):
+    """A joint or force has leaked more energy than was allowed."""
+
+
+class Alarm:
+    """Looks at all ledgers; rings once per name."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self._rung: set[str] = set()
+
+    def ring(self, system: System, time: float) -> dict[str, float]:
+        """Names that have just passed the limit, with their leak [J]."""
+        if self.limit is None:
+            return {}
+        found: dict[str, float] = {}
+        for stack in system.booked:
+            leaks = stack.ledger[: stack.count, LEAKED]
+            for row in np.flatnonzero(np.abs(leaks) > self.limit):
+                name = stack.names[row]
+                if name not in self._rung:
+                    self._rung.add(name)
+                    found[name] = float(leaks[row])
+        for name, leak in found.items():
+            warnings.warn(
+                f"'{name}' has leaked {leak:.3g} J at {time:.6g} s, more than the {self.limit:g} J allowed; a smaller step helps "
+                "with its square.",
+                LeakWarning,
+                stacklevel=5,
+            )
+        return found
