@@ -57,9 +57,9 @@ class Distance(Joint):
         """Take the two points and their distance."""
         mark_a, mark_b = point_marks(name, first, second, a, b)
         length = float(np.linalg.norm(b - a)) if self.length is None else float(self.length)
-        if not (np.isfinite(length) and length > 0):
+        if not (np.isfinite(length) and length > 1e-6 * max(1.0, float(np.abs(a).max()))):
             raise ModelError(
-                f"joint '{name}': its points are {length:.3g} m apart; a link needs a positive length. Place the ground's end with "
+                f"joint '{name}': its points are {length:.3g} m apart; a link needs a length. Place the ground's end with "
                 "at=…, or use Spherical() where the points coincide."
             )
         return Attachment(DISTANCE, [mark_a], [mark_b], (length,))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components import Load, PointMassRod, Revolute, RigidBody, Rod, Spherical
+from components import Distance, Load, PointMassRod, Revolute, RigidBody, Rod, Spherical
 from coordinator import Simulation
 from modular import Assembly, ModelError, Port
 
@@ -113,3 +113,13 @@ def test_a_slender_rigid_body_takes_the_reduced_form_of_a_rod():
         with Simulation(assembly, 1e-4) as simulation:
             tracks.append(simulation.run(0.3).position("body.end"))
     assert np.abs(tracks[0] - tracks[1]).max() < 1e-7
+
+
+def test_a_link_between_points_that_coincide_but_for_rounding_is_refused():
+    """A length of 1e-17 m would make forces of any size."""
+    assembly = Assembly()
+    assembly.add("a", Rod((0, 0, 0), (0.1 + 0.2, 0, 0), 1.0))
+    assembly.add("b", Rod((0.3, 0, 0), (1, 0, 0), 1.0))
+    assembly.join("link", Distance(), "a.end", "b.start")
+    with pytest.raises(ModelError, match=r"joint 'link': its points are 5\.55e-17 m apart; a link needs a length"):
+        Simulation(assembly, 1e-3)

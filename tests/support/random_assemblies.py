@@ -3,7 +3,7 @@
 import numpy as np
 
 import zoo
-from components import RigidBody, Rod, Spherical
+from components import Distance, RigidBody, Rod, Spherical
 from modular import Assembly, ModelError
 
 
@@ -62,11 +62,15 @@ def join(assembly, rng, joint_types, name, first, second):
     from coordinator import Simulation
 
     for cls in rng.permutation(np.array(joint_types, object)):
+        sides, place = (first, second), None
+        if cls is Distance:  # a link needs a length: from the far end of the parent, or from a place beside it
+            sides = (first.replace(".end", ".start"), second)
+            place = rng.normal(size=assembly.dimension) if first == "ground" else None
         trial = assembly.copy()
-        trial.join(name, cls.example(assembly.dimension), first, second)
+        trial.join(name, cls.example(assembly.dimension), *sides, at=place)
         try:
             Simulation(trial, 1e-3).close()
         except ModelError:
             continue
-        assembly.join(name, cls.example(assembly.dimension), first, second)
+        assembly.join(name, cls.example(assembly.dimension), *sides, at=place)
         return
