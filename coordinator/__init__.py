@@ -2,6 +2,7 @@
 
 from coordinator.alarm import LeakWarning
 from coordinator.couplings import Coupling, Penalty
+from coordinator.diagnosis import beyond
 from coordinator.examination import Examination, examine
 from coordinator.rules import Shannon, Stable, StiffnessRule
 from coordinator.run import Run
@@ -17,5 +18,6 @@ __all__ = [
     "Simulation",
     "Stable",
     "StiffnessRule",
+    "beyond",
     "examine",
 ]

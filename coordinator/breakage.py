@@ -30,6 +30,10 @@ class Breakage:
                 f"lengthen it to {TICKS * self.dt:g} s or take dt = {edge.breaks_at.window / TICKS:.2g} s."
             )
 
+    def forget(self, name: str) -> None:
+        """A new joint of an old name starts unloaded."""
+        self._memory.pop(name, None)
+
     def broken(self, system: System, edges: Mapping[str, JointEdge]) -> dict[str, float]:
         """Limited joints that break now, with their |S| [N s]; to be asked once per tick."""
         found = {}

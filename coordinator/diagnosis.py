@@ -18,14 +18,13 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     tick, dt = simulation.tick, simulation.dt
     where = f"at tick {tick + 1} ({(tick + 1) * dt:.6g} s)"
     kept = f"What was recorded until tick {tick} is kept."
-    tight = tightest(simulation.margins)
-    if tight is not None and tight[1] < 1.0:
-        joint, margin = tight
-        sentence, step = simulation.coupling.remedy(margin, dt)
+    over = beyond(simulation)
+    if over is not None:
+        name, what, margin, sentence, step = over
         return Diverged(
-            f"the run diverged {where}: joint '{joint}' is beyond its stability limit (margin {margin:.2f} < 1; body '{body}' lost "
-            f"its shape first). Remedy: {sentence}. {kept}",
-            component=joint, tick=tick + 1, holding_step=step,
+            f"the run diverged {where}: {what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1; body '{body}' "
+            f"lost its shape first). Remedy: {sentence}. {kept}",
+            component=name, tick=tick + 1, holding_step=step,
         )  # fmt: skip
     sentence, gained = simulation.coupling.remedy(1.0, dt)
     rate = turning_rate(simulation, body)
@@ -35,12 +34,41 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
         step = 0.05 / rate
         reason = f"the body turned {rate * dt:.2g} rad per tick in its last samples: take dt = {step:.2g} s"
     else:
-        step = dt / 4
+        step = min(dt / 4, 0.005 * natural_time(simulation))
         reason = f"forces change faster than the step can follow: take dt = {step:.2g} s"
     return Diverged(
         f"the run diverged {where}: body '{body}' lost its shape. Remedy: {reason}. {kept}",
         component=body, tick=tick + 1, holding_step=step,
     )  # fmt: skip
+
+
+def beyond(simulation: Simulation) -> tuple[str, str, float, str, float | None] | None:
+    """What is beyond its stability limit, if anything: name, kind, margin, remedy, and a step [s] that would hold.
+
+    Springs come first: their stiffness is their own, and joints beside one that is too stiff have no room left.
+    """
+    margins = simulation.margins
+    springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
+    name, margin = tightest(springs) or ("", 1.0)
+    if margin < 1.0:
+        step = 0.8 * margin * simulation.dt
+        return name, "spring", margin, f"take dt = {step:.2g} s, or soften '{name}'", step
+    name, margin = tightest(margins) or ("", 1.0)
+    if margin < 1.0:
+        return name, "joint", margin, *simulation.coupling.remedy(margin, simulation.dt)
+    return None
+
+
+def natural_time(simulation: Simulation) -> float:
+    """sqrt(l / g) of the shortest distance between two ports of a body [s]; infinite without gravity."""
+    gravity = float(np.linalg.norm(simulation.assembly.gravity))
+    lengths = []
+    for name, description in simulation.assembly.bodies.items():
+        q, v, a = (array[:1] for array in simulation.recorded.state(name))
+        points = [description.port_motion(port, q, v, a)[0][0] for port in description.port_names[:8]]
+        lengths += [float(np.linalg.norm(x - y)) for k, x in enumerate(points) for y in points[:k]]
+    lengths = [length for length in lengths if length > 0]
+    return float(np.sqrt(min(lengths) / gravity)) if lengths and gravity > 0 else float("inf")
 
 
 def turning_rate(simulation: Simulation, body: str) -> float:

@@ -50,12 +50,12 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
         forces.ask(system.elements, dt)
     for name, force in system.force_home.items():
         row = force.stack.row[name]
-        x, y = (share[row] for share in force.stack.shares(dt))
-        if x + y > 0.0:
+        x, y = (block[row] for block in force.stack.demands())
+        if x.any() or y.any():
             seen = (force.stack.seen_first[row], force.stack.seen_second[row])  # type: ignore[attr-defined]
             g = _placed(column, tuple(force.owners), seen, size)
-            spring += x * g.T @ g
-            damper += y * g.T @ g
+            spring += g.T @ x @ g
+            damper += g.T @ y @ g
     return spring, damper
 
 

@@ -7,10 +7,12 @@ from math import inf
 
 import numpy as np
 
+from coordinator.diagnosis import beyond
 from coordinator.simulation import Simulation
 from coordinator.system import JointHome
 from modular.component import class_name
 from modular.elements import RIGID
+from modular.errors import ModelError
 
 MOST = 300  # bodies up to which the rank of all joint equations is found
 
@@ -49,6 +51,8 @@ class Examination:
 
 def examine(simulation: Simulation) -> Examination:
     """Look a simulation over at its present pose."""
+    if not isinstance(simulation, Simulation):
+        raise ModelError(f"examine: {simulation!r} is no Simulation; give Simulation(assembly, dt=…).")
     system, assembly, margins = simulation.system, simulation.assembly, simulation.margins
     system.respond()
     for joints in system.joints:
@@ -105,21 +109,13 @@ def _rank(simulation: Simulation) -> int:
 
 
 def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
-    dt, coupling, margins = simulation.dt, simulation.coupling, simulation.margins
+    dt, margins = simulation.dt, simulation.margins
+    over = beyond(simulation)
+    if over is not None:
+        return [f"'{over[0]}' is beyond the limit; {over[3]}."]
     lines = []
-    worst = min(margins.items(), key=lambda item: item[1], default=("", inf))
-    if worst[1] < 1:
-        sentence, _ = coupling.remedy(worst[1], dt)
-        lines.append(
-            f"'{worst[0]}' is beyond the limit; "
-            + (
-                f"take a step of at most {0.9 * worst[1] * dt:.2g} s."
-                if worst[0] in simulation.assembly.forces
-                else f"{sentence}."
-            )
-        )
     springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
-    if springs and worst[1] >= 1:
+    if springs:
         name, margin = min(springs.items(), key=lambda item: item[1])
         lines.append(
             f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is its own and does not follow "

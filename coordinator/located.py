@@ -12,6 +12,7 @@ from coordinator.couplings.coupling import require
 from coordinator.schedule import first_zero
 from modular.body import SavesAndRestores
 from modular.errors import ModelError
+from modular.events import Condition
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
@@ -26,22 +27,23 @@ def advance_through_events(simulation: Simulation) -> str | None:
         return coupling.advance(system, dt)
     require(system, SavesAndRestores, "an event on a condition", "can repeat a tick")
     start = 0.0
+    schedule.look(simulation)
     try:
         for _ in range(MOST):
-            schedule.look(simulation)
             memory = system.save()
             wrong = coupling.advance(system, dt, start, 1.0)
             fired = [] if wrong is not None else schedule.true_now(simulation)
             if not fired:
                 return wrong
-            system.part, first = min((_locate(simulation, memory, k, start), k) for k in fired)
+            system.part = min(_locate(simulation, memory, watch.condition, start) for watch in fired)
             system.restore(memory)
             wrong = coupling.advance(system, dt, start, system.part)
             if wrong is not None:
                 return wrong
             start = system.part
-            for event in schedule.fire(first):
-                event.apply(simulation)
+            for watch in schedule.true_now(simulation):  # all that are true at this very instant
+                for event in schedule.fire(watch, simulation):
+                    simulation.carry_out(event)
             if start >= 1.0:
                 return None
     finally:
@@ -52,15 +54,15 @@ def advance_through_events(simulation: Simulation) -> str | None:
     )
 
 
-def _locate(simulation: Simulation, memory: dict[str, object], k: int, start: float) -> float:
-    """How far into the tick condition k comes true."""
-    system, condition = simulation.system, simulation.schedule.condition(k)
+def _locate(simulation: Simulation, memory: dict[str, object], condition: Condition, start: float) -> float:
+    """How far into the tick a condition comes true."""
+    system = simulation.system
 
     def margin(stop: float) -> float:
         system.restore(memory)
         simulation.coupling.advance(system, simulation.dt, start, stop)
         return condition.margin(simulation)
 
-    after = condition.margin(simulation)
+    after = margin(1.0)
     system.restore(memory)
     return first_zero(margin, start, 1.0, condition.margin(simulation), after)

@@ -30,7 +30,7 @@ def stability_margins(system: System, dt: float) -> dict[str, float]:
         x, y = (np.einsum("nii->n", block) for block in (spring, damper))
         margins.update(zip(joints.names, growth(x, y, joints.bounds(system.elements)).tolist(), strict=True))
     for forces in system.forces:
-        x, y = forces.shares(dt)
+        x, y = (np.einsum("nii->n", block) for block in forces.demands())
         room = growth(x, y, forces.bounds(system.elements))
         margins.update((name, mu) for name, mu in zip(forces.names, room.tolist(), strict=True) if np.isfinite(mu))
     return {name: margins[name] for name in (*system.joint_home, *system.force_home) if name in margins}

@@ -15,6 +15,8 @@ from modular.ledger import LEDGER
 BODY_SERIES = ("q", "v", "a")
 JOINT_SERIES = ("violation", "violation_rate", "reaction", "ledger")
 
+UNANNOUNCED = 64  # samples that a segment can hold where nobody said how many will come
+
 
 @dataclass
 class Segment:
@@ -112,7 +114,7 @@ class Recorder:
         self._expected = max(self._expected - 1, 1)
 
     def _open(self, system: System) -> Segment:
-        size = max(self._expected, 1)
+        size = max(self._expected, UNANNOUNCED)
         bodies = [
             (list(stack.names), {key: np.empty((size, *array.shape)) for key, array in stack.state().items()})
             for stack in system.bodies

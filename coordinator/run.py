@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.ledger import LEDGER
+from modular.names import missing
 
 FORMAT = "modular-run-1"
 
@@ -209,7 +209,7 @@ class Run:
         body, dot, name = port.partition(".")
         owner = self._body(body)
         if not dot or name not in owner.port_names:
-            raise ModelError(_unknown(f"port of '{body}'", name, owner.port_names))
+            raise ModelError(_unknown(f"port of body '{body}'", name, owner.port_names))
         return owner.port_motion(name, *self.state(body))
 
     def _body(self, name: str) -> Body:
@@ -397,8 +397,5 @@ def _write(path: Path, write: Callable[[Path], Any]) -> None:
     beside.replace(path)
 
 
-def _unknown(what: str, name: str, known: Any) -> str:
-    names = list(known)
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names[:12]) or 'none'}."
-    return f"this run has no {what} '{name}'; {hint}"
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    return f"this run: {missing(what, name, known)}"

@@ -18,8 +18,7 @@ class Schedule:
     def __init__(self, scheduled: Sequence[Scheduled], dt: float) -> None:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
-        self._armed = [(s, s.condition) for s in scheduled if s.condition is not None]
-        self._side = [nan] * len(self._armed)
+        self._armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
 
     def due(self, tick: int) -> Iterator[Event]:
         """Events of this tick, in the order of their times."""
@@ -33,32 +32,40 @@ class Schedule:
 
     def look(self, state: Readable) -> None:
         """Remember on which side of their values things stand, once they are beyond the band."""
-        for k, (_, condition) in enumerate(self._armed):
-            margin = condition.margin(state)
-            if not isfinite(margin):
-                self._side[k] = nan
-            elif abs(margin) > condition.band:
-                self._side[k] = copysign(1.0, margin)
+        for watch in self._armed:
+            watch.look(state)
 
-    def true_now(self, state: Readable) -> list[int]:
-        """Conditions that have come true since the last look."""
-        return [
-            k
-            for k, (_, condition) in enumerate(self._armed)
-            if isfinite(self._side[k]) and condition.fires(self._side[k], condition.margin(state))
-        ]
+    def true_now(self, state: Readable) -> list[Watch]:
+        """Conditions that have come true since they were last looked at, in the order of the model."""
+        return [watch for watch in self._armed if watch.is_true(state)]
 
-    def condition(self, k: int) -> Condition:
-        """One of the armed conditions."""
-        return self._armed[k][1]
+    def fire(self, watch: Watch, state: Readable) -> tuple[Event, ...]:
+        """Events of a condition that has come true; one that does not repeat is forgotten."""
+        watch.side = nan
+        watch.look(state)
+        if not watch.scheduled.repeats:
+            self._armed.remove(watch)
+        return watch.scheduled.events
 
-    def fire(self, k: int) -> tuple[Event, ...]:
-        """Events of a condition; one that does not repeat is forgotten."""
-        scheduled = self._armed[k][0]
-        self._side[k] = nan
-        if not scheduled.repeats:
-            del self._armed[k], self._side[k]
-        return scheduled.events
+
+class Watch:
+    """A condition that is asked at every tick, and the side of its value on which things stood last."""
+
+    def __init__(self, scheduled: Scheduled, condition: Condition) -> None:
+        self.scheduled, self.condition = scheduled, condition
+        self.side = nan
+
+    def look(self, state: Readable) -> None:
+        """Remember the side, once things are beyond the band."""
+        margin = self.condition.margin(state)
+        if not isfinite(margin):
+            self.side = nan
+        elif abs(margin) > self.condition.band:
+            self.side = copysign(1.0, margin)
+
+    def is_true(self, state: Readable) -> bool:
+        """Whether the condition has come true since the last look."""
+        return isfinite(self.side) and self.condition.fires(self.side, self.condition.margin(state))
 
 
 def first_zero(margin: Callable[[float], float], start: float, stop: float, before: float, after: float) -> float:

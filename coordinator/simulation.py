@@ -24,14 +24,15 @@ from modular.body import Bodies, Body
 from modular.component import class_name, plain
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.events import Add
+from modular.events import Add, Cut, Event, Join, check_law
 from modular.force import Force
 from modular.joint import Joint
 from modular.limit import Limit
+from modular.numbers import number
 from modular.port import GROUND, PortName
 from modular.version import __version__
 
-LAWS = ("momentum", "kinematic")  # how the motion of a joint's points stops when it is made
+AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
 
@@ -54,8 +55,16 @@ class Simulation:
         leak_limit: float | None = None,
         grouped: bool = True,
     ) -> None:
-        if not (np.isfinite(dt) and dt > 0):
-            raise ModelError(f"Simulation: dt = {dt} s; give a positive step, such as 1e-4.")
+        if not isinstance(assembly, Assembly):
+            raise ModelError(
+                f"Simulation: {assembly!r} is no Assembly; build one, or load a ready one with scenarios.load('double-pendulum')."
+            )
+        if coupling is not None and not isinstance(coupling, Coupling):
+            raise ModelError(
+                f"Simulation: coupling = {coupling!r} is no coupling; give one such as Penalty(rule=Stable(safety=1.3))."
+            )
+        if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > 0):
+            raise ModelError(f"Simulation: dt = {dt!r} s; give a positive step, such as 1e-4.")
         if int(record_every) != record_every or record_every < 1:
             raise ModelError(f"Simulation: record_every = {record_every}; give a whole number of ticks from 1 on.")
         self.dt = float(dt)
@@ -89,9 +98,23 @@ class Simulation:
     def apply_events(self) -> None:
         """Carry out what the model has scheduled for this tick."""
         for event in self.schedule.due(self.tick):
-            event.apply(self)
+            self.carry_out(event)
         for joint, impulse in self.breakage.broken(self.system, self.assembly.joint_edges).items():
             self.cut(joint, "break", filtered_impulse=impulse)
+
+    def carry_out(self, event: Event) -> None:
+        """An event of the model; one that cannot be done says when it was asked for.
+
+        A cut that comes too late, because the joint has broken or was cut before, is only noted.
+        """
+        if isinstance(event, Cut) and not self.has_joint(event.joint):
+            tick, time = self.tick + int(self.system.part > 0.0), self.system.time(self.dt)
+            self.events.append({"tick": tick, "time": time, "kind": "too late", "name": event.joint})
+            return
+        try:
+            event.apply(self)
+        except ModelError as error:
+            raise ModelError(f"event {type(event).__name__} at {self.system.time(self.dt):.6g} s: {error}") from error
 
     def record(self) -> None:
         """Keep the corrected state of this tick, and look at the ledgers."""
@@ -118,7 +141,8 @@ class Simulation:
     def run(self, until: float, *, progress: Progress | None = None) -> Run:
         """Step to the tick nearest to `until` [s]; `progress` is called about ten times a second."""
         self._alive()
-        if not np.isfinite(until) or round(until / self.dt) < self.tick:
+        until = number(until, "run: until", "s")
+        if round(until / self.dt) < self.tick:
             raise ModelError(
                 f"run: until = {until} s; the simulation stands at {self.time:.9g} s and only goes forward."
             )
@@ -186,13 +210,12 @@ class Simulation:
         shifting the bodies with their angular velocities kept, as Figure VI-18 of the thesis shows.
         """
         self._alive()
-        if law not in LAWS:
-            raise ModelError(f"joint '{name}': law = {law!r}; give one of {', '.join(LAWS)}.")
+        check_law(name, law)
         self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
         try:
             self.breakage.check(name, self.assembly.joint_edges[name])
             home = self.system.add_joint(
-                name, self.assembly.joint_edges[name], self._tolerance(first, second, self.dt**2)
+                name, self.assembly.joint_edges[name], self._tolerance(first, second, moving=True), law
             )
         except ModelError:
             self.assembly.cut(name)
@@ -201,8 +224,9 @@ class Simulation:
         home.stack.measure(self.system.elements)
         speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
         details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
-        again = self.system.remade(self.assembly.joint_edges[name]) is not None
-        if speed > self._tolerance(first, second, self.dt) and not again:
+        if not home.again:
+            self.breakage.forget(name)
+        if speed > AT_REST and not home.again:
             resolve = self.system.resolve_impact if law == "momentum" else self.system.shift_bodies
             details |= {"impact": resolve(name), "law": law}
         self._after("join", name, home.owners, **details)
@@ -318,7 +342,7 @@ class Simulation:
         for name, joint in self.assembly.joint_edges.items():
             try:
                 self.breakage.check(name, joint)
-                self.system.add_joint(name, joint, self._tolerance(str(joint.first), str(joint.second), 0.0))
+                self.system.add_joint(name, joint, self._tolerance(str(joint.first), str(joint.second), moving=False))
             except ModelError as error:
                 problems.append(str(error))
         if problems:
@@ -334,7 +358,11 @@ class Simulation:
         self.record()
 
     def _check_conditions(self) -> None:
-        """Ports that conditions read must be there, or be added by an event."""
+        """Ports that conditions read, and joints that events cut, must be there or be made by an event."""
+        made = {event.name for s in self.assembly.schedule for event in s.events if isinstance(event, Join)}
+        for event in (event for s in self.assembly.schedule for event in s.events if isinstance(event, Cut)):
+            if event.joint not in made:
+                self.assembly.known(event.joint, self.assembly.joints, "joint", f"event Cut('{event.joint}')")
         later = {event.name for s in self.assembly.schedule for event in s.events if isinstance(event, Add)}
         for scheduled in self.assembly.schedule:
             for port in scheduled.condition.ports if scheduled.condition is not None else ():
@@ -369,20 +397,20 @@ class Simulation:
         if lost:
             self.events.append({"tick": 0, "time": 0.0, "kind": "projection", "name": "velocities", "energy": lost})
 
-    def _tolerance(self, first: str, second: str, scale: float) -> float:
-        """What the penalty joints themselves leave open, twenty times over: a gap of a dt^2, a speed of a dt.
+    def _tolerance(self, first: str, second: str, *, moving: bool) -> float:
+        """How far apart the points of a joint may be [m]: rounding, and while things move what penalty joints leave open.
 
-        A joint cut and re-made at once must not be taken for a misfit or an impact.
+        That is a few times a dt^2 where one joint takes the place of another (docs/decisions/0007); never more than a
+        thousandth of the size of things.
         """
-        acceleration = float(np.linalg.norm(self.assembly.gravity))
-        size = 1.0
+        acceleration, size = float(np.linalg.norm(self.assembly.gravity)), 1.0
         for text in (first, second):
             port = PortName.parse(text, "joint")
             if port.body != GROUND:
                 side = self.system.body_home[port.body].side(port.body, port)
                 acceleration = max(acceleration, float(np.linalg.norm(side.acceleration)))
                 size = max(size, float(np.abs(side.position).max()))
-        return 1e-6 * size + 20.0 * acceleration * scale
+        return 1e-6 * size + (min(20.0 * acceleration * self.dt**2, 1e-3 * size) if moving else 0.0)
 
     def _after(self, kind: str, name: str, touched: Sequence[str], **details: Any) -> None:
         """Every change ends here: settings, accelerations of the touched bodies, margins, log, record.

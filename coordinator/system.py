@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -18,7 +17,7 @@ from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, Sav
 from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
-from modular.joint import Attachment, Joint
+from modular.joint import Attachment
 from modular.joints import Joints
 from modular.ledger import IMPACT, LEDGER, RELEASED, STORED, WORK_FIRST, close
 from modular.port import GROUND, PortName
@@ -35,6 +34,7 @@ class JointHome:
     attachment: Attachment
     owners: tuple[str, str]
     starts: tuple[int, int]
+    again: bool = False  # cut at the instant at which it was made, and so the same joint
 
 
 @dataclass
@@ -62,7 +62,7 @@ class System:
         self.joint_home: dict[str, JointHome] = {}
         self.force_home: dict[str, ForceHome] = {}
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
-        self._just_cut: dict[tuple[str, str], tuple[float, Joint, Attachment]] = {}
+        self._just_cut: list[tuple[float, JointEdge, Attachment]] = []  # joints cut at this very instant
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
@@ -105,6 +105,7 @@ class System:
     def remove_body(self, name: str) -> None:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
+        self._just_cut = [entry for entry in self._just_cut if name not in (entry[1].first.body, entry[1].second.body)]
         self.body_stacks = {key: stack for key, stack in self.body_stacks.items() if stack.names}
         self.version += 1
 
@@ -119,14 +120,19 @@ class System:
 
     # --- joints ----------------------------------------------------------------------------------------------------
 
-    def add_joint(self, name: str, edge: JointEdge, tolerance: float) -> JointHome:
+    def add_joint(self, name: str, edge: JointEdge, tolerance: float, law: str = "momentum") -> JointHome:
         """Make a joint between two ports as they stand; refused where they do not fit, unless told where (`at`).
 
         One cut at this very instant and made again is the same joint, with the same marks: its gap is that of its spring.
         """
         first, second = self.sides((edge.first, edge.second), edge.at)
-        attachment = self.remade(edge) or self._attach(name, edge, first, second, tolerance)
+        old = self.remade(edge)
+        attachment = old if old is not None else self._attach(name, edge, first, second, tolerance)
         form = attachment.form
+        if law == "kinematic" and (form.rotations or form.locks != len(self.gravity)):
+            raise ModelError(
+                f"joint '{name}': law='kinematic' is for joints that hold two points together and turn freely; use law='momentum'."
+            )
         key = (form, name) if not self.grouped else form
         stack = self.joint_stacks.get(key)
         if stack is None:
@@ -135,7 +141,7 @@ class System:
         row = stack.add_row(name)
         stack.first[row], stack.second[row] = starts
         stack.marker[row] = attachment.marker
-        home = JointHome(stack, attachment, (first.owner, second.owner), starts)
+        home = JointHome(stack, attachment, (first.owner, second.owner), starts, old is not None)
         self.joint_home[name] = home
         if name in self.closed:
             stack.ledger[row] = self.closed.pop(name)
@@ -146,6 +152,7 @@ class System:
         """Let a joint take its marks where its sides stand."""
         spans = not edge.joint.coincident and GROUND in (first.owner, second.owner)  # then `at` places the ground alone
         a, b = (first.position, second.position) if edge.at is None or spans else (np.array(edge.at, float),) * 2
+        attachment = edge.joint.attach(name, first, second, a, b)
         gap = edge.joint.gap(first, second, a, b)
         if gap > tolerance:
             where = "lie" if edge.joint.coincident else "lie off its line or plane,"
@@ -155,19 +162,19 @@ class System:
                 f"joint '{name}': ports '{edge.first}' at {_show(a)} and '{edge.second}' at {_show(b)} {where} {gap:.4g} m "
                 f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or {remedy}."
             )
-        return edge.joint.attach(name, first, second, a, b)
+        return attachment
 
     def remade(self, edge: JointEdge) -> Attachment | None:
-        """The marks of an equal joint between the same ports that was cut at this very instant, if there was one."""
-        instant, joint, attachment = self._just_cut.get((str(edge.first), str(edge.second)), (nan, None, None))
-        return attachment if instant == self.tick + self.part and joint == edge.joint and edge.at is None else None
+        """The marks of an equal joint in the same place that was cut at this very instant, if there was one."""
+        self._just_cut = [entry for entry in self._just_cut if entry[0] == self.tick + self.part]
+        return next((attachment for _, cut, attachment in self._just_cut if cut == edge), None)
 
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.pop(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         form = home.attachment.form
-        self._just_cut[str(edge.first), str(edge.second)] = (self.tick + self.part, edge.joint, home.attachment)
+        self._just_cut.append((self.tick + self.part, edge, home.attachment))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(owner, start, count)
         home.stack.remove_row(name)
@@ -302,6 +309,16 @@ class System:
             stack.ledger[:], stack.power[:], stack.power_before[:] = ledger, power, power_before
         elements = self.elements
         elements.force[:], elements.force_before[:], elements.velocity_before[:] = memory["before"]
+
+    @property
+    def turns(self) -> bool:
+        """Whether seen masses, or what springs ask, change as the bodies turn."""
+        return any(joints.form.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
+
+    def served(self, owners: set[str]) -> set[str]:
+        """Joints and forces on some bodies."""
+        joints = {name for name, home in self.joint_home.items() if owners & set(home.owners)}
+        return joints | {name for name, home in self.force_home.items() if owners & set(home.owners)}
 
     def element_rows(self, owners: set[str]) -> list[int]:
         """Element rows that some bodies (or the ground) serve."""

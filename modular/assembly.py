@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import json
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from modular.events import Condition, Event, Scheduled
 from modular.force import Force
 from modular.joint import Joint
 from modular.limit import Limit
+from modular.names import missing
+from modular.numbers import number
 from modular.port import GROUND, PortName
 
 
@@ -48,7 +49,10 @@ class Assembly:
     """A model. `gravity` has two numbers in the plane, three in space [m/s^2]."""
 
     def __init__(self, gravity: Sequence[float] = (0.0, 0.0, -9.81), *, title: str = "") -> None:
-        self.gravity: Array = np.array(gravity, float)
+        try:
+            self.gravity: Array = np.array(gravity, float)
+        except (TypeError, ValueError):
+            self.gravity = np.array(np.nan)
         if self.gravity.shape not in ((2,), (3,)) or not np.all(np.isfinite(self.gravity)):
             raise ModelError(f"Assembly: gravity = {gravity}; give two finite numbers in the plane, three in space.")
         self.title = title
@@ -90,10 +94,15 @@ class Assembly:
 
     def add(self, name: str, body: Body) -> None:
         """Add a body."""
-        self._check_name(name, "body", self.bodies)
+        self._check_name(name, "body", self.bodies, self.force_edges)
         if not isinstance(body, Body):
             raise ModelError(f"body '{name}': {body!r} is no body; give one such as Rod(…) or RigidBody(…).")
-        problems = body.check(name)
+        try:
+            problems = body.check(name)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ModelError(
+                f"body '{name}': {body!r} has data of the wrong kind ({error}); give numbers and points."
+            ) from error
         if not problems and body.dimension != self.dimension:
             problems = [
                 f"body '{name}' has {body.dimension} coordinates per point, but gravity = {self.gravity.tolist()} has "
@@ -136,7 +145,7 @@ class Assembly:
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
-        self._check_name(name, "force", self.joint_edges, self.force_edges)
+        self._check_name(name, "force", self.joint_edges, self.force_edges, self.bodies)
         if not isinstance(force, Force):
             raise ModelError(f"force '{name}': {force!r} is no force; give one such as Load(force=(1, 0)).")
         problems = force.check(name, self.dimension)
@@ -180,7 +189,7 @@ class Assembly:
 
     def at(self, time: float, *events: Event) -> None:
         """Let events happen at a time [s], at the nearest tick."""
-        if not (np.isfinite(time) and time >= 0):
+        if number(time, "Assembly.at: time", "s") < 0:
             raise ModelError(f"Assembly.at: time = {time} s; give a finite time from 0 on.")
         self.schedule.append(Scheduled(_events(events), time=float(time)))
 
@@ -200,21 +209,14 @@ class Assembly:
         if port.body == GROUND:
             return port
         self.known(port.body, self.bodies, "body", owner)
-        self.known(port.port, self.bodies[port.body].port_names, f"port of '{port.body}'", owner)
+        self.known(port.port, self.bodies[port.body].port_names, f"port of body '{port.body}'", owner)
         return port
 
     def known(self, name: str, names: Collection[str], what: str, owner: str = "") -> None:
         """Refuse an unknown name and propose the nearest."""
         if name in names:
             return
-        names = list(names)
-        near = difflib.get_close_matches(name, names, 1)
-        hint = (
-            f"did you mean '{near[0]}'?"
-            if near
-            else f"known: {', '.join(names[:12]) or 'none'}{' …' * (len(names) > 12)}."
-        )
-        raise ModelError(f"{owner + ': ' if owner else ''}there is no {what} '{name}'; {hint}")
+        raise ModelError(missing(what, name, names, owner))
 
     def _check_name(self, name: str, what: str, *taken: Container[str]) -> None:
         if not isinstance(name, str) or not name or name == GROUND or any(c in name for c in "./\\ \t\n"):
@@ -229,6 +231,7 @@ class Assembly:
     def copy(self) -> Assembly:
         """An independent copy (descriptions are immutable and shared)."""
         other = copy.copy(self)
+        other.gravity = self.gravity.copy()
         for name in ("bodies", "joint_edges", "force_edges", "schedule", "suggested"):
             setattr(other, name, copy.copy(getattr(self, name)))
         return other

@@ -23,6 +23,14 @@ class Component:
 
     registered: ClassVar[dict[str, type[Component]]] = {}
 
+    def __post_init__(self) -> None:
+        """Take copies: arrays and lists become tuples, so that nobody else's edit reaches a description."""
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            copied = frozen(value)
+            if copied is not value:
+                object.__setattr__(self, field.name, copied)
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         Component.registered[class_name(cls)] = cls
@@ -44,6 +52,18 @@ class Component:
             return find_class(data["class"])(**fields)
         except TypeError as error:
             raise ModelError(f"{data['class']}: its data do not fit its class: {error}") from error
+
+
+def frozen(value: Any) -> Any:
+    """A value that nobody else can change: arrays and lists as tuples, mappings as copies."""
+    if isinstance(value, np.ndarray | np.generic):
+        return frozen(value.tolist())
+    if isinstance(value, list | tuple):
+        copied = tuple(frozen(item) for item in value)
+        return value if isinstance(value, tuple) and all(a is b for a, b in zip(copied, value, strict=True)) else copied
+    if isinstance(value, dict):
+        return {key: frozen(item) for key, item in value.items()}
+    return value
 
 
 def class_name(cls: type) -> str:

@@ -84,6 +84,15 @@ class Cut(Event):
         target.cut(self.joint)
 
 
+LAWS = ("momentum", "kinematic")  # how the motion of a joint's points stops when it is made
+
+
+def check_law(joint: str, law: str) -> None:
+    """Refuse an unknown law."""
+    if law not in LAWS:
+        raise ModelError(f"joint '{joint}': law = {law!r}; give one of {', '.join(LAWS)}.")
+
+
 @dataclass(frozen=True)
 class Join(Event):
     """Make a joint between two ports as they stand then."""
@@ -95,6 +104,10 @@ class Join(Event):
     at: Sequence[float] | None = None
     law: str = "momentum"
     breaks_at: Limit | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_law(self.name, self.law)
 
     def apply(self, target: Changeable) -> None:
         """Carry it out."""
@@ -173,6 +186,7 @@ class Crossing(Condition):
     unless: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.coordinate not in ("x", "y", "z") or self.direction not in (-1, 0, 1):
             raise ModelError(
                 f"Crossing of '{self.port}': coordinate = {self.coordinate!r}, direction = {self.direction!r}; "

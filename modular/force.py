@@ -70,11 +70,18 @@ class Forces(Protocol):
     def ask(self, elements: Elements, dt: float) -> None:
         """Tell the bodies what its stiffness and damping ask of the step (`Elements.load`); nothing for a mere load."""
 
-    def shares(self, dt: float) -> tuple[Array, Array]:
-        """dt^2 k and 4 dt c per row, how its demand on the step splits; zeros for a mere load."""
+    def demands(self) -> tuple[Array, Array]:
+        """dt^2 K and 4 dt C per row as last asked, (n, d, d); zeros for a mere load."""
 
     def bounds(self, elements: Elements) -> Array:
         """The larger of the two bodies' answers, per row."""
+
+    @property
+    def turns(self) -> bool:
+        """Whether what it asks of the bodies changes as they turn."""
+
+    def keep_books(self, held: Array, power: Array, touched: set[str]) -> None:
+        """After a re-evaluation: rows that the event did not touch hold and take what they did before."""
 
     def open_books(self) -> None:
         """After an event: open the ledgers of new members."""

@@ -91,10 +91,13 @@ def point_marks(name: str, first: Side, second: Side, a: Array, b: Array) -> tup
 
 def unit(name: str, direction: Sequence[float], dimension: int) -> Array:
     """`direction` as a unit vector."""
-    vector = np.asarray(direction, float)
+    try:
+        vector = np.asarray(direction, float)
+    except (TypeError, ValueError):
+        vector = np.array(np.nan)
     length = np.linalg.norm(vector)
     if vector.shape != (dimension,) or not np.isfinite(length) or length == 0:
         raise ModelError(
-            f"joint '{name}': axis = {tuple(direction)} is no direction here; give {dimension} numbers, not all zero."
+            f"joint '{name}': axis = {direction!r} is no direction here; give {dimension} numbers, not all zero."
         )
     return np.asarray(vector / length)

@@ -50,16 +50,22 @@ class Booked(Stack):
         n = self.count
         return np.maximum(elements.bound[self.first[:n]], elements.bound[self.second[:n]])
 
-    def shares(self, dt: float) -> tuple[Array, Array]:
-        """How a row's demand on the step splits into dt^2 k and 4 dt c; nothing unless a subclass says otherwise."""
-        return np.zeros(self.count), np.zeros(self.count)
+    def demands(self) -> tuple[Array, Array]:
+        """What a row asks of the step, dt^2 K and 4 dt C; nothing unless a subclass says otherwise."""
+        return np.zeros((self.count, 1, 1)), np.zeros((self.count, 1, 1))
+
+    def keep_books(self, held: Array, power: Array, touched: set[str]) -> None:
+        """After a re-evaluation: rows that the event did not touch hold and take what they did before."""
+        still = np.array([name not in touched for name in self.names], bool) & (self.fresh[: self.count] == 0)
+        self.ledger[: self.count, STORED][still] = held[still]
+        self.power[: self.count][still] = power[still]
 
     def open_books(self) -> None:
         """After an event: what a new member holds from its start came with it, and powers count from now."""
-        for row in np.flatnonzero(self.fresh[: self.count]):
-            self.ledger[row, RELEASED] -= self.ledger[row, STORED]
-            close(self.ledger[row])
+        new = self.fresh[: self.count].astype(bool)
+        self.ledger[: self.count][new, RELEASED] -= self.ledger[: self.count][new, STORED]
         self.fresh[:] = 0
+        close_loop(self.count, self.ledger)
         self.power_before[:] = self.power
 
 
@@ -122,9 +128,17 @@ def supply_loop(
     """A force from outside: what it does to its side it brings along."""
     for n in range(count):
         book = ledger[n]
-        book[WORK_FIRST] += work_of(first[n], number, dt, force, force_before, velocity, velocity_before)
-        book[SUPPLIED] = -book[WORK_FIRST]
+        work = work_of(first[n], number, dt, force, force_before, velocity, velocity_before)
+        book[WORK_FIRST] += work
+        book[SUPPLIED] -= work
         close(book)
+
+
+@kernel
+def close_loop(count: int, ledger: Array) -> None:
+    """Close every book."""
+    for n in range(count):
+        close(ledger[n])
 
 
 @kernel

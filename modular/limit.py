@@ -27,6 +27,7 @@ class Limit(Component):
     window: float = 0.02  # [s]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given = [value for value in (self.force, self.impulse) if value is not None]
         if not given or not all(isfinite(value) and value > 0 for value in (*given, self.window)):
             raise ModelError(

@@ -26,6 +26,7 @@ class Newmark(Component):
     gamma: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 <= self.beta <= 0.5:
             raise ModelError(f"Newmark: beta = {self.beta} lies outside 0 ... 0.5; the usual value is 0.25.")
         if not 0.5 <= self.gamma <= 1.0:

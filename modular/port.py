@@ -51,9 +51,15 @@ class PortName(NamedTuple):
     @classmethod
     def parse(cls, text: str, owner: str) -> PortName:
         """Read "body.port" or "ground"."""
+        if not isinstance(text, str):
+            raise ModelError(f"{owner}: {text!r} is not a port; write 'body.port', such as 'upper.end', or 'ground'.")
         if text == GROUND:
             return cls(GROUND, "")
         body, dot, port = text.partition(".")
+        if body.lower() == GROUND:
+            raise ModelError(
+                f"{owner}: {text!r} is no port; the ground has none of its own, write 'ground' (and at=… for a place)."
+            )
         if not (body and dot and port):
             raise ModelError(f"{owner}: {text!r} is not a port; write 'body.port', such as 'upper.end', or 'ground'.")
         return cls(body, port)

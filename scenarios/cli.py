@@ -72,6 +72,7 @@ def modular(
       [bold]modular check double-pendulum[/bold]       look it over: freedoms, seen masses, margins
       [bold]modular run double-pendulum[/bold]         run it: summary, pictures, run folder
       [bold]modular show runs/double-pendulum[/bold]   draw it again
+      [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -242,6 +243,7 @@ def prepare(
 
 def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
+    from coordinator import beyond
     from scenarios.report.summary import margin_text
 
     if simulation.tightest is None:
@@ -254,10 +256,10 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         highlight=False,
         soft_wrap=True,
     )
-    if margin < 1:
-        sentence, _ = simulation.coupling.remedy(margin, simulation.dt)
+    over = beyond(simulation)
+    if over is not None:
         console.print(
-            f"warning: below 1 the run may diverge; {sentence}.", style="yellow", markup=False, highlight=False
+            f"warning: below 1 the run may diverge; {over[3]}.", style="yellow", markup=False, highlight=False
         )
 
 
@@ -396,6 +398,46 @@ def show(
         if plot or animate:
             check_writable(place)
         print_summary(console, recorded, draw(console, recorded, place, plot=plot, animate=animate))
+
+
+# --- gallery ---------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def gallery(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the pictures go.")] = Path("gallery"),
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="FIGURE", help="One figure, such as VI-3; may be repeated.")
+    ] = None,
+) -> None:
+    """Draw the figures of chapter VI of the thesis again, with its settings and with ours, and say what was measured.
+
+    \b
+    Examples:
+      [bold]modular gallery[/bold]
+      [bold]modular gallery --only VI-3 --only VI-12 --out pictures[/bold]
+    """
+    console = _console()
+    with refusals():
+        from scenarios.gallery.figures import choose
+        from scenarios.gallery.figures import draw as draw_figure
+        from scenarios.gallery.runs import Runs
+        from scenarios.report.folder import check_writable
+        from scenarios.report.progress import first_run, waiting
+
+        chosen = choose(only or [])
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelError(f"--out {out}: cannot make this folder ({error.strerror}); choose another.") from None
+        check_writable(out)
+        runs = Runs()
+        for k, entry in enumerate(chosen, start=1):
+            first = first_run()
+            text = f"drawing {entry.name} ({k} of {len(chosen)})" + (", compiling first…" if first else "…")
+            with waiting(console, text, always=first):
+                file, found = draw_figure(entry, runs, out)
+            console.print(f"{file}: {found}", markup=False, highlight=False, soft_wrap=True)
 
 
 # --- talking ---------------------------------------------------------------------------------------------------------

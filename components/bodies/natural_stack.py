@@ -333,8 +333,10 @@ def turned(frame: Array, start: Array, now: Array) -> Array:
     if len(start) == 1 and d == 3:
         a, b = start[0] / np.linalg.norm(start[0]), now[0] / np.linalg.norm(now[0])
         axis, cosine = np.cross(a, b), float(a @ b)
-        if cosine < -1 + 1e-12:
-            return -frame
+        if cosine < -1 + 1e-12:  # half a turn, about any axis across
+            n = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])
+            n /= np.linalg.norm(n)
+            return np.asarray(frame @ (2.0 * np.outer(n, n) - np.eye(3)))
         cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
         rotation = np.eye(3) + cross + cross @ cross / (1 + cosine)
     elif len(start) == 1:

@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from components.bodies.natural import MassProperties, NaturalBody, principal, rank, second_moment_from_inertia
-from components.bodies.straight import across
+from components.bodies.straight import across, check_motion
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.port import Port
 
 
@@ -37,6 +38,11 @@ class RigidBody(NaturalBody):
     vectors: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.ports, Mapping):
+            raise ModelError(
+                f"RigidBody: ports = {self.ports!r}; give a mapping from names to points, as {{'tip': (1, 0, 0)}}."
+            )
         places = {n: p if isinstance(p, Port) else Port(tuple(float(x) for x in p)) for n, p in self.ports.items()}
         object.__setattr__(self, "ports", places)
 
@@ -89,6 +95,10 @@ class RigidBody(NaturalBody):
         if d not in (2, 3):
             return [f"body '{name}': centre has {d} coordinates; give 2 in the plane, 3 in space."]
         problems = []
+        if not np.all(np.isfinite(self.centre)) or not np.all(np.isfinite(self.inertia_tensor)):
+            return [
+                f"body '{name}': centre = {self.centre} or inertia = {self.inertia} is not finite; give finite numbers."
+            ]
         if not (np.isfinite(self.mass) and self.mass > 0):
             problems.append(f"body '{name}': mass = {self.mass} kg; a mass must be positive.")
         inertia = self.inertia_tensor
@@ -101,12 +111,7 @@ class RigidBody(NaturalBody):
         for port, place in self.ports.items():
             if len(place.point) != d:
                 problems.append(f"port '{name}.{port}' has {len(place.point)} coordinates where its body has {d}.")
-        for label, value, size in (
-            ("velocity", self.velocity, d),
-            ("angular_velocity", self.angular_velocity, 2 * d - 3),
-        ):
-            if value is not None and np.size(value) != size:
-                problems.append(f"body '{name}': {label} = {value} needs {size} component{'s' if size > 1 else ''}.")
+        problems += check_motion(name, d, self.velocity, self.angular_velocity)
         return problems or self._check_elements(name)
 
     def _check_tensor(self, name: str, inertia: Array) -> list[str]:

@@ -40,10 +40,19 @@ def check_straight(
         ]
     if not np.all(np.isfinite([start, end])):
         return [f"body '{name}': start = {tuple(start)} or end = {tuple(end)} is not finite."]
-    problems = []
+    problems = check_motion(name, d, velocity, angular_velocity)
     if np.linalg.norm(np.subtract(end, start)) <= 0:
         problems.append(f"body '{name}': start and end are both at {tuple(start)}; a rod needs a length.")
+    return problems
+
+
+def check_motion(
+    name: str, d: int, velocity: Sequence[float] | None, angular_velocity: Sequence[float] | float | None
+) -> list[str]:
+    """Initial velocities of the wrong size or without a value."""
+    problems = []
     for label, value, size in (("velocity", velocity, d), ("angular_velocity", angular_velocity, 2 * d - 3)):
-        if value is not None and np.size(value) != size:
-            problems.append(f"body '{name}': {label} = {value} needs {size} component{'s' if size > 1 else ''}.")
+        if value is not None and (np.size(value) != size or not np.all(np.isfinite(np.asarray(value, float)))):
+            numbers = "1 finite component" if size == 1 else f"{size} finite components"
+            problems.append(f"body '{name}': {label} = {value} needs {numbers}.")
     return problems

@@ -80,6 +80,11 @@ class Loads(Booked):
         )
         load_loop(self.count, self.first, self.force, elements.force)
 
+    @property
+    def turns(self) -> bool:
+        """It asks nothing."""
+        return False
+
     def ask(self, elements: Elements, dt: float) -> None:
         """A load is no spring: it asks nothing of the step."""
 

@@ -95,6 +95,11 @@ class Moments(Booked):
         )
         moment_loop(self.count, self.first, self.lines, self.moment, elements.position, elements.force)
 
+    @property
+    def turns(self) -> bool:
+        """It asks nothing."""
+        return False
+
     def ask(self, elements: Elements, dt: float) -> None:
         """A moment is no spring: it asks nothing of the step."""
 

@@ -71,28 +71,31 @@ class Springs(Booked):
     """Springs with dampers, one row each."""
 
     law: Array  # k, c, l0, (n, 3); a negative l0 is taken from the first look
-    on_first: Array  # unit vector of the line, as Jacobian rows
+    on_first: Array  # -1 and 1: the two ends, as Jacobian rows
     on_second: Array
     seen_first: Array
     seen_second: Array
     compliance: Array
-    block: Array  # dt^2 k + 4 dt c
+    spring: Array  # dt^2 times its stiffness as a matrix: k along its line and, under tension, F / l across it
+    damper: Array  # 4 dt c along its line
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
         self.column("law", 3)
         for name in ("on_first", "on_second"):
-            self.column(name, 1, 1, dimension)
+            self.column(name, dimension, 1, dimension)
         for name in ("seen_first", "seen_second"):
-            self.column(name, 1, RIGID)
-        for name in ("compliance", "block"):
-            self.column(name, 1, 1)
+            self.column(name, dimension, RIGID)
+        for name in ("compliance", "spring", "damper"):
+            self.column(name, dimension, dimension)
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a spring in."""
         assert isinstance(force, SpringDamper)
         row = self.add_row(name)
         self.first[row], self.second[row] = first
+        self.on_second[row, :, 0, :] = np.eye(self.on_second.shape[1])
+        self.on_first[row, :, 0, :] = -np.eye(self.on_first.shape[1])
         self.law[row] = force.stiffness, force.damping, -1.0 if force.length is None else force.length
 
     def remove(self, name: str) -> None:
@@ -103,24 +106,30 @@ class Springs(Booked):
         """Write the forces on the elements."""
         spring_loop(
             self.count, self.first, self.second, self.law, elements.position, elements.current_velocity, elements.force,
-            self.ledger, self.power, self.on_first, self.on_second,
+            self.ledger, self.power,
         )  # fmt: skip
 
+    @property
+    def turns(self) -> bool:
+        """Its line turns against the bodies."""
+        return True
+
     def ask(self, elements: Elements, dt: float) -> None:
-        """E = dt^2 k + 4 dt c along its line; the damper counts twice that of a joint, for it reads a newer velocity."""
+        """E = dt^2 K + 4 dt C; the damper counts twice that of a joint, for it reads a newer velocity."""
         n = self.count
-        self.exert(elements, 0.0)
-        self.block[:n, 0, 0] = sum(self.shares(dt))
+        demand_loop(n, self.first, self.second, self.law, dt, elements.position, self.spring, self.damper)
         seen_mass.see_loop(
             n, self.first, self.second, self.on_first, self.on_second, elements.response, RIGID,
             self.seen_first, self.seen_second, self.compliance,
         )  # fmt: skip
-        seen_mass.load_loop(n, 1, self.first, self.second, self.seen_first, self.seen_second, self.block, elements.load)
+        seen_mass.load_loop(
+            n, self.on_first.shape[1], self.first, self.second, self.seen_first, self.seen_second,
+            self.spring + self.damper, elements.load,
+        )  # fmt: skip
 
-    def shares(self, dt: float) -> tuple[Array, Array]:
-        """dt^2 k and 4 dt c per spring."""
-        n = self.count
-        return dt**2 * self.law[:n, 0], 4.0 * dt * self.law[:n, 1]
+    def demands(self) -> tuple[Array, Array]:
+        """dt^2 K and 4 dt C per spring, as last asked, (n, d, d)."""
+        return self.spring[: self.count], self.damper[: self.count]
 
     def account(self, elements: Elements, dt: float) -> None:
         """Book the tick that has just passed."""
@@ -128,6 +137,26 @@ class Springs(Booked):
             self.count, self.first, self.second, 1, 1, dt, elements.force, elements.force_before, elements.velocity,
             elements.velocity_before, self.power, self.power_before, self.ledger,
         )  # fmt: skip
+
+
+@kernel
+def demand_loop(
+    count: int, first: Indices, second: Indices, law: Array, dt: float, x: Array, spring: Array, damper: Array
+) -> None:
+    """dt^2 (k n n^T + F/l (1 - n n^T)) and 4 dt c n n^T; a pushed spring gives way sideways and asks nothing there."""
+    for n in range(count):
+        square = 0.0
+        for c in range(x.shape[1]):
+            square += (x[second[n], c] - x[first[n], c]) ** 2
+        length = np.sqrt(square)
+        rest = law[n, 2] if law[n, 2] >= 0.0 else length
+        across = max(law[n, 0] * (1.0 - rest / length), 0.0) if length > 0.0 else 0.0
+        for i in range(x.shape[1]):
+            for j in range(x.shape[1]):
+                along = (x[second[n], i] - x[first[n], i]) * (x[second[n], j] - x[first[n], j]) / max(square, 1e-300)
+                spring[n, i, j] = dt * dt * (law[n, 0] - across) * along
+                damper[n, i, j] = 4.0 * dt * law[n, 1] * along
+            spring[n, i, i] += dt * dt * across
 
 
 @kernel
@@ -141,28 +170,24 @@ def spring_loop(
     force: Array,
     ledger: Array,
     power: Array,
-    on_first: Array,
-    on_second: Array,
 ) -> None:
     """F = k (l - l0) + c l' along the line, pulling the ends together."""
     for n in range(count):
         square = 0.0
+        stretching = 0.0
         for c in range(x.shape[1]):
             arm = x[second[n], c] - x[first[n], c]
             square += arm * arm
+            stretching += arm * (v[second[n], c] - v[first[n], c])
         length = np.sqrt(square)
         if law[n, 2] < 0.0:
             law[n, 2] = length
-        rate = 0.0
-        for c in range(x.shape[1]):
-            along = (x[second[n], c] - x[first[n], c]) / length if length > 0.0 else 0.0
-            on_second[n, 0, 0, c] = along
-            on_first[n, 0, 0, c] = -along
-            rate += along * (v[second[n], c] - v[first[n], c])
+        rate = stretching / length if length > 0.0 else 0.0
         stretch = length - law[n, 2]
         pull = law[n, 0] * stretch + law[n, 1] * rate
         ledger[n, STORED] = 0.5 * law[n, 0] * stretch * stretch
         power[n] = law[n, 1] * rate * rate
         for c in range(x.shape[1]):
-            force[first[n], c] = pull * on_second[n, 0, 0, c]
-            force[second[n], c] = -pull * on_second[n, 0, 0, c]
+            along = (x[second[n], c] - x[first[n], c]) / length if length > 0.0 else 0.0
+            force[first[n], c] = pull * along
+            force[second[n], c] = -pull * along

@@ -22,6 +22,7 @@ class Table(Component):
     values: Sequence[Any]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         times = np.asarray(self.times, float)
         if times.ndim != 1 or len(times) < 2 or len(times) != len(self.values) or not (np.diff(times) > 0).all():
             raise ModelError(
@@ -115,9 +116,15 @@ class Signals:
             values[rows[name]] = table.at(time)
         for name, law in self.laws.items():
             row = rows[name]
-            result = np.asarray(law(time, x[points[row]].copy(), v[points[row]].copy()), float)
+            try:
+                given = law(time, x[points[row]].copy(), v[points[row]].copy())
+                result = np.asarray(given, float)
+            except Exception as error:
+                raise ModelError(
+                    f"force '{name}': its law raised {type(error).__name__}: {error} (at {time:g} s); it is called as law(t, x, v)."
+                ) from error
             if result.size != values.shape[1] or not np.all(np.isfinite(result)):
                 raise ModelError(
-                    f"force '{name}': its law returned {result.tolist()} at {time:g} s; return {values.shape[1]} finite numbers."
+                    f"force '{name}': its law returned {given!r} at {time:g} s; return {values.shape[1]} finite numbers."
                 )
             values[row] = result

@@ -56,17 +56,26 @@ class Distance(Joint):
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the two points and their distance."""
         mark_a, mark_b = point_marks(name, first, second, a, b)
-        length = float(np.linalg.norm(b - a)) if self.length is None else float(self.length)
-        if not (np.isfinite(length) and length > 1e-6 * max(1.0, float(np.abs(a).max()))):
+        apart = float(np.linalg.norm(b - a))
+        length = apart if self.length is None else float(self.length)
+        least = 1e-6 * max(1.0, float(np.abs(a).max()))
+        if self.length is not None and not (np.isfinite(length) and length > least):
+            raise ModelError(f"joint '{name}': length = {self.length} m; a link needs a positive length.")
+        if apart <= least:
             raise ModelError(
-                f"joint '{name}': its points are {length:.3g} m apart; a link needs a length. Place the ground's end with "
-                "at=…, or use Spherical() where the points coincide."
+                f"joint '{name}': its points are {apart:.3g} m apart; a link needs a length. Place the ground's end with at=…, or "
+                "use Spherical() where the points coincide."
+            )
+        if abs(length - apart) > least:
+            raise ModelError(
+                f"joint '{name}': length = {length:g} m, but its points are {apart:.9g} m apart; give length={apart:.9g}, leave it "
+                "out, or move the bodies."
             )
         return Attachment(DISTANCE, [mark_a], [mark_b], (length,))
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
-        """How far the distance is from the wanted one."""
-        return 0.0 if self.length is None else abs(float(np.linalg.norm(b - a)) - self.length)
+        """Its points need not meet; its length is checked when it takes its marks."""
+        return 0.0
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -14,6 +14,8 @@ from coordinator.rules import Stable, StiffnessRule
 from coordinator.system import System
 from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.body import GivesCompliance, PredictsAndCorrects
+from modular.errors import ModelError
+from modular.ledger import STORED
 from modular.newmark import Newmark
 
 
@@ -24,6 +26,13 @@ class Penalty(Coupling):
     rule: StiffnessRule = field(default_factory=Stable)
     newmark: Newmark = field(default_factory=Newmark)
     internal: AugmentedLagrangian = field(default_factory=AugmentedLagrangian)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.rule, StiffnessRule):
+            raise ModelError(
+                f"Penalty: rule = {self.rule!r} is no stiffness rule; give one such as Stable() or Shannon(delta=0.2)."
+            )
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must predict, correct and report their compliance."""
@@ -39,8 +48,8 @@ class Penalty(Coupling):
             bodies.predict(elements, step)  # and show the predicted ports
         for joints in system.joints:
             joints.linearise(elements)
-        if any(joints.form.turns for joints in system.joints):
-            self.rule.refresh(system, dt)  # seen masses turn with the bodies
+        if system.turns:
+            self.rule.refresh(system, dt)  # seen masses turn with the bodies, and springs against them
         for joints in system.joints:
             joints.exert(elements)
         for forces in system.forces:
@@ -63,6 +72,9 @@ class Penalty(Coupling):
         names = [name for name in dict.fromkeys(touched) if name in system.body_home]
         elements = system.elements
         before = elements.force.copy()
+        books = [
+            (stack.ledger[: stack.count, STORED].copy(), stack.power[: stack.count].copy()) for stack in system.booked
+        ]
         system.show()
         elements.current_velocity[:] = elements.velocity
         for joints in system.joints:
@@ -77,10 +89,10 @@ class Penalty(Coupling):
         elements.force[:] = before
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity
-        for joints in system.joints:
-            joints.open_books()
-        for forces in system.forces:
-            forces.open_books()
+        moved = system.served({*names})
+        for stack, (held, power) in zip(system.booked, books, strict=True):
+            stack.keep_books(held, power, moved)
+            stack.open_books()
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.reevaluate(elements, names)
 

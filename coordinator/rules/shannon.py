@@ -30,6 +30,7 @@ class Shannon(StiffnessRule):
     damping: float = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.delta < 0.5:
             raise ModelError(
                 f"Shannon: delta = {self.delta}; give a share between 0 and 0.5 (IV.18); the thesis uses 0.3."
@@ -45,8 +46,10 @@ class Shannon(StiffnessRule):
             joints.see(system.elements, modes=MODES)
             n, rows, split = joints.count, joints.form.rows, joints.form.translations
             compliance = np.einsum("nii->ni", joints.compliance[:n]).copy()
-            if rows - split == 3:
-                compliance[:, split:] = compliance[:, split:].max(axis=1, keepdims=True)
+            form = joints.form
+            for part, rank in ((slice(split), form.locks - form.rotations), (slice(split, rows), form.rotations)):
+                if compliance[:, part].shape[1] > rank:  # a cross product: one of its rows may see nothing
+                    compliance[:, part] = compliance[:, part].max(axis=1, keepdims=True)
             mass = np.zeros((n, rows, rows))
             mass[:, np.arange(rows), np.arange(rows)] = 1.0 / compliance  # (IV.14)
             if not joints.form.holonomic:

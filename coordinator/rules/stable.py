@@ -31,6 +31,7 @@ class Stable(StiffnessRule):
     damping: float = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 1.0 <= self.safety <= 100.0:
             raise ModelError(
                 f"Stable: safety = {self.safety}; give a factor from 1 (at the limit) to 100; 1.25 is usual."

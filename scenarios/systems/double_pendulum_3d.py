@@ -1,7 +1,7 @@
 """The spatial double pendulum of the thesis: a hinged rod that carries a second rod on a ball joint.
 
 Séguy 2003, VI.4, Figures VI-19 to VI-26. Two uniform slender rods of 1 kg, the first from the origin to (1, 1, 0), hinged to
-the ground about z, the second from there to (1, 1, -1); gravity along -y. It becomes chaotic after about 2 s.
+the ground about z, the second from there to (1, 1, -1); gravity along -y. Sensitive to every detail after about 2 s.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from components import Distance, Load, PointMassRod, Revolute, RigidBody, Rod, Spherical
-from coordinator import Simulation
-from modular import Assembly, ModelError, Port
+from coordinator import Penalty, Simulation, Stable, examine
+from modular import Assembly, Cut, Join, ModelError, Port
 
 
 def rigid(**changes):
@@ -38,8 +38,10 @@ WRONG = {
     "port in the plane": (rigid(ports={"tip": (0.3, 0.1)}), r"'body.tip' has 2 coordinates where its body has 3"),
     "port nowhere": (rigid(ports={"tip": (0.3, 0.1, float("inf"))}), r"finite"),
     "port off a line": (rigid(inertia=(0.0, 0.1, 0.1)), r"'body.tip' .* lies off .*inertia"),
-    "velocity in the plane": (rigid(velocity=(1.0, 0.0)), r"velocity = \(1.0, 0.0\) needs 3 components"),
-    "spin in the plane": (rigid(angular_velocity=2.0), r"angular_velocity = 2.0 needs 3 components"),
+    "velocity without value": (rigid(velocity=(float("nan"), 0, 0)), "needs 3 finite components"),
+    "centre without value": (rigid(centre=(float("nan"), 0, 0)), "is not finite"),
+    "velocity in the plane": (rigid(velocity=(1.0, 0.0)), r"velocity = \(1.0, 0.0\) needs 3 finite components"),
+    "spin in the plane": (rigid(angular_velocity=2.0), r"angular_velocity = 2.0 needs 3 finite components"),
     "rod without length": (Rod((1, 0, 0), (1, 0, 0), 1.0), "a rod needs a length"),
     "mixed ends": (Rod((1, 0), (1, 0, 0), 1.0), "two coordinates each, or three each"),
     "negative radius": (Rod((0, 0, 0), (1, 0, 0), 1.0, -0.1), r"radius = -0.1 m"),
@@ -123,3 +125,54 @@ def test_a_link_between_points_that_coincide_but_for_rounding_is_refused():
     assembly.join("link", Distance(), "a.end", "b.start")
     with pytest.raises(ModelError, match=r"joint 'link': its points are 5\.55e-17 m apart; a link needs a length"):
         Simulation(assembly, 1e-3)
+
+
+def test_descriptions_keep_their_own_copy_of_arrays_and_lists():
+    place = np.array([1.0, 0.0, 0.0])
+    rod = Rod([0, 0, 0], place, np.float64(1.0))
+    place[0] = 9.0
+    assert rod.end == (1.0, 0.0, 0.0) and rod.elements[1, 0] == 1.0
+    assert rod == Rod((0, 0, 0), (1.0, 0.0, 0.0), 1.0) and hash(rod) == hash(Rod((0, 0, 0), (1.0, 0.0, 0.0), 1.0))
+    assert Revolute(axis=np.array([0, 0, 1.0])) == Revolute(axis=(0.0, 0.0, 1.0))
+
+
+def test_what_people_mistake_for_each_other_is_told_apart():
+    assembly = Assembly()
+    assembly.add("rod", Rod((0, 0, 0), (1, 0, 0), 1.0))
+    for wrong, message in (
+        (lambda: Simulation(assembly, 1e-3, Stable()), r"coupling = Stable.* is no coupling; give one such as Penalty"),
+        (lambda: Simulation("chain", 1e-3), "'chain' is no Assembly"),
+        (lambda: Simulation(assembly, "1e-4"), "dt = '1e-4' s; give a positive step"),
+        (lambda: Penalty(rule="stable"), "rule = 'stable' is no stiffness rule"),
+        (lambda: examine(assembly), "is no Simulation"),
+        (lambda: assembly.join("j", Spherical(), "ground.o", "rod.end"), "the ground has none of its own"),
+        (lambda: assembly.join("j", Spherical(), None, "rod.end"), "None is not a port"),
+        (lambda: assembly.at(Cut("j"), 1), "time = Cut"),
+        (lambda: Assembly(gravity="earth"), "gravity"),
+        (lambda: RigidBody(mass=1, inertia=1, centre=(0, 0), ports=[(0, 0)]), "give a mapping"),
+        (lambda: assembly.add("b", Rod((0, 0, 0), (1, 0, 0), "heavy")), "'b'.*wrong kind"),
+        (
+            lambda: Join("j", Spherical(), "ground", "rod.end", law="foo"),
+            "law = 'foo'; give one of momentum, kinematic",
+        ),
+    ):
+        with pytest.raises(ModelError, match=message):
+            wrong()
+    for length, message in (
+        (5.0, "length = 5 m, but its points are 2 m apart; give length=2"),
+        (-1.0, "a positive length"),
+    ):
+        trial = assembly.copy()
+        trial.join("j", Distance(length=length), "ground", "rod.end", at=(3.0, 0.0, 0.0))
+        with pytest.raises(ModelError, match=message):
+            Simulation(trial, 1e-3)
+
+
+@pytest.mark.parametrize("angle", [np.pi, np.pi - 1e-8])
+def test_a_rod_turned_by_half_keeps_right_handed_axes(angle):
+    from components.bodies.natural_stack import turned
+
+    now = np.array([[np.cos(angle), np.sin(angle), 0.0]])
+    frame = turned(np.eye(3), np.array([[1.0, 0.0, 0.0]]), now)
+    assert np.linalg.det(frame) == pytest.approx(1.0)
+    assert frame[0] == pytest.approx(now[0], abs=1e-7)

@@ -131,7 +131,7 @@ def test_unknown_names_are_refused_with_the_nearest_known_one():
         run.violation("elbw")
     with pytest.raises(ModelError, match="did you mean 'upper'"):
         run.position("uper.end")
-    with pytest.raises(ModelError, match=r"port of 'upper'.*known: start, end"):
+    with pytest.raises(ModelError, match=r"'upper' has no port 'tip'.*known: start, end"):
         run.position("upper.tip")
     with pytest.raises(ModelError, match="no joint or force 'storm'"):
         run.work("storm")

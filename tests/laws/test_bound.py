@@ -63,7 +63,7 @@ def unit_rows(x):
 
 
 def redundant_loop():
-    """Four welded-in hinges on one square: seven locks of twenty repeat others."""
+    """Four welded-in hinges on one square: six of twenty-three locks repeat others."""
     model = Assembly(gravity=(0.0, 0.0, 0.0))
     points = [(0, 0, 0), (0, 0, 0.4), (0.4, 0, 0.4), (0.4, 0, 0)]
     for k, name in enumerate("abc"):

@@ -6,7 +6,7 @@ import pytest
 import zoo
 from components import Load, Revolute, Spherical, Table
 from coordinator import Simulation
-from modular import Assembly, Limit, ModelError
+from modular import Assembly, Cut, Limit, ModelError
 
 STEPS = (1e-3, 1e-4, 1e-5)
 
@@ -70,3 +70,29 @@ def test_limits_travel_with_the_model_and_wrong_ones_are_refused():
             Limit(**wrong)
     with pytest.raises(ModelError, match="breaks_at = 5"):
         model.join("other", Revolute(), "ground", "rod.end", breaks_at=5)
+
+
+def test_a_new_joint_does_not_inherit_the_strain_of_an_old_one_of_its_name():
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    model.add("heavy", zoo.masses(3, (0, 0, 0), (0, 0, -1)))
+    model.add("light", zoo.RigidBody(mass=0.01, inertia=0 * np.eye(3), centre=(1, 0, 0), ports={"here": (1, 0, 0)}))
+    model.join("hook", Spherical(), "ground", "heavy.start", breaks_at=Limit(force=100.0))
+    model.join("rest", Spherical(), "ground", "light.here")
+    with Simulation(model, 1e-3) as simulation:
+        simulation.run(0.5)
+        simulation.cut("hook")
+        simulation.cut("rest")
+        simulation.join("hook", Spherical(), "ground", "light.here", breaks_at=Limit(force=5.0))
+        run = simulation.run(0.6)
+    assert not [event for event in run.events if event["kind"] == "break"]
+
+
+def test_a_cut_that_comes_after_the_break_is_noted_and_one_of_an_unknown_joint_refused_at_once():
+    model = struck(Limit(impulse=1.0))
+    model.at(0.08, Cut("pin"))
+    with Simulation(model, 1e-4) as simulation:
+        run = simulation.run(0.1)
+    assert [event["kind"] for event in run.events] == ["break", "too late"]
+    model.at(0.09, Cut("pn"))
+    with pytest.raises(ModelError, match=r"event Cut\('pn'\): there is no joint 'pn'; did you mean 'pin'"):
+        Simulation(model, 1e-4)

@@ -6,7 +6,7 @@ import pytest
 import references
 import scenarios
 import zoo
-from components import Fixed, Prismatic, Revolute, Spherical
+from components import Fixed, Load, Prismatic, Revolute, Spherical
 from coordinator import LeakWarning, Penalty, Simulation, Stable
 from modular import Assembly
 
@@ -146,3 +146,20 @@ def test_an_alarm_names_the_joint_that_leaks_and_rings_once():
     alarms = [event for event in run.events if event["kind"] == "alarm"]
     assert [event["name"] for event in alarms].count("pivot") == 1
     assert abs(alarms[0]["leaked"]) > 1e-6
+
+
+def test_ledgers_sum_to_zero_at_every_sample_also_at_events():
+    with Simulation(scenarios.load("chain", bodies=6), 1e-3) as simulation:
+        simulation.run(0.2)
+        simulation.cut("ball5")
+        simulation.apply("wind", Load((0.0, 0.3, 0.0)), "rod5.end")
+        simulation.run(0.25)
+        simulation.join("ball5", Spherical(), "rod4.end", "ground")
+        simulation.cut("ball3")
+        simulation.remove("wind")
+        simulation.apply("ball3", Load((0.1, 0.0, 0.0)), "rod1.end")  # a force may take over the name and its book
+        run = simulation.run(0.3)
+    for name in (*run.joints, *run.forces):
+        total = sum(run.ledger(name).values())
+        assert np.abs(total[np.isfinite(total)]).max() < 1e-12
+    assert abs(run.ledger("ball3")["leaked"][-1]) < 1e-3

@@ -7,7 +7,7 @@ import references
 import zoo
 from components import Law, Load, Moment, RigidBody, Rod, Spherical, SpringDamper, Table
 from coordinator import Run, Simulation
-from modular import Assembly, ModelError
+from modular import Assembly, Diverged, ModelError
 
 STEPS = (4e-3, 2e-3, 1e-3)
 
@@ -211,3 +211,42 @@ def test_a_named_law_is_repeated_from_the_run_folder(tmp_path):
     with Simulation(Run.load(tmp_path).assembly(), 1e-3) as simulation:
         second = simulation.run(0.2)
     assert np.array_equal(first.position("bob.here"), second.position("bob.here"))
+
+
+def test_a_spring_that_turns_against_its_body_keeps_the_joints_stable():
+    """Its share of the bound changes with its direction, also where all joints are mere points."""
+    dt = 1e-3
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("rod", RigidBody(mass=1.0, inertia=0.02, centre=(0.5, 0), ports={"a": (0, 0), "b": (1, 0)}))
+    wheel = {"mass": 1e4, "inertia": 1e5, "centre": (1.0, 0.0), "ports": {"h": (3.0, 0.0)}, "angular_velocity": 8.0}
+    model.add("wheel", RigidBody(**wheel))  # its rim carries the spring's end round the tip of the rod
+    model.join("pin", Spherical(), "ground", "rod.a")
+    model.apply("spring", SpringDamper(stiffness=0.25 / dt**2), "rod.b", "wheel.h")
+    with Simulation(model, dt) as simulation:
+        run = simulation.run(0.3)
+    assert np.abs(run.violation("pin")).max() < 1e-2
+
+
+def test_a_spring_too_stiff_is_blamed_itself_and_the_step_proposed_holds():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", zoo.masses(2, (0, 0), (1, 0)))
+    model.join("pin", Spherical(), "ground", "rod.start")
+    model.apply("stiff", SpringDamper(stiffness=1e8), "ground", "rod.end", at=(1.0, 1.0))
+    with Simulation(model, 1e-3) as simulation, pytest.raises(Diverged, match="spring 'stiff' is beyond") as error:
+        simulation.run(1.0)
+    with Simulation(model, error.value.holding_step) as simulation:
+        simulation.run(0.2)
+
+
+def test_a_law_that_goes_wrong_is_named():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((1.0, 0.0)))
+    for law, message in (
+        (lambda t, x, v: [1 / 0, 0], "'f': its law raised ZeroDivisionError"),
+        (lambda t: [0, 0], "'f': its law raised TypeError"),
+        (lambda t, x, v: None, "'f': its law returned None"),
+    ):
+        trial = model.copy()
+        trial.apply("f", Load(Law(law)), "bob.here")
+        with pytest.raises(ModelError, match=message):
+            Simulation(trial, 1e-3)

@@ -35,7 +35,7 @@ def test_slider_crank_follows_its_regular_branch_through_the_singular_position()
 def test_slider_crank_keeps_its_slide_within_3e7_m_for_five_seconds():
     with Simulation(scenarios.load("slider-crank"), 1e-4) as simulation:
         run = simulation.run(5.0)
-    assert np.abs(run.violation("slide")).max() <= 3e-7  # the thesis: 1e-5
+    assert np.abs(run.violation("slide")).max() <= 3e-7  # the thesis, whose step is not told: 1e-5
     folded = np.flatnonzero(np.diff(np.sign(run.position("crank.end")[:, 0])))
     assert run.time[folded][:2] == pytest.approx([1.163, 3.489], abs=2e-3)
     # on the regular branch the tip runs from one end of the axis to the other; on the singular one it would stay at 0

@@ -6,9 +6,9 @@ import pytest
 import references
 import scenarios
 import zoo
-from components import Fixed, Load, PointMassRod, Revolute, Rod, Spherical
+from components import Fixed, Load, PointMassRod, PointOnLine, Revolute, Rod, Spherical
 from coordinator import Simulation
-from modular import Assembly, ModelError
+from modular import Assembly, Crossing, Cut, ModelError
 
 
 def memory(simulation):
@@ -252,3 +252,80 @@ def test_ten_metres_away_and_turned_nothing_changes_and_renumbering_neither():
         x_new, v_new = track(**variant)
         assert np.abs(x_new - x).max() <= 1e-12, variant
         assert np.abs(v_new - v).max() <= 1e-9, variant
+
+
+def test_a_joint_placed_by_hand_is_the_same_joint_too_when_cut_and_made_again():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("a", zoo.full(2, (0, 0), (1, 0)))
+    model.add("b", zoo.full(2, (1.5, 0), (2.5, 0)))
+    model.join("pin", Revolute(), "ground", "a.start")
+    model.join("link", Revolute(), "a.end", "b.start", at=(1.25, 0.0))
+    with Simulation(model, 1e-3) as simulation:
+        simulation.run(0.3)
+        bodies, markers = memory(simulation)
+        gap = simulation.recorded.violation("link")[-1]
+        simulation.cut("link")
+        simulation.join("link", Revolute(), "a.end", "b.start", at=(1.25, 0.0))
+        again, markers_again = memory(simulation)
+        assert all(same(bodies[name].values(), again[name].values()) for name in bodies)
+        assert all(same(markers[name], markers_again[name]) for name in markers)
+        assert np.array_equal(simulation.recorded.violation("link")[-1], gap)
+
+
+def test_a_body_that_went_takes_the_memory_of_its_joints_along():
+    """A reset at one tick is no cut and re-made joint: the old place on the ground means nothing to the new body."""
+    model = scenarios.load("double-pendulum")
+    with Simulation(model, 1e-3) as simulation:
+        simulation.run(0.3)
+        simulation.remove("lower")
+        simulation.cut("pivot")
+        simulation.remove("upper")
+        simulation.add("upper", model.bodies["upper"])
+        simulation.join("pivot", Revolute(), "ground", "upper.start")
+        run = simulation.run(0.5)
+    late = run.ticks >= 300
+    assert np.abs(run.violation("pivot")[late]).max() < 1e-4
+
+
+@pytest.mark.parametrize(("dt", "speed"), [(1e-3, 0.15), (1e-2, 1.5), (1e-4, 1e-3)])
+def test_slow_impacts_are_impacts_too(dt, speed):
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("bob", zoo.RigidBody(mass=2.0, inertia=0.0, centre=(0, 0), ports={"here": (0, 0)}, velocity=(speed, 0.0)))
+    with Simulation(model, dt) as simulation:
+        simulation.join("pin", Spherical(), "ground", "bob.here")
+        assert simulation.ledger("pin")["impact"] == pytest.approx(speed**2, rel=1e-12)
+        assert np.abs(simulation.port_motion("bob.here")[1]).max() < 1e-15
+
+
+def test_events_at_one_instant_all_happen_then():
+    """Two mirror pendulums reach their levels together, between two ticks; both are cut there."""
+    model = Assembly(gravity=(0.0, -9.81))
+    for name, side in (("left", -1), ("right", 1)):
+        model.add(name, zoo.masses(2, (3.0 * side, 0), (4.0 * side, 0)))
+        model.join(f"{name}-pin", Revolute(), "ground", f"{name}.start")
+        model.when(Crossing(f"{name}.end", "y", -0.5), Cut(f"{name}-pin"))
+    with Simulation(model, 1e-3) as simulation:
+        run = simulation.run(0.6)
+    assert [event["name"] for event in run.events] == ["left-pin", "right-pin"]
+    assert run.events[0]["time"] == pytest.approx(run.events[1]["time"], abs=1e-9)
+
+
+def test_the_kinematic_law_is_for_joints_that_only_hold_two_points():
+    with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
+        simulation.run(0.2)
+        simulation.cut("elbow")
+        simulation.run(0.3)
+        for joint in (Fixed(), PointOnLine(axis=(1.0, 0.0))):
+            with pytest.raises(ModelError, match=r"'hook': law='kinematic' is for joints"):
+                simulation.join("hook", joint, "ground", "lower.end", law="kinematic")
+            assert simulation.assembly.joints == ("pivot",)
+            assert "hook" not in simulation.system.joint_home
+        simulation.run(0.31)
+
+
+def test_the_own_copy_of_the_model_has_its_own_gravity():
+    model = scenarios.load("double-pendulum")
+    with Simulation(model, 1e-3) as simulation:
+        model.gravity[1] = 0.0
+        simulation.cut("pivot")
+        assert simulation.run(0.1).acceleration("upper.end")[-1, 1] < -5.0
