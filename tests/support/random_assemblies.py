@@ -43,7 +43,7 @@ def random_assembly(seed, *, most=12, ratio=1000.0):
 def random_body(rng, dimension, start, end, mass):
     length = float(np.linalg.norm(end - start))
     if rng.random() < 0.5:
-        radius = 0.0 if rng.random() < 0.5 else length * rng.uniform(0.005, 0.3)
+        radius = 0.0 if rng.random() < 0.5 else length * rng.uniform(0.02, 0.3)  # thinner: docs/decisions/0008, limits
         return Rod(tuple(start), tuple(end), mass, radius if dimension == 3 else 0.0)
     centre = start + rng.uniform(0.2, 0.8) * (end - start)
     ports = {"start": tuple(start), "end": tuple(end)}
