@@ -265,7 +265,7 @@ class Run:
             "segments": layout,
         }
         _write(folder / "arrays.npz", lambda path: np.savez(path, **arrays))
-        text = json.dumps(data, indent=1)
+        text = json.dumps(_finite(data), indent=1, allow_nan=False)
         _write(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
         return folder
 
@@ -399,3 +399,12 @@ def _write(path: Path, write: Callable[[Path], Any]) -> None:
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"this run: {missing(what, name, known)}"
+
+
+def _finite(value: Any) -> Any:
+    """Strict JSON knows no NaN and no infinity; a margin without a value is None there."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

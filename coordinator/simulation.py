@@ -13,6 +13,7 @@ from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
+from coordinator.impact import agree_velocities, stop_by_impulse, stop_by_shift
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.recorder import Recorder
@@ -227,8 +228,8 @@ class Simulation:
         if not home.again:
             self.breakage.forget(name)
         if speed > AT_REST and not home.again:
-            resolve = self.system.resolve_impact if law == "momentum" else self.system.shift_bodies
-            details |= {"impact": resolve(name), "law": law}
+            stop = stop_by_impulse if law == "momentum" else stop_by_shift
+            details |= {"impact": stop(self.system, name), "law": law}
         self._after("join", name, home.owners, **details)
 
     def cut(self, name: str, kind: str = "cut", **details: float) -> None:
@@ -352,7 +353,9 @@ class Simulation:
         self._check_conditions()
         self.coupling.configure(self.system, self.dt)
         self.system.show()
-        self._check_velocities(project)
+        lost = agree_velocities(self.system, project=project)
+        if lost:
+            self.events.append({"tick": 0, "time": 0.0, "kind": "projection", "name": "velocities", "energy": lost})
         self.coupling.settle(self.system, self.dt, self.assembly.bodies)
         self._log_margins()
         self.record()
@@ -368,34 +371,6 @@ class Simulation:
             for port in scheduled.condition.ports if scheduled.condition is not None else ():
                 if PortName.parse(port, "condition").body not in later:
                     self.assembly.port(port, f"condition on '{port}'")
-
-    def _check_velocities(self, project: bool) -> None:
-        lost = 0.0
-        worst: tuple[str, float] = ("", 0.0)
-        limit = 1e-9 * max(1.0, *(float(np.abs(b.state()["v"]).max(initial=0.0)) for b in self.system.bodies), 1.0)
-        for _ in range(2000):
-            worst = ("", 0.0)
-            for joints in self.system.joints:
-                joints.measure(self.system.elements)
-                rates = np.abs(joints.rate[: joints.count]).max(axis=1)
-                k = int(np.argmax(rates))
-                worst = max(worst, (joints.names[k], float(rates[k])), key=lambda item: item[1])
-            if worst[1] <= limit or not project:
-                break
-            for (
-                name,
-                home,
-            ) in self.system.joint_home.items():  # Gauss-Seidel: each joint in turn stops its own motion
-                home.stack.measure(self.system.elements)
-                if np.abs(home.stack.rate[home.stack.row[name]]).max() > 0.1 * limit:
-                    lost += self.system.resolve_impact(name)
-        if worst[1] > max(1e-6, limit):
-            raise ModelError(
-                f"joint '{worst[0]}': the initial velocities violate it by {worst[1]:.4g} m/s (or rad/s). Make them agree, or let "
-                "them be projected with Simulation(…, project_velocities=True)."
-            )
-        if lost:
-            self.events.append({"tick": 0, "time": 0.0, "kind": "projection", "name": "velocities", "energy": lost})
 
     def _tolerance(self, first: str, second: str, *, moving: bool) -> float:
         """How far apart the points of a joint may be [m]: rounding, and while things move what penalty joints leave open.

@@ -19,7 +19,7 @@ from modular.errors import ModelError
 from modular.force import Forces
 from modular.joint import Attachment
 from modular.joints import Joints
-from modular.ledger import IMPACT, LEDGER, RELEASED, STORED, WORK_FIRST, close
+from modular.ledger import LEDGER, RELEASED, STORED, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
 
@@ -181,53 +181,6 @@ class System:
         self.joint_stacks = {key: stack for key, stack in self.joint_stacks.items() if stack.names}
         self.version += 1
         return released
-
-    def resolve_impact(self, name: str) -> float:
-        """Stop the relative motion that a joint locks by one impulse from the seen mass; the energy lost [J].
-
-        p = -W^+ phi': neighbours of the two bodies are not asked, their joints take up the jump afterwards.
-        """
-        home = self.joint_home[name]
-        row = home.stack.row[name]
-        self.respond()
-        home.stack.see(self.elements)
-        impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
-        lost = 0.0
-        for column, (owner, start, jacobian) in enumerate(
-            zip(home.owners, home.starts, (home.stack.on_first[row], home.stack.on_second[row]), strict=True)
-        ):
-            if owner == GROUND:
-                continue
-            pushes = {start + k: jacobian[:, k, :].T @ impulse for k in range(jacobian.shape[1])}
-            work = cast(GivesCompliance, self.body_home[owner]).push(owner, pushes, self.elements)
-            home.stack.ledger[row, WORK_FIRST + column] += work
-            lost -= work
-        home.stack.ledger[row, IMPACT] += lost
-        self.show()
-        home.stack.measure(self.elements)
-        return lost
-
-    def shift_bodies(self, name: str) -> float:
-        """Stop the relative motion of the two points of a joint by shifting its bodies, angular velocities kept.
-
-        The law of Séguy 2003, Figure VI-18, which no impulse at the joint obeys. Two bodies share the shift so that
-        their linear momentum stays. Returns the energy lost [J].
-        """
-        home = self.joint_home[name]
-        velocity = self.elements.velocity
-        gap = velocity[home.starts[1]] - velocity[home.starts[0]]
-        lightness = [0.0 if owner == GROUND else 1.0 / self.masses[owner] for owner in home.owners]
-        row, lost = home.stack.row[name], 0.0
-        for column, (owner, sign) in enumerate(zip(home.owners, (1.0, -1.0), strict=True)):
-            if owner != GROUND:
-                share = sign * lightness[column] / sum(lightness)
-                work = cast(GivesCompliance, self.body_home[owner]).shift(owner, share * gap)
-                home.stack.ledger[row, WORK_FIRST + column] += work
-                lost -= work
-        home.stack.ledger[row, IMPACT] += lost
-        self.show()
-        home.stack.measure(self.elements)
-        return lost
 
     # --- forces ----------------------------------------------------------------------------------------------------
 

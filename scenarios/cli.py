@@ -183,6 +183,8 @@ def run(
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             chosen = read_coupling(coupling, rule)
         dt, until = times(assembly, dt, until)
+        if out is not None and str(out) in ("", "."):
+            raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
             simulation = prepare(console, assembly, dt, chosen, record_every, project_velocities)
             print_margin(console, simulation)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from components.bodies import natural_compliance as compliance
 from components.bodies import natural_kernels as kernels
 from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.body import Body
@@ -187,12 +188,12 @@ class NaturalBodies(Stack):
     def respond(self, elements: Elements, *, constrained: bool = True) -> None:
         """Write B per element: accelerations per force are B B^T between the elements of one body."""
         if constrained:
-            kernels.respond_loop(
+            compliance.respond_loop(
                 self.count, self.q, self.slip, self.centre, self.axes, self.spin,
                 self.attached, self.weights, self.numbers, elements.response,
             )  # fmt: skip
         else:
-            kernels.respond_freely_loop(
+            compliance.respond_freely_loop(
                 self.count,
                 self.root,
                 self.shape[1],
@@ -204,7 +205,7 @@ class NaturalBodies(Stack):
 
     def tighten(self, elements: Elements) -> None:
         """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
-        kernels.tighten_loop(self.count, self.attached, self.numbers, elements.load, elements.bound)
+        compliance.tighten_loop(self.count, self.attached, self.numbers, elements.load, elements.bound)
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
@@ -215,7 +216,7 @@ class NaturalBodies(Stack):
             if impulse is not None:
                 total += np.outer(self.weights[row, k], impulse)
         jump = np.zeros(self.shape)
-        kernels.push_row(self.q[row], total, self.inverse_mass[row], self.inverse_local[row], jump)
+        compliance.push_row(self.q[row], total, self.inverse_mass[row], self.inverse_local[row], jump)
         work = float(np.sum(total * (self.v[row] + 0.5 * jump)))
         self.v[row] += jump
         return work

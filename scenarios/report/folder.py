@@ -105,5 +105,5 @@ def load_run(path: Path) -> Run:
         raise
     except Exception as error:  # whatever a damaged file leads to
         raise ModelError(
-            f"'{path}' cannot be read as a run ({type(error).__name__}: {error}); are its files complete?"
+            f"'{path}' cannot be read as a run ({type(error).__name__}); run.json or arrays.npz is damaged or incomplete."
         ) from error

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zoo
-from components.bodies.natural_kernels import largest_eigenvalue
+from components.bodies.natural_compliance import largest_eigenvalue
 from modular.seen_mass import invert_rotations
 
 

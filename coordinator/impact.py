@@ -1,0 +1,98 @@
+"""Impacts: the relative motion that a new joint stops, and velocities that violate joints before a run."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from coordinator.system import System
+from modular.body import GivesCompliance
+from modular.errors import ModelError
+from modular.ledger import IMPACT, WORK_FIRST
+from modular.port import GROUND
+
+SWEEPS = 2000  # of all joints, until initial velocities agree
+
+
+def stop_by_impulse(system: System, name: str) -> float:
+    """Stop the relative motion that a joint locks by one impulse from the seen mass; the energy lost [J].
+
+    p = -W^+ phi': neighbours of the two bodies are not asked, their joints take up the jump afterwards.
+    """
+    home = system.joint_home[name]
+    row = home.stack.row[name]
+    system.respond()
+    home.stack.see(system.elements)
+    impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
+    lost = 0.0
+    for column, (owner, start, jacobian) in enumerate(
+        zip(home.owners, home.starts, (home.stack.on_first[row], home.stack.on_second[row]), strict=True)
+    ):
+        if owner == GROUND:
+            continue
+        pushes = {start + k: jacobian[:, k, :].T @ impulse for k in range(jacobian.shape[1])}
+        work = cast(GivesCompliance, system.body_home[owner]).push(owner, pushes, system.elements)
+        home.stack.ledger[row, WORK_FIRST + column] += work
+        lost -= work
+    home.stack.ledger[row, IMPACT] += lost
+    system.show()
+    home.stack.measure(system.elements)
+    return lost
+
+
+def stop_by_shift(system: System, name: str) -> float:
+    """Stop the relative motion of the two points of a joint by shifting its bodies, angular velocities kept.
+
+    The law of Séguy 2003, Figure VI-18, which no impulse at the joint obeys. Two bodies share the shift so that
+    their linear momentum stays. Returns the energy lost [J].
+    """
+    home = system.joint_home[name]
+    velocity = system.elements.velocity
+    gap = velocity[home.starts[1]] - velocity[home.starts[0]]
+    lightness = [0.0 if owner == GROUND else 1.0 / system.masses[owner] for owner in home.owners]
+    row, lost = home.stack.row[name], 0.0
+    for column, (owner, sign) in enumerate(zip(home.owners, (1.0, -1.0), strict=True)):
+        if owner != GROUND:
+            share = sign * lightness[column] / sum(lightness)
+            work = cast(GivesCompliance, system.body_home[owner]).shift(owner, share * gap)
+            home.stack.ledger[row, WORK_FIRST + column] += work
+            lost -= work
+    home.stack.ledger[row, IMPACT] += lost
+    system.show()
+    home.stack.measure(system.elements)
+    return lost
+
+
+def agree_velocities(system: System, *, project: bool) -> float:
+    """Refuse initial velocities that violate a joint, or let all joints stop theirs in turn; the energy lost [J].
+
+    Gauss-Seidel over the joints: neighbours only, and as many sweeps as it takes.
+    """
+    lost, worst = 0.0, ("", 0.0)
+    limit = 1e-9 * max(1.0, *(float(np.abs(b.state()["v"]).max(initial=0.0)) for b in system.bodies), 1.0)
+    for _ in range(SWEEPS):
+        worst = _fastest(system)
+        if worst[1] <= limit or not project:
+            break
+        for name, home in system.joint_home.items():
+            home.stack.measure(system.elements)
+            if np.abs(home.stack.rate[home.stack.row[name]]).max() > 0.1 * limit:
+                lost += stop_by_impulse(system, name)
+    if worst[1] > max(1e-6, limit):
+        raise ModelError(
+            f"joint '{worst[0]}': the initial velocities violate it by {worst[1]:.4g} m/s (or rad/s). Make them agree, or let "
+            "them be projected with Simulation(…, project_velocities=True)."
+        )
+    return lost
+
+
+def _fastest(system: System) -> tuple[str, float]:
+    """The joint whose sides move fastest against it, and how fast."""
+    worst = ("", 0.0)
+    for joints in system.joints:
+        joints.measure(system.elements)
+        rates = np.abs(joints.rate[: joints.count]).max(axis=1)
+        k = int(np.argmax(rates))
+        worst = max(worst, (joints.names[k], float(rates[k])), key=lambda item: item[1])
+    return worst
