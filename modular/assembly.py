@@ -79,15 +79,15 @@ class Assembly:
 
     @property
     def graph(self) -> nx.MultiGraph:
-        """The joint graph: bodies and the ground are nodes; joints and forces between two bodies are edges."""
+        """The joint graph: bodies and the ground are nodes, joints and forces edges; an external force comes from the ground."""
         graph = nx.MultiGraph()
         graph.add_node(GROUND)
         graph.add_nodes_from(self.bodies)
         for name, edge in self.joint_edges.items():
             graph.add_edge(edge.first.body, edge.second.body, key=name, joint=edge.joint)
         for name, force in self.force_edges.items():
-            if len(force.ports) == 2:
-                graph.add_edge(force.ports[0].body, force.ports[1].body, key=name, force=force.force)
+            first = force.ports[0].body if len(force.ports) == 2 else GROUND
+            graph.add_edge(first, force.ports[-1].body, key=name, force=force.force)
         return graph
 
     # --- building --------------------------------------------------------------------------------------------------

@@ -87,6 +87,9 @@ def sprung():
 
 MODELS = {
     "2 balls": lambda: chain(2, Spherical(), 0.005),
+    "2 welds, slender": lambda: chain(2, Fixed(), 0.0005),
+    "10 hinges": lambda: chain(10, Revolute(axis=(0.1, 1.0, 0.2)), 0.005),
+    "100 hinges": lambda: chain(100, Revolute(axis=(0.1, 1.0, 0.2)), 0.005),
     "3 hinges": lambda: chain(3, Revolute(axis=(0.1, 1.0, 0.2)), 0.01),
     "10 balls": lambda: chain(10, Spherical(), 0.005),
     "10 slender": lambda: chain(10, Spherical(), 0.0),

@@ -6,7 +6,9 @@ from scipy.integrate import quad
 
 import references
 import scenarios
-from coordinator import Penalty, Simulation, Stable
+from components import Load, SpringDamper
+from coordinator import Penalty, Shannon, Simulation, Stable
+from modular import AugmentedLagrangian
 
 
 def crank_rates(t, y):
@@ -89,3 +91,31 @@ def test_a_located_event_is_the_same_for_the_motion_as_one_at_a_tick():
             run = simulation.run(1.2)
         tracks.append(run.position("rod.start")[:: round(4e-4 / dt)])
     assert np.abs(tracks[0] - tracks[1]).max() < 1e-5
+
+
+def test_the_settings_of_the_thesis_do_what_its_figures_show():
+    """VI-3: on the reference to the eye at 1e-4, clearly off at 1e-3; VI-11, VI-12: no explosion at 1e-2, nor in 30 s."""
+    reference = references.planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-2, 500)[:, 1]
+    coupling = Penalty(rule=Shannon(delta=0.3, damping=0.05), internal=AugmentedLagrangian.thesis())
+    errors = {}
+    for dt, until in ((1e-4, 5.0), (1e-3, 5.0), (1e-2, 5.0), (1e-3, 30.0)):
+        with Simulation(scenarios.load("double-pendulum"), dt, coupling) as simulation:
+            run = simulation.run(until)
+        lengths = 1 + np.concatenate([run.internal_violation(name) for name in ("upper", "lower")])
+        assert np.abs(lengths - 1).max() < 0.05
+        assert np.abs(run.position("lower.end")).max() < 2.2
+        errors[dt, until] = np.linalg.norm(
+            run.position("lower.end")[:: round(1e-2 / dt)][:501] - reference, axis=1
+        ).max()
+    assert errors[1e-4, 5.0] < 0.03  # of two metres
+    assert 0.1 < errors[1e-3, 5.0] < 1.0
+
+
+def test_forces_and_joints_are_edges_of_one_graph():
+    model = scenarios.load("slider-crank")
+    model.apply("spring", SpringDamper(10.0), "crank.start", "rod.end")
+    model.apply("push", Load((1.0, 0.0)), "rod.end")
+    graph = model.graph
+    assert set(graph.nodes) == {"ground", "crank", "rod"}
+    assert {key for _, _, key in graph.edges(keys=True)} == {"pivot", "elbow", "slide", "spring", "push"}
+    assert set(graph["ground"]["rod"]) == {"slide", "push"} and set(graph["crank"]["rod"]) == {"elbow", "spring"}
