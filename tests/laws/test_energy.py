@@ -28,7 +28,7 @@ MODELS = {
 }
 
 
-STEPS = (1e-3, 5e-4, 2.5e-4)
+STEPS = (5e-4, 2.5e-4, 1.25e-4)
 
 
 @pytest.mark.parametrize("name", MODELS)
