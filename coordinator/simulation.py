@@ -68,7 +68,7 @@ class Simulation:
             raise ModelError(f"Simulation: dt = {dt!r} s; give a positive step, such as 1e-4.")
         if int(record_every) != record_every or record_every < 1:
             raise ModelError(f"Simulation: record_every = {record_every}; give a whole number of ticks from 1 on.")
-        self.dt = float(dt)
+        self._dt = float(dt)
         self.coupling: Coupling = Penalty() if coupling is None else coupling
         self.assembly = assembly.copy()
         self.system = System(self.assembly.gravity, grouped=grouped)
@@ -133,6 +133,11 @@ class Simulation:
     @tick.setter
     def tick(self, value: int) -> None:
         self.system.tick = value
+
+    @property
+    def dt(self) -> float:
+        """The step [s]; gains, schedule and record hang on it, so it stays."""
+        return self._dt
 
     @property
     def time(self) -> float:
