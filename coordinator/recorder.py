@@ -133,7 +133,3 @@ class Recorder:
         ]
         closed = {name: row.copy() for name, row in system.closed.items()}
         return Segment(np.empty(size, np.int64), bodies, joints, forces, closed)
-
-    def ticks_kept(self) -> int:
-        """Number of samples so far."""
-        return sum(segment.used for segment in self.segments)

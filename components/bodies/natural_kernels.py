@@ -11,8 +11,6 @@ import numpy as np
 from modular.elements import Array, Indices
 from modular.kernel import kernel
 
-MODES = 6
-
 
 @kernel
 def differences(q: Array, w: Array) -> None:

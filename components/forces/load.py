@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from components.forces.values import Signals, Value, check_value
+from components.forces.external import External
+from components.forces.values import Value, check_value
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
 from modular.kernel import kernel
-from modular.ledger import Booked, supply_loop
 from modular.side import Mark, Side
 
 
@@ -51,49 +51,21 @@ class Load(Force):
         return cls((1.3, -0.7, 0.4)[:dimension])
 
 
-class Loads(Booked):
+class Loads(External):
     """External forces, one row each."""
 
-    force: Array  # [N]
-
     def __init__(self, dimension: int) -> None:
-        super().__init__()
-        self.column("force", dimension)
-        self.signals = Signals()
+        super().__init__(dimension, elements=1)
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a load in."""
         assert isinstance(force, Load)
-        row = self.add_row(name)
-        self.first[row] = self.second[row] = first[0]
-        self.signals.add(name, force.force, self.force[row])
-
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.signals.remove(name)
-        self.remove_row(name)
+        self.take(name, force.force, first)
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements."""
-        self.signals.update(
-            self.row, self.force, time, elements.position, elements.current_velocity, self.first[: self.count].tolist()
-        )
-        load_loop(self.count, self.first, self.force, elements.force)
-
-    @property
-    def turns(self) -> bool:
-        """It asks nothing."""
-        return False
-
-    def ask(self, elements: Elements, dt: float) -> None:
-        """A load is no spring: it asks nothing of the step."""
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the work of the tick that has just passed."""
-        supply_loop(
-            self.count, self.first, 1, dt, elements.force, elements.force_before, elements.velocity,
-            elements.velocity_before, self.ledger,
-        )  # fmt: skip
+        self.update(elements, time)
+        load_loop(self.count, self.first, self.value, elements.force)
 
 
 @kernel

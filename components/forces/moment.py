@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from components.forces.values import Signals, Value, check_value
+from components.forces.external import External
+from components.forces.values import Value, check_value
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
 from modular.kernel import kernel
-from modular.ledger import Booked, supply_loop
 from modular.side import Mark, Side
 
 
@@ -65,50 +65,21 @@ class Moment(Force):
         return cls(0.3) if dimension == 2 else cls((0.3, -0.2, 0.15))
 
 
-class Moments(Booked):
+class Moments(External):
     """External moments, one row each."""
 
-    moment: Array  # [N m]
-
     def __init__(self, dimension: int) -> None:
-        super().__init__()
-        self.column("moment", 2 * dimension - 3)
-        self.signals = Signals()
-        self.lines = 1 if dimension == 2 else 3
+        super().__init__(2 * dimension - 3, elements=2 if dimension == 2 else 4)
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a moment in."""
         assert isinstance(force, Moment)
-        row = self.add_row(name)
-        self.first[row] = self.second[row] = first[0]
-        self.signals.add(name, force.moment, self.moment[row])
-
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.signals.remove(name)
-        self.remove_row(name)
+        self.take(name, force.moment, first)
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the directions."""
-        self.signals.update(
-            self.row, self.moment, time, elements.position, elements.current_velocity, self.first[: self.count].tolist()
-        )
-        moment_loop(self.count, self.first, self.lines, self.moment, elements.position, elements.force)
-
-    @property
-    def turns(self) -> bool:
-        """It asks nothing."""
-        return False
-
-    def ask(self, elements: Elements, dt: float) -> None:
-        """A moment is no spring: it asks nothing of the step."""
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the work of the tick that has just passed."""
-        supply_loop(
-            self.count, self.first, self.lines + 1, dt, elements.force, elements.force_before, elements.velocity,
-            elements.velocity_before, self.ledger,
-        )  # fmt: skip
+        self.update(elements, time)
+        moment_loop(self.count, self.first, self.elements - 1, self.value, elements.position, elements.force)
 
 
 @kernel
