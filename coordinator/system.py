@@ -62,7 +62,7 @@ class System:
         self.joint_home: dict[str, JointHome] = {}
         self.force_home: dict[str, ForceHome] = {}
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
-        self._just_cut: list[tuple[float, JointEdge, Attachment]] = []  # joints cut at this very instant
+        self._just_cut: list[tuple[float, JointEdge, Attachment, Array]] = []  # joints cut at this very instant
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
@@ -127,7 +127,7 @@ class System:
         """
         first, second = self.sides((edge.first, edge.second), edge.at)
         old = self.remade(edge)
-        attachment = old if old is not None else self._attach(name, edge, first, second, tolerance)
+        attachment = old[0] if old is not None else self._attach(name, edge, first, second, tolerance)
         form = attachment.form
         if law == "kinematic" and (form.rotations or form.locks != len(self.gravity)):
             raise ModelError(
@@ -141,6 +141,8 @@ class System:
         row = stack.add_row(name)
         stack.first[row], stack.second[row] = starts
         stack.marker[row] = attachment.marker
+        if old is not None:
+            stack.preload[row] = old[1]
         home = JointHome(stack, attachment, (first.owner, second.owner), starts, old is not None)
         self.joint_home[name] = home
         if name in self.closed:
@@ -164,17 +166,18 @@ class System:
             )
         return attachment
 
-    def remade(self, edge: JointEdge) -> Attachment | None:
-        """The marks of an equal joint in the same place that was cut at this very instant, if there was one."""
+    def remade(self, edge: JointEdge) -> tuple[Attachment, Array] | None:
+        """The marks and the preload of an equal joint in the same place that was cut at this very instant, if there was one."""
         self._just_cut = [entry for entry in self._just_cut if entry[0] == self.tick + self.part]
-        return next((attachment for _, cut, attachment in self._just_cut if cut == edge), None)
+        return next(((attachment, preload) for _, cut, attachment, preload in self._just_cut if cut == edge), None)
 
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.pop(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         form = home.attachment.form
-        self._just_cut.append((self.tick + self.part, edge, home.attachment))
+        preload = home.stack.preload[home.stack.row[name]].copy()
+        self._just_cut.append((self.tick + self.part, edge, home.attachment, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(owner, start, count)
         home.stack.remove_row(name)

@@ -18,6 +18,7 @@ class Joints(Booked):
     error: Array  # phi, (n, m) [m], [-]
     rate: Array  # its time derivative
     effort: Array  # sigma [N], [N m]
+    preload: Array  # the part of it that a joint carries from its start, its spring unstretched
     on_first: Array  # Jacobian with respect to the elements of the first side, (n, m, elements, d)
     on_second: Array
     stiffness: Array  # K, (n, m, m)
@@ -31,7 +32,7 @@ class Joints(Booked):
         super().__init__()
         self.form = form
         self.column("marker", form.marker)
-        for name in ("error", "rate", "effort"):
+        for name in ("error", "rate", "effort", "preload"):
             self.column(name, form.rows)
         self.column("on_first", form.rows, form.first, dimension)
         self.column("on_second", form.rows, form.second, dimension)
@@ -59,11 +60,11 @@ class Joints(Booked):
         rate_loop(self.count, self.first, self.second, self.on_first, self.on_second, elements.velocity, self.rate)
 
     def exert(self, elements: Elements) -> None:
-        """Spring and damper: sigma = K phi + C phi', and -J^T sigma on the elements of both sides."""
+        """Spring, damper and preload: sigma = K phi + C phi' + sigma_0, and -J^T sigma on the elements of both sides."""
         rate_loop(self.count, self.first, self.second, self.on_first, self.on_second, elements.velocity, self.rate)
         exert_loop(
             self.count, self.first, self.second, self.on_first, self.on_second, self.stiffness, self.damping,
-            self.error, self.rate, self.effort, elements.force, self.power, self.ledger,
+            self.error, self.rate, self.preload, self.effort, elements.force, self.power, self.ledger,
         )  # fmt: skip
 
     def account(self, elements: Elements, dt: float) -> None:
@@ -133,12 +134,16 @@ def exert_loop(
     damping: Array,
     error: Array,
     rate: Array,
+    preload: Array,
     effort: Array,
     force: Array,
     power: Array,
     ledger: Array,
 ) -> None:
-    """Explicit penalty, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars."""
+    """Explicit penalty, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars.
+
+    The preload is what marks set off by K^-1 sigma_0 would give (coordinator/equilibrium.py); its energy is sigma_0 . phi.
+    """
     rows = error.shape[1]
     for n in range(count):
         stored = 0.0
@@ -149,8 +154,8 @@ def exert_loop(
             for j in range(rows):
                 spring += stiffness[n, i, j] * error[n, j]
                 damper += damping[n, i, j] * rate[n, j]
-            effort[n, i] = spring + damper
-            stored += 0.5 * spring * error[n, i]
+            effort[n, i] = spring + damper + preload[n, i]
+            stored += (0.5 * spring + preload[n, i]) * error[n, i]
             taken += damper * rate[n, i]
         power[n] = taken
         ledger[n, STORED] = stored

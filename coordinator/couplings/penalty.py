@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from coordinator.couplings.coupling import Coupling, require
+from coordinator.equilibrium import carry_loads
 from coordinator.margins import stability_margins
 from coordinator.rules import Stable, StiffnessRule
 from coordinator.system import System
@@ -26,6 +27,7 @@ class Penalty(Coupling):
     rule: StiffnessRule = field(default_factory=Stable)
     newmark: Newmark = field(default_factory=Newmark)
     internal: AugmentedLagrangian = field(default_factory=AugmentedLagrangian)
+    preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,6 +77,8 @@ class Penalty(Coupling):
         books = [
             (stack.ledger[: stack.count, STORED].copy(), stack.power[: stack.count].copy()) for stack in system.booked
         ]
+        if self.preload:
+            carry_loads(system, dt, names, self.newmark, self.internal)
         system.show()
         elements.current_velocity[:] = elements.velocity
         for joints in system.joints:
@@ -94,7 +98,9 @@ class Penalty(Coupling):
             stack.keep_books(held, power, moved)
             stack.open_books()
         for bodies in system.bodies_as(PredictsAndCorrects):
+            bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
             bodies.reevaluate(elements, names)
+            bodies.configure(self.newmark, self.internal, dt)
 
     def margins(self, system: System, dt: float) -> dict[str, float]:
         """From the local coupled bound."""

@@ -121,11 +121,16 @@ def below(figure: Figure, axes: Axes, columns: int = 2) -> None:
 def _without_jolt(panels: Sequence[Axes], units: Sequence[str]) -> None:
     """Where the release alone would fill a panel, its peak leaves the panel and is told in words."""
     for panel, unit in zip(panels, units, strict=True):
-        curves = [np.asarray(line.get_xydata(), float) for line in panel.lines]
-        late = max(peak(curve[curve[:, 0] > JOLT, 1]) for curve in curves)
-        early = max(peak(curve[:, 1]) for curve in curves)
+        late, early = _peaks([panel])
         if 0.0 < late < 0.4 * early:
-            panel.set_ylim(-1.4 * late, 1.4 * late)
+            scale = _peaks(panel.get_shared_y_axes().get_siblings(panel))[0]
+            panel.set_ylim(-1.2 * scale, 1.2 * scale)
             panel.text(
                 0.03, 0.97, f"at the release ±{early:.2g} {unit}", transform=panel.transAxes, fontsize=8, va="top"
             )
+
+
+def _peaks(panels: Sequence[Axes]) -> tuple[float, float]:
+    """The peak of all curves after the release, and with it."""
+    curves = [np.asarray(line.get_xydata(), float) for panel in panels for line in panel.lines]
+    return max(peak(curve[curve[:, 0] > JOLT, 1]) for curve in curves), max(peak(curve[:, 1]) for curve in curves)

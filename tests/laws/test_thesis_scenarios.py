@@ -7,7 +7,7 @@ from scipy.integrate import quad
 import references
 import scenarios
 from components import Load, SpringDamper
-from coordinator import Penalty, Shannon, Simulation, Stable
+from coordinator import Penalty, Shannon, Simulation
 from modular import AugmentedLagrangian
 
 
@@ -37,7 +37,7 @@ def test_slider_crank_follows_its_regular_branch_through_the_singular_position()
 def test_slider_crank_keeps_its_slide_within_3e7_m_for_five_seconds():
     with Simulation(scenarios.load("slider-crank"), 1e-4) as simulation:
         run = simulation.run(5.0)
-    assert np.abs(run.violation("slide")).max() <= 3e-7  # the thesis, whose step is not told: 1e-5
+    assert np.abs(run.violation("slide")).max() <= 1e-7  # the thesis, whose step is not told: 1e-5
     folded = np.flatnonzero(np.diff(np.sign(run.position("crank.end")[:, 0])))
     assert run.time[folded][:2] == pytest.approx([1.163, 3.489], abs=2e-3)
     # on the regular branch the tip runs from one end of the axis to the other; on the singular one it would stay at 0
@@ -53,9 +53,7 @@ def time_of_fall(start, stop, spin):
 @pytest.mark.parametrize("law", ["momentum", "kinematic"])
 def test_switching_pendulum_changes_its_pin_at_the_instants_of_the_closed_form(law):
     first = time_of_fall(0.0, np.pi / 2, 1.0)
-    # undamped: passing over the top at 1 rad/s, the second instant feels each microjoule that a damper takes
-    coupling = Penalty(rule=Stable(safety=1.1, damping=0.0))
-    with Simulation(scenarios.load("switching-pendulum", law=law), 1e-4, coupling) as simulation:
+    with Simulation(scenarios.load("switching-pendulum", law=law), 1e-4) as simulation:
         run = simulation.run(1.2 * first if law == "momentum" else 3.5 * first)
     switches = [event for event in run.events if event["kind"] == "join"]
     assert switches[0]["time"] == pytest.approx(first, abs=1e-6)
@@ -71,16 +69,19 @@ def test_switching_pendulum_changes_its_pin_at_the_instants_of_the_closed_form(l
     assert switches[1]["name"] == "pin1"
 
 
-def test_with_the_default_rule_the_instants_of_the_switches_are_second_order():
+def test_the_instants_of_the_switches_are_second_order():
+    """Passing over the top at 1 rad/s, the second feels each microjoule, and with it where in its tick the first one lay:
+    that moves the constant by some 8 % and not the order, so the order is that of a line through four steps."""
     first = time_of_fall(0.0, np.pi / 2, 1.0)
-    errors = []
-    for dt in (4e-4, 2e-4, 1e-4):
+    steps, errors = (4e-4, 2e-4, 1e-4, 5e-5), []
+    for dt in steps:
         with Simulation(scenarios.load("switching-pendulum", law="kinematic"), dt) as simulation:
             run = simulation.run(3.5 * first)
         times = [event["time"] for event in run.events if event["kind"] == "join"]
         errors.append(np.abs(np.array(times[:2]) - [first, 3 * first]))
-    assert references.orders(errors).min() >= 1.9
-    assert errors[-1][0] < 1e-7 and errors[-1][1] < 3e-6
+    assert references.orders(np.array(errors)[:, 0]).min() >= 1.9
+    assert np.polyfit(np.log(steps), np.log(errors), 1)[0].min() >= 1.9
+    assert errors[2][0] < 4e-8 and errors[2][1] < 1e-6
 
 
 def test_a_located_event_is_the_same_for_the_motion_as_one_at_a_tick():
@@ -96,7 +97,7 @@ def test_a_located_event_is_the_same_for_the_motion_as_one_at_a_tick():
 def test_the_settings_of_the_thesis_do_what_its_figures_show():
     """VI-3: on the reference to the eye at 1e-4, clearly off at 1e-3; VI-11, VI-12: no explosion at 1e-2, nor in 30 s."""
     reference = references.planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-2, 500)[:, 1]
-    coupling = Penalty(rule=Shannon(delta=0.3, damping=0.05), internal=AugmentedLagrangian.thesis())
+    coupling = Penalty(Shannon(delta=0.3, damping=0.05), internal=AugmentedLagrangian.thesis(), preload=False)
     errors = {}
     for dt, until in ((1e-4, 5.0), (1e-3, 5.0), (1e-2, 5.0), (1e-3, 30.0)):
         with Simulation(scenarios.load("double-pendulum"), dt, coupling) as simulation:

@@ -1,0 +1,88 @@
+"""New joints carry their load from the first instant and do not ring into it."""
+
+import numpy as np
+import pytest
+
+import scenarios
+import zoo
+from components import Fixed, PointMassRod, Revolute
+from coordinator import Penalty, Shannon, Simulation
+from modular import Assembly, AugmentedLagrangian, Cut, Join
+
+DT = 1e-4
+BARE = Penalty(preload=False)
+
+
+def square(dimension):
+    """Four rods that close a loop, one corner pinned; in space with four hinges, which is redundant."""
+    loop = Assembly(gravity=(0.0, -9.81, 0.0)[:dimension])
+    corners = [(0, 0, 0), (0.3, -1, 0), (1.3, -1.2, 0), (1, 0, 0)]
+    for k in range(3):
+        loop.add(f"rod{k}", zoo.MAKERS["full"](dimension, corners[k][:dimension], corners[k + 1][:dimension]))
+    hinge = Revolute() if dimension == 2 else Revolute(axis=(0, 0, 1))
+    loop.join("pin0", hinge, "ground", "rod0.start")
+    loop.join("pin1", hinge, "rod0.end", "rod1.start")
+    loop.join("pin2", hinge, "rod1.end", "rod2.start")
+    loop.join("pin3", hinge, "rod2.end", "ground")
+    return loop
+
+
+MODELS = {
+    "double-pendulum": lambda: scenarios.load("double-pendulum"),
+    "chain": lambda: scenarios.load("chain", bodies=6),
+    "slider-crank": lambda: scenarios.load("slider-crank"),
+    "loop": lambda: square(2),
+    "redundant loop": lambda: square(3),
+}
+
+
+def unrest(model, coupling, ticks=30):
+    """Largest motion of the sides of any joint against each other in the first ticks [m/s], [1/s]."""
+    with Simulation(model, DT, coupling) as simulation:
+        run = simulation.run(ticks * DT)
+    return max(np.abs(run.violation_rate(name)).max() for name in run.joints)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_run_starts_without_ringing(name):
+    assert unrest(MODELS[name](), Penalty()) < 0.02 * unrest(MODELS[name](), BARE)
+
+
+def test_a_pin_starts_with_the_weight_it_holds():
+    """A horizontal rod at rest, two point masses m: the outer one falls freely, the pin carries the inner one."""
+    rod = Assembly(gravity=(0, -9.81))
+    rod.add("rod", PointMassRod(start=(0, 0), end=(1, 0), masses=(2.0, 3.0)))
+    rod.join("pin", Revolute(), "ground", "rod.start")
+    for coupling, overshoot in ((Penalty(), 1.001), (BARE, 2.7)):  # bare, it falls into its spring
+        with Simulation(rod, DT, coupling) as simulation:
+            reaction = simulation.run(60 * DT).reaction("pin")
+        assert np.abs(reaction[:, 1]).max() / (2.0 * 9.81) == pytest.approx(
+            overshoot, rel=0.06 if coupling is BARE else 2e-3
+        )
+
+
+def test_a_joint_made_by_an_event_carries_its_load_at_once():
+    """A rod held by a weld that gives way to a hinge: it starts to fall, and the hinge holds from the first instant."""
+    unrest = {}
+    for coupling in (Penalty(), BARE):
+        rod = Assembly(gravity=(0, -9.81))
+        rod.add("rod", PointMassRod(start=(0, 0), end=(1, 0), masses=(2.0, 3.0)))
+        rod.join("weld", Fixed(), "ground", "rod.start")
+        rod.at(0.05, Cut("weld"), Join("hinge", Revolute(), "ground", "rod.start"))
+        with Simulation(rod, DT, coupling) as simulation:
+            run = simulation.run(0.053)
+        unrest[coupling.preload] = np.nanmax(np.abs(run.violation_rate("hinge")))
+    assert unrest[True] < 0.02 * unrest[False]
+
+
+def test_a_joint_at_rest_with_nothing_to_carry_gets_no_preload():
+    floating = zoo.pair(Fixed(), 3, gravity=(0.0, 0.0, 0.0))
+    with Simulation(floating, DT) as simulation:
+        for joints in simulation.system.joints:
+            assert np.abs(joints.preload[: joints.count]).max() == 0.0
+
+
+def test_the_preload_is_a_choice_and_the_thesis_has_none():
+    thesis = Penalty(Shannon(), internal=AugmentedLagrangian.thesis(), preload=False)
+    with Simulation(scenarios.load("double-pendulum"), DT, thesis) as simulation:
+        assert all(not joints.preload.any() for joints in simulation.system.joints)
