@@ -20,7 +20,8 @@ def memory(simulation):
     markers = {}
     for name, home in simulation.system.joint_home.items():
         marks = [*home.attachment.first, *home.attachment.second]
-        markers[name] = [mark.weights.copy() for mark in marks] + [np.array(home.attachment.marker)]
+        preload = home.stack.preload[home.stack.row[name]].copy()
+        markers[name] = [mark.weights.copy() for mark in marks] + [np.array(home.attachment.marker), preload]
     return bodies, markers
 
 
