@@ -16,9 +16,9 @@ import numpy as np
 
 from coordinator.rules import Stable
 from coordinator.system import System
-from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.body import PredictsAndCorrects
 from modular.elements import Array
+from modular.internal_gains import InternalGains
 from modular.joints import Joints
 from modular.newmark import Newmark
 
@@ -28,9 +28,7 @@ ENOUGH = 1e-5  # of the acceleration that the joints find at first
 New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
 
 
-def carry_loads(
-    system: System, dt: float, touched: Sequence[str], newmark: Newmark, internal: AugmentedLagrangian
-) -> None:
+def carry_loads(system: System, dt: float, touched: Sequence[str], newmark: Newmark, internal: InternalGains) -> None:
     """Find the preload of joints whose books are not yet open, on the bodies that an event touched.
 
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work

@@ -13,10 +13,10 @@ from modular.version import __version__
 
 if TYPE_CHECKING:
     from modular.assembly import Assembly
-    from modular.augmented_lagrangian import AugmentedLagrangian
     from modular.component import Component
     from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
     from modular.events import Add, Apply, Crossing, Cut, Join, Remove
+    from modular.internal_gains import InternalGains
     from modular.limit import Limit
     from modular.newmark import Newmark
     from modular.port import Port
@@ -25,7 +25,7 @@ _HOMES = {
     "Add": "events",
     "Apply": "events",
     "Assembly": "assembly",
-    "AugmentedLagrangian": "augmented_lagrangian",
+    "InternalGains": "internal_gains",
     "Component": "component",
     "CouplingError": "errors",
     "Crossing": "events",
@@ -44,12 +44,12 @@ __all__ = [
     "Add",
     "Apply",
     "Assembly",
-    "AugmentedLagrangian",
     "Component",
     "CouplingError",
     "Crossing",
     "Cut",
     "Diverged",
+    "InternalGains",
     "Join",
     "Limit",
     "MemoryShortage",

@@ -14,9 +14,9 @@ from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
 
-from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.component import Component
 from modular.elements import Array, Elements
+from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
@@ -125,7 +125,7 @@ class Bodies(Protocol):
 class PredictsAndCorrects(Protocol):
     """Advances by one step around one exchange (Séguy 2003, Figure IV-2)."""
 
-    def configure(self, newmark: Newmark, internal: AugmentedLagrangian, dt: float) -> None:
+    def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         """Take the settings of the scheme."""
 
     def predict(self, elements: Elements, dt: float) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 
 from components.bodies import natural_compliance as compliance
 from components.bodies import natural_kernels as kernels
-from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
+from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
@@ -66,7 +66,7 @@ class NaturalBodies(Stack):
         self.bodies: dict[str, NaturalBody] = {}
         self.gravity: Array = np.zeros(dimension)
         self.newmark = Newmark()
-        self.internal = AugmentedLagrangian()
+        self.internal = InternalGains()
         self.stiffness = self.damping = 0.0
 
     # --- coming and going ----------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class NaturalBodies(Stack):
 
     # --- predict and correct (Séguy 2003, Figure IV-2) -------------------------------------------------------------
 
-    def configure(self, newmark: Newmark, internal: AugmentedLagrangian, dt: float) -> None:
+    def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         """Take the settings of the scheme."""
         changed = internal != self.internal
         self.newmark, self.internal = newmark, internal

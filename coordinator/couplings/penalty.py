@@ -13,9 +13,9 @@ from coordinator.equilibrium import carry_loads
 from coordinator.margins import stability_margins
 from coordinator.rules import Stable, StiffnessRule
 from coordinator.system import System
-from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.errors import ModelError
+from modular.internal_gains import InternalGains
 from modular.ledger import STORED
 from modular.newmark import Newmark
 
@@ -26,7 +26,7 @@ class Penalty(Coupling):
 
     rule: StiffnessRule = field(default_factory=Stable)
     newmark: Newmark = field(default_factory=Newmark)
-    internal: AugmentedLagrangian = field(default_factory=AugmentedLagrangian)
+    internal: InternalGains = field(default_factory=InternalGains)
     preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
 
     def __post_init__(self) -> None:

@@ -25,8 +25,8 @@ from coordinator.margins import stability_margins
 from coordinator.rules.rule import StiffnessRule
 from coordinator.system import System
 from modular import Assembly, Diverged
-from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.elements import Array
+from modular.internal_gains import InternalGains
 from modular.joint import Joint
 
 HERE = Path(__file__).resolve().parent
@@ -454,7 +454,7 @@ def say_light() -> None:
         gap = abs(run.violation("joint2")[500:, 2].mean())
         shapes = []
         for iterations in (1, 2, 3):
-            internal = replace(AugmentedLagrangian(), iterations=iterations)
+            internal = replace(InternalGains(), iterations=iterations)
             try:
                 level = Simulation(between(light, hang=False), DT, Penalty(internal=internal)).run(1.0)
                 shapes.append(f"{np.abs(level.internal_violation('rod1')).max() / 0.3**2:.1e}")

@@ -6,14 +6,14 @@ from typing import Any
 
 import scenarios
 from coordinator import Penalty, Run, Shannon, Simulation
-from modular.augmented_lagrangian import AugmentedLagrangian
 from modular.elements import Array
+from modular.internal_gains import InternalGains
 from scenarios.gallery.minimal import START, rk4
 
 # Séguy 2003, IV.5.1 and IV.3: delta = 0.3, fixed internal gains
-THESIS = Penalty(rule=Shannon(delta=0.3, damping=0.05), internal=AugmentedLagrangian.thesis(), preload=False)
+THESIS = Penalty(rule=Shannon(delta=0.3, damping=0.05), internal=InternalGains.thesis(), preload=False)
 # the spatial pendulum has a margin of 0.62 at delta = 0.3 and diverges there
-SOFTER = Penalty(rule=Shannon(delta=0.18, damping=0.05), internal=AugmentedLagrangian.thesis(), preload=False)
+SOFTER = Penalty(rule=Shannon(delta=0.18, damping=0.05), internal=InternalGains.thesis(), preload=False)
 DEFAULTS = Penalty()
 NAMES = {THESIS: "settings of the thesis", SOFTER: "settings of the thesis, δ = 0.18", DEFAULTS: "defaults"}
 

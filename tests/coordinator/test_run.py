@@ -9,7 +9,7 @@ import pytest
 import scenarios
 from components import Load, Revolute, Rod, Spherical
 from coordinator import Penalty, Run, Shannon, Simulation
-from modular import Assembly, AugmentedLagrangian, MemoryShortage, ModelError
+from modular import Assembly, InternalGains, MemoryShortage, ModelError
 
 
 def eventful(**settings):
@@ -48,7 +48,7 @@ def test_equality_sees_a_single_changed_bit(tmp_path):
 
 
 def test_run_json_is_strict_json_and_holds_model_settings_versions_timings_and_margins(tmp_path):
-    coupling = Penalty(rule=Shannon(delta=0.2, damping=0.1), internal=AugmentedLagrangian.thesis())
+    coupling = Penalty(rule=Shannon(delta=0.2, damping=0.1), internal=InternalGains.thesis())
     eventful(coupling=coupling).save(tmp_path)
 
     def refuse(value):

@@ -12,11 +12,11 @@ from modular import (
     Add,
     Apply,
     Assembly,
-    AugmentedLagrangian,
     CouplingError,
     Crossing,
     Cut,
     Diverged,
+    InternalGains,
     Join,
     ModelError,
     Newmark,
@@ -155,8 +155,8 @@ def test_wrong_steps_times_and_settings_are_refused_with_their_value():
         simulation.run(float("nan"))
     for wrong in (
         lambda: Stable(safety=0.5), lambda: Stable(damping=-1), lambda: Shannon(delta=0.5), lambda: Shannon(damping=2.0),
-        lambda: Newmark(beta=0.7), lambda: Newmark(gamma=0.3), lambda: AugmentedLagrangian(iterations=0),
-        lambda: AugmentedLagrangian(frequency_per_step=1.0, damping=1.0), lambda: AugmentedLagrangian(artificial_mass=-1.0),
+        lambda: Newmark(beta=0.7), lambda: Newmark(gamma=0.3), lambda: InternalGains(iterations=0),
+        lambda: InternalGains(frequency_per_step=1.0, damping=1.0), lambda: InternalGains(artificial_mass=-1.0),
     ):  # fmt: skip
         with pytest.raises(ModelError, match=r"= -?\d"):
             wrong()
@@ -260,7 +260,7 @@ def test_divergence_names_the_joint_and_keeps_what_was_recorded():
 
 def test_the_step_that_divergence_proposes_holds():
     cases = {
-        "gains": (pendulum(), 1e-2, Penalty(internal=AugmentedLagrangian(frequency=400.0, damping=0.5))),
+        "gains": (pendulum(), 1e-2, Penalty(internal=InternalGains(frequency=400.0, damping=0.5))),
         "spin": (spinning(2000.0), 1e-3, Penalty()),
     }
     for model, dt, coupling in cases.values():

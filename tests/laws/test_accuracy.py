@@ -8,7 +8,7 @@ import pytest
 import references
 import scenarios
 from coordinator import Penalty, Shannon, Simulation, Stable
-from modular import AugmentedLagrangian
+from modular import InternalGains
 
 STEPS = (4e-4, 2e-4, 1e-4)
 
@@ -90,7 +90,7 @@ def test_order_two_survives_a_cut_in_the_middle_of_the_motion():
 
 def test_fixed_internal_gains_of_the_thesis_are_first_order():
     """Why the default gains are tied to the step (docs/method.md)."""
-    errors = [tip_error(dt, 1.0, internal=AugmentedLagrangian.thesis()) for dt in STEPS]
+    errors = [tip_error(dt, 1.0, internal=InternalGains.thesis()) for dt in STEPS]
     assert references.orders(errors).max() < 1.3
     assert errors[-1] > 30 * tip_error(1e-4, 1.0)
 

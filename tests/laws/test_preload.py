@@ -7,7 +7,7 @@ import scenarios
 import zoo
 from components import Fixed, PointMassRod, Revolute
 from coordinator import Penalty, Shannon, Simulation
-from modular import Assembly, AugmentedLagrangian, Cut, Join
+from modular import Assembly, Cut, InternalGains, Join
 
 DT = 1e-4
 BARE = Penalty(preload=False)
@@ -83,6 +83,6 @@ def test_a_joint_at_rest_with_nothing_to_carry_gets_no_preload():
 
 
 def test_the_preload_is_a_choice_and_the_thesis_has_none():
-    thesis = Penalty(Shannon(), internal=AugmentedLagrangian.thesis(), preload=False)
+    thesis = Penalty(Shannon(), internal=InternalGains.thesis(), preload=False)
     with Simulation(scenarios.load("double-pendulum"), DT, thesis) as simulation:
         assert all(not joints.preload.any() for joints in simulation.system.joints)

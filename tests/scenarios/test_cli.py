@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import scenarios
 from coordinator import Penalty, Run, Shannon, Simulation, Stable
-from modular import AugmentedLagrangian, ModelError
+from modular import InternalGains, ModelError
 from modular.version import __version__
 from scenarios import catalogue
 from scenarios.cli import app
@@ -381,12 +381,12 @@ def test_what_is_no_run_is_refused():
         ("Penalty()", "STABLE", Penalty(rule=Stable())),
         (None, "stable(safety=1.5, damping=0.1)", Penalty(rule=Stable(safety=1.5, damping=0.1))),
         (None, "Shannon(delta=0.25)", Penalty(rule=Shannon(delta=0.25))),
-        ("penalty(internal=thesis)", "shannon", Penalty(rule=Shannon(), internal=AugmentedLagrangian.thesis())),
+        ("penalty(internal=thesis)", "shannon", Penalty(rule=Shannon(), internal=InternalGains.thesis())),
         ("penalty(rule=shannon(delta=0.2))", None, Penalty(rule=Shannon(delta=0.2))),
         (
             "penalty(internal=augmentedlagrangian(frequency=10, damping=1, frequency_per_step=0.5, artificial_mass=None))",
             None,
-            Penalty(internal=AugmentedLagrangian(frequency=10.0, damping=1.0, frequency_per_step=0.5)),
+            Penalty(internal=InternalGains(frequency=10.0, damping=1.0, frequency_per_step=0.5)),
         ),
     ],
 )

@@ -27,7 +27,7 @@ from modular.errors import ModelError
 
 
 @dataclass(frozen=True)
-class AugmentedLagrangian(Component):
+class InternalGains(Component):
     """Gains of the internal constraints of a body; the frequency is tied to the step unless `frequency` is given."""
 
     frequency_per_step: float = 0.8  # omega dt [-]
@@ -39,21 +39,21 @@ class AugmentedLagrangian(Component):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.iterations < 1:
-            raise ModelError(f"AugmentedLagrangian: iterations = {self.iterations}; at least one is needed.")
+            raise ModelError(f"InternalGains: iterations = {self.iterations}; at least one is needed.")
         if self.damping < 0 or (self.artificial_mass is not None and self.artificial_mass <= 0):
             raise ModelError(
-                f"AugmentedLagrangian: damping = {self.damping} and artificial_mass = {self.artificial_mass} "
+                f"InternalGains: damping = {self.damping} and artificial_mass = {self.artificial_mass} "
                 "must be positive."
             )
         limit = self.limit
         if self.frequency is None and not 0 <= self.frequency_per_step < limit:
             raise ModelError(
-                f"AugmentedLagrangian: frequency_per_step = {self.frequency_per_step} is unstable; with damping "
+                f"InternalGains: frequency_per_step = {self.frequency_per_step} is unstable; with damping "
                 f"{self.damping} it must stay below {limit:.3f}."
             )
 
     @classmethod
-    def thesis(cls) -> AugmentedLagrangian:
+    def thesis(cls) -> InternalGains:
         """The settings of the thesis: fixed gains, alpha = 1e7, three iterations (IV.3.1)."""
         return cls(frequency=10.0, damping=1.0, artificial_mass=1e7, iterations=3)
 
