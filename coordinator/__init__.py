@@ -1,23 +1,48 @@
 """The step, the couplings and the record: drives components through their contract and knows none of them by name."""
 
 from coordinator.alarm import LeakWarning
-from coordinator.couplings import Coupling, Penalty
+from coordinator.centralized import (
+    GGL,
+    HHT,
+    AugmentedLagrangian,
+    Baumgarte,
+    GlobalPenalty,
+    MinimalCoordinates,
+    Solver,
+    Substitution,
+)
+from coordinator.couplings import Centralized, Coupling, Penalty
 from coordinator.diagnosis import beyond
+from coordinator.difference import Difference, first_difference, why_different
 from coordinator.examination import Examination, examine
+from coordinator.repetition import rerun
 from coordinator.rules import Shannon, Stable, StiffnessRule
 from coordinator.run import Run
 from coordinator.simulation import Simulation
 
 __all__ = [
+    "GGL",
+    "HHT",
+    "AugmentedLagrangian",
+    "Baumgarte",
+    "Centralized",
     "Coupling",
+    "Difference",
     "Examination",
+    "GlobalPenalty",
     "LeakWarning",
+    "MinimalCoordinates",
     "Penalty",
     "Run",
     "Shannon",
     "Simulation",
+    "Solver",
     "Stable",
     "StiffnessRule",
+    "Substitution",
     "beyond",
     "examine",
+    "first_difference",
+    "rerun",
+    "why_different",
 ]

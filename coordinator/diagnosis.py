@@ -18,6 +18,13 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     tick, dt = simulation.tick, simulation.dt
     where = f"at tick {tick + 1} ({(tick + 1) * dt:.6g} s)"
     kept = f"What was recorded until tick {tick} is kept."
+    reason = simulation.system.workshop.get("reason")
+    if reason is not None:
+        sentence, step = simulation.coupling.remedy(1.0, dt)
+        return Diverged(
+            f"the run stopped {where}: {reason}. Remedy: {sentence}. {kept}",
+            component=body, tick=tick + 1, holding_step=step,
+        )  # fmt: skip
     over = beyond(simulation)
     if over is not None:
         name, what, margin, sentence, step = over

@@ -58,7 +58,7 @@ def examine(simulation: Simulation) -> Examination:
     for joints in system.joints:
         joints.see(system.elements)
     reports = [
-        _joint(name, class_name(type(assembly.joint_edges[name].joint)), home, margins[name])
+        _joint(name, class_name(type(assembly.joint_edges[name].joint)), home, margins.get(name, inf))
         for name, home in system.joint_home.items()
     ]
     freedoms = sum(body.freedoms for body in assembly.bodies.values())

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import html
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coordinator.archive import read, write
 from coordinator.recorder import Segment
+from coordinator.series import digest_of
 from modular.assembly import Assembly
 from modular.body import Body
 from modular.component import Component
@@ -21,7 +22,12 @@ from modular.errors import ModelError
 from modular.ledger import LEDGER
 from modular.names import missing
 
-FORMAT = "modular-run-1"
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+PLAIN = ("dt", "model", "events", "settings", "margins", "forms", "versions", "machine", "obstacles")
+FOR_PEOPLE = ("timings",)
 
 
 @dataclass
@@ -39,8 +45,11 @@ class Run:
     settings: dict[str, Any] = field(default_factory=dict)
     margins: list[dict[str, Any]] = field(default_factory=list)  # stability margins at the start and after each event
     forms: dict[str, dict[str, Any]] = field(default_factory=dict)  # how the equations of each joint are written
-    versions: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)  # of what computed it, and a digest of the sources
+    machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits
+    obstacles: list[str] = field(default_factory=list)  # why it cannot be repeated from its folder, a sentence each
     timings: dict[str, float] = field(default_factory=dict)
+    written_digest: str | None = None  # as the folder has it from which the run was read
 
     # --- time --------------------------------------------------------------------------------------------------------
 
@@ -233,71 +242,36 @@ class Run:
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bits of everything recorded: equal digests, equal motion. See coordinator/series.py."""
+        return digest_of(self.segments)
+
     def save(self, folder: str | Path) -> Path:
-        """Write `run.json` (model, settings, events, versions, timings, margins) and `arrays.npz` into a folder."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, Any] = {}
-        layout = []
-        for s, segment in enumerate(self.segments):
-            arrays[f"{s}.ticks"] = segment.ticks
-            for part in ("bodies", "joints", "forces"):
-                for k, (_, series) in enumerate(getattr(segment, part)):
-                    arrays.update({f"{s}.{part}.{k}.{key}": array for key, array in series.items()})
-            layout.append(
-                {
-                    part: [[names, list(series)] for names, series in getattr(segment, part)]
-                    for part in ("bodies", "joints", "forces")
-                }
-                | {"closed": {name: row.tolist() for name, row in segment.closed.items()}}
-            )
-        data = {
-            "format": FORMAT,
-            "dt": self.dt,
-            "model": self.model,
-            "bodies": {name: body.to_data() for name, body in self.bodies.items()},
-            "events": self.events,
-            "settings": self.settings,
-            "margins": self.margins,
-            "forms": self.forms,
-            "versions": self.versions,
-            "timings": self.timings,
-            "segments": layout,
-        }
-        _write(folder / "arrays.npz", lambda path: np.savez(path, **arrays))
-        text = json.dumps(_finite(data), indent=1, allow_nan=False)
-        _write(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
-        return folder
+        """Write `run.json` (model, settings, events, versions, machine, digest and more) and `arrays.npz` into a folder."""
+        about = {name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}
+        about |= {"bodies": {name: body.to_data() for name, body in self.bodies.items()}, "digest": self.digest}
+        return write(folder, about, self.segments)
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:
         """Read a run folder."""
-        folder = Path(folder)
-        if not (folder / "run.json").is_file():
-            raise ModelError(f"'{folder}' holds no run.json; give a folder written by Run.save or `modular run --out`.")
-        data = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        if data.get("format") != FORMAT:
-            raise ModelError(
-                f"'{folder}': format {data.get('format')!r} is not {FORMAT!r}; was it written by another version?"
-            )
-        segments = []
-        with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
-            for s, layout in enumerate(data["segments"]):
-                parts = {
-                    part: [
-                        (names, {key: arrays[f"{s}.{part}.{k}.{key}"] for key in keys})
-                        for k, (names, keys) in enumerate(layout[part])
-                    ]
-                    for part in ("bodies", "joints", "forces")
-                }
-                ticks = arrays[f"{s}.ticks"]
-                closed = {name: np.array(row) for name, row in layout["closed"].items()}
-                segments.append(Segment(ticks, **parts, closed=closed, used=len(ticks)))
-        bodies = {name: Component.from_data(body) for name, body in data["bodies"].items()}
-        return cls(
-            data["dt"], data["model"], segments, bodies, data["events"], data["settings"], data["margins"],
-            data["forms"], data["versions"], data["timings"],
-        )  # fmt: skip
+        about, segments = read(folder)
+        bodies = {name: Component.from_data(body) for name, body in about["bodies"].items()}
+        known = {name: about[name] for name in (*PLAIN, *FOR_PEOPLE) if name in about}
+        return cls(**known, bodies=bodies, segments=segments, written_digest=about.get("digest"))
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Everything over time as one Dataset, units in `attrs`; needs the extra `data`."""
+        from coordinator.export import to_xarray
+
+        return to_xarray(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Everything over time as a wide table, one row per sample; needs the extra `data`."""
+        from coordinator.export import to_pandas
+
+        return to_pandas(self)
 
     def assembly(self) -> Assembly:
         """The model as it was given."""
@@ -307,14 +281,11 @@ class Run:
         """Equal data, bit for bit."""
         if not isinstance(other, Run):
             return NotImplemented
-        plain = ("dt", "model", "events", "settings", "margins", "forms", "versions", "timings")
-        if any(getattr(self, name) != getattr(other, name) for name in plain):
+        if any(getattr(self, name) != getattr(other, name) for name in (*PLAIN, *FOR_PEOPLE)):
             return False
         if {n: b.to_data() for n, b in self.bodies.items()} != {n: b.to_data() for n, b in other.bodies.items()}:
             return False
-        return len(self.segments) == len(other.segments) and all(
-            _same(a, b) for a, b in zip(self.segments, other.segments, strict=True)
-        )
+        return self.digest == other.digest
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -340,6 +311,8 @@ class Run:
             lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}"
         if self.events:
             lines["events"] = "; ".join(f"{e['time']:g} s {e['kind']} {e['name']}" for e in self.events[:6])
+        if self.obstacles:
+            lines["cannot be repeated from its folder"] = " ".join(self.obstacles)
         return lines
 
     def worst_violation(self) -> tuple[str, float] | None:
@@ -375,36 +348,5 @@ def _widened(array: Array, width: tuple[int, ...]) -> Array:
     return wide
 
 
-def _same(a: Segment, b: Segment) -> bool:
-    if not np.array_equal(a.ticks, b.ticks) or a.closed.keys() != b.closed.keys():
-        return False
-    if not all(np.array_equal(a.closed[name], b.closed[name]) for name in a.closed):
-        return False
-    for part in ("bodies", "joints", "forces"):
-        left, right = getattr(a, part), getattr(b, part)
-        if [names for names, _ in left] != [names for names, _ in right]:
-            return False
-        for (_, x), (_, y) in zip(left, right, strict=True):
-            if not all(np.array_equal(x[key], y[key], equal_nan=True) for key in x):
-                return False
-    return True
-
-
-def _write(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write beside, then rename: an interrupted save leaves the old file whole."""
-    beside = path.with_name(f".{path.stem}.part{path.suffix}")
-    write(beside)
-    beside.replace(path)
-
-
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"this run: {missing(what, name, known)}"
-
-
-def _finite(value: Any) -> Any:
-    """Strict JSON knows no NaN and no infinity; a margin without a value is None there."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

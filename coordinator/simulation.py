@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import platform
+import functools
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +14,11 @@ from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
+from coordinator.fingerprint import machine, versions
 from coordinator.impact import agree_velocities, stop_by_impulse, stop_by_shift
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
+from coordinator.obstacles import by_hand, exchanged, foreign_sources, homeless
 from coordinator.recorder import Recorder
 from coordinator.run import Run
 from coordinator.schedule import Schedule
@@ -31,7 +34,6 @@ from modular.joint import Joint
 from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
-from modular.version import __version__
 
 AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
@@ -78,6 +80,10 @@ class Simulation:
         self.events: list[dict[str, Any]] = []
         self.margin_log: list[dict[str, Any]] = []
         self._model = assembly.to_data()
+        self._given = (assembly.copy(), self.coupling)
+        self._grouped = grouped
+        self._project = project_velocities
+        self._alone = False  # while the model itself changes something
         self._bodies: dict[str, Body] = {}
         self._forms: dict[str, dict[str, Any]] = {}
         self._seconds = 0.0
@@ -100,8 +106,9 @@ class Simulation:
         """Carry out what the model has scheduled for this tick."""
         for event in self.schedule.due(self.tick):
             self.carry_out(event)
-        for joint, impulse in self.breakage.broken(self.system, self.assembly.joint_edges).items():
-            self.cut(joint, "break", filtered_impulse=impulse)
+        with self._by_itself():
+            for joint, impulse in self.breakage.broken(self.system, self.assembly.joint_edges).items():
+                self.cut(joint, "break", filtered_impulse=impulse)
 
     def carry_out(self, event: Event) -> None:
         """An event of the model; one that cannot be done says when it was asked for.
@@ -113,7 +120,8 @@ class Simulation:
             self.events.append({"tick": tick, "time": time, "kind": "too late", "name": event.joint})
             return
         try:
-            event.apply(self)
+            with self._by_itself():
+                event.apply(self)
         except ModelError as error:
             raise ModelError(f"event {type(event).__name__} at {self.system.time(self.dt):.6g} s: {error}") from error
 
@@ -269,11 +277,17 @@ class Simulation:
             segments=[segment.trimmed() for segment in self.recorder.segments if segment.used],
             bodies=dict(self._bodies),
             events=[dict(event) for event in self.events],
-            settings={"coupling": plain(self.coupling), "record_every": self.recorder.every},
+            settings=self._settings(),
             margins=list(self.margin_log),
             forms={name: dict(form) for name, form in self._forms.items()},
-            versions=versions(),
-            timings={"seconds": self._seconds, "ticks": float(self.tick)},
+            versions={**versions(), **self._sources},
+            machine=machine(),
+            obstacles=[*self._homeless, *exchanged(self._given[1], self.coupling), *by_hand(self.events)],
+            timings={
+                "seconds": self._seconds,
+                "ticks": float(self.tick),
+                "evaluations": float(self.system.evaluations),
+            },
         )
 
     @property
@@ -402,9 +416,41 @@ class Simulation:
         self.coupling.settle(self.system, self.dt, touched)
         self._log_margins()
         tick, time = self.tick + int(between), self.system.time(self.dt)
+        if not self._alone:
+            details["by"] = "hand"
         self.events.append({"tick": tick, "time": time, "kind": kind, "name": name, **plain(details)})
         if not between:
             self.record()
+
+    @contextmanager
+    def _by_itself(self) -> Iterator[None]:
+        """What happens inside is part of the model; all other changes were made by hand."""
+        before, self._alone = self._alone, True
+        try:
+            yield
+        finally:
+            self._alone = before
+
+    # --- what the run must know to be repeated -----------------------------------------------------------------------
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "coupling": plain(self.coupling),
+            "record_every": self.recorder.every,
+            "project_velocities": self._project,
+            "leak_limit": self.alarm.limit,
+            "grouped": self._grouped,
+            "until": self.time,
+            "ticks": self.tick,
+        }
+
+    @functools.cached_property
+    def _homeless(self) -> list[str]:
+        return homeless(*self._given)
+
+    @functools.cached_property
+    def _sources(self) -> dict[str, str]:
+        return foreign_sources(*self._given)
 
     def _log_margins(self) -> None:
         for name, home in self.system.joint_home.items():
@@ -416,16 +462,3 @@ class Simulation:
                 "holonomic": form.holonomic,
             }
         self.margin_log.append({"tick": self.tick, "margins": self.coupling.margins(self.system, self.dt)})
-
-
-def versions() -> dict[str, str]:
-    """What decides the bits of a run."""
-    import numba
-
-    return {
-        "modular": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "machine": f"{platform.system()} {platform.machine()}",
-    }

@@ -66,6 +66,9 @@ class System:
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
+        self.evaluations = 0  # how often forces were worked out, for comparisons of cost
+        self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
+        self.workshop: dict[str, Any] = {}  # what it has built for the present topology
 
     # --- the stacks ------------------------------------------------------------------------------------------------
 
@@ -254,6 +257,7 @@ class System:
         return {
             "bodies": [bodies.save() for bodies in self.bodies_as(SavesAndRestores)],
             "books": [(stack.ledger.copy(), stack.power.copy(), stack.power_before.copy()) for stack in self.booked],
+            "memory": {name: array.copy() for name, array in self.memory.items()},
             "before": (elements.force.copy(), elements.force_before.copy(), elements.velocity_before.copy()),
         }
 
@@ -263,6 +267,7 @@ class System:
             bodies.restore(state)
         for stack, (ledger, power, power_before) in zip(self.booked, memory["books"], strict=True):
             stack.ledger[:], stack.power[:], stack.power_before[:] = ledger, power, power_before
+        self.memory = {name: array.copy() for name, array in memory["memory"].items()}
         elements = self.elements
         elements.force[:], elements.force_before[:], elements.velocity_before[:] = memory["before"]
 

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
 
 from modular.component import Component
-from modular.elements import Array, Elements
+from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
@@ -162,6 +162,26 @@ class GivesCompliance(Protocol):
 
     def shift(self, name: str, velocity: Array) -> float:
         """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
+
+
+@runtime_checkable
+class GivesEquations(Protocol):
+    """Writes its equations down for solvers that see everything at once: M a + H^T mu = Q with phi(q) = 0.
+
+    All at the coordinates q and velocities v = dq/dt that `state()` shows and lets be written; k of them per body.
+    """
+
+    def mass(self) -> Array:
+        """Mass matrices, (n, k, k)."""
+
+    def drive(self) -> Array:
+        """Forces on the coordinates that do not come through elements: weight, gyroscopic terms, (n, k)."""
+
+    def closure(self) -> tuple[Array, Array, Array]:
+        """Internal constraints: errors (n, m), their rates (n, m) and Jacobians H (n, m, k)."""
+
+    def reach(self) -> tuple[Indices, Indices, Array]:
+        """Elements it serves (s,), their bodies' rows (s,) and their Jacobians with respect to its coordinates (s, d, k)."""
 
 
 @runtime_checkable

@@ -13,6 +13,9 @@ from typer.core import TyperGroup
 
 from modular.errors import CouplingError, Diverged, ModelError
 from scenarios import catalogue
+from scenarios.commands.export import export
+from scenarios.commands.rerun import rerun
+from scenarios.commands.study import study
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,7 +75,10 @@ def modular(
       [bold]modular check double-pendulum[/bold]       look it over: freedoms, seen masses, margins
       [bold]modular run double-pendulum[/bold]         run it: summary, pictures, run folder
       [bold]modular show runs/double-pendulum[/bold]   draw it again
+      [bold]modular rerun runs/double-pendulum[/bold]  repeat it: are the bits the same
+      [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
+      [bold]modular study double-pendulum[/bold]       steps and couplings compared: errors, orders, work
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -249,7 +255,8 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     from scenarios.report.summary import margin_text
 
     if simulation.tightest is None:
-        console.print("no joints, so no stability limit", markup=False, highlight=False)
+        why = "all solved at once" if simulation.assembly.joints else "no joints"
+        console.print(f"{why}, so no stability limit", markup=False, highlight=False)
         return
     joint, margin = simulation.tightest
     console.print(
@@ -440,6 +447,16 @@ def gallery(
             with waiting(console, text, always=first):
                 file, found = draw_figure(entry, runs, out)
             console.print(f"{file}: {found}", markup=False, highlight=False, soft_wrap=True)
+
+
+# --- study -----------------------------------------------------------------------------------------------------------
+
+app.command()(study)
+
+# --- rerun, export ---------------------------------------------------------------------------------------------------
+
+app.command()(rerun)
+app.command()(export)
 
 
 # --- talking ---------------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     from coordinator.couplings import Coupling, Penalty
     from coordinator.rules import StiffnessRule
 
-    chosen: Any = Penalty() if coupling is None else read_component(Coupling, coupling, "--coupling")
+    chosen: Any = Penalty() if coupling is None else _coupling_or_solver(Coupling, coupling)
     if rule is None:
         return cast("Coupling", chosen)
     if "rule" not in {field.name for field in dataclasses.fields(chosen)}:
@@ -78,6 +78,18 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     if coupling is not None and "rule" in _keywords(_parse(coupling, "--coupling")):
         raise ModelError(f"the rule is given twice, in --coupling {coupling} and in --rule {rule}; keep one of them.")
     return cast("Coupling", dataclasses.replace(chosen, rule=read_component(StiffnessRule, rule, "--rule")))
+
+
+def _coupling_or_solver(kind: type, text: str) -> Any:
+    """A coupling, or a centralized solver by its own name: `hht(alpha=0.05)` for `centralized(solver=hht(alpha=0.05))`."""
+    from coordinator.centralized import Solver
+    from coordinator.couplings import Centralized
+
+    node = _parse(text, "--coupling")
+    function = node.func if isinstance(node, ast.Call) else node
+    if isinstance(function, ast.Name) and function.id.lower() in _makers(Solver):
+        return Centralized(_component(Solver, node, f"--coupling {text}"))
+    return _component(kind, node, f"--coupling {text}", also=_makers(Solver))
 
 
 def read_component(kind: type, text: str, option: str) -> Any:
@@ -101,13 +113,13 @@ def _keywords(node: ast.expr) -> list[str]:
     return [word.arg or "**" for word in node.keywords] if isinstance(node, ast.Call) else []
 
 
-def _component(kind: type, node: ast.expr, where: str) -> Any:
+def _component(kind: type, node: ast.expr, where: str, also: Iterable[str] = ()) -> Any:
     known = _makers(kind)
     function = node.func if isinstance(node, ast.Call) else node
     name = function.id if isinstance(function, ast.Name) else ast.unparse(function)
     maker = known.get(name.lower())
     if maker is None:
-        raise ModelError(f"{where}: there is no {_words(kind.__name__)} '{name}'; {_hint(name.lower(), known)}")
+        raise ModelError(f"{where}: there is no {_words(kind.__name__)} '{name}'; {_hint(name.lower(), [*known, *also])}")
     if isinstance(node, ast.Name):
         return maker()
     assert isinstance(node, ast.Call)
@@ -200,4 +212,13 @@ def _example(maker: Callable[..., Any]) -> str:
     if not isinstance(maker, type):
         return "thesis"
     fields = [f for f in dataclasses.fields(maker) if f.default is not dataclasses.MISSING]
-    return f"{maker.__name__.lower()}({fields[0].name}={fields[0].default!r})" if fields else maker.__name__.lower()
+    if fields:
+        return f"{maker.__name__.lower()}({fields[0].name}={fields[0].default!r})"
+    parts = [f for f in dataclasses.fields(maker) if callable(f.default_factory)]
+    return f"{maker.__name__.lower()}({parts[0].name}={_class_of(parts[0])})" if parts else maker.__name__.lower()
+
+
+def _class_of(field: dataclasses.Field[Any]) -> str:
+    """The class of a field's default, as it is typed."""
+    assert callable(field.default_factory)
+    return type(field.default_factory()).__name__.lower()

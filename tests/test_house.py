@@ -291,7 +291,9 @@ def test_every_dependency_is_used_and_every_use_declared():
     declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
     used = {top(name) for path in SOURCES for _, name in imported(path.read_text(encoding="utf-8"))}
     used = {"pillow" if name == "PIL" else name for name in used}
-    assert used - set(PACKAGES) - sys.stdlib_module_names == declared
+    extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["optional-dependencies"]["data"]}
+    assert used - extra - set(PACKAGES) - sys.stdlib_module_names == declared
+    assert {"xarray", "pandas"} <= used & extra
 
 
 # --- scenarios ----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies import natural_compliance as compliance
+from components.bodies import natural_equations as equations
 from components.bodies import natural_kernels as kernels
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
@@ -227,6 +228,27 @@ class NaturalBodies(Stack):
         before = float(body.kinetic_energy(self.q[row], self.v[row]))
         self.v[row] += np.outer(self.fall[row], velocity)
         return float(body.kinetic_energy(self.q[row], self.v[row])) - before
+
+    # --- equations -------------------------------------------------------------------------------------------------
+
+    def mass(self) -> Array:
+        """M kron 1, (n, k, k)."""
+        return equations.mass_blocks([self.bodies[name].mass_matrix for name in self.names], *self.shape)
+
+    def drive(self) -> Array:
+        """Weight on the elements: M times the acceleration with which all points fall, (n, k)."""
+        fall = self.fall[: self.count, :, None] * self.gravity
+        matrices = np.array([self.bodies[name].mass_matrix for name in self.names]).reshape(-1, *2 * self.shape[:1])
+        return np.asarray(np.einsum("nij,njc->nic", matrices, fall).reshape(self.count, -1))
+
+    def closure(self) -> tuple[Array, Array, Array]:
+        """w_a . w_b - const (halved where a = b), its rate and Jacobian."""
+        n = self.count
+        return equations.closure(self.q[:n], self.v[:n], self.gram[:n])
+
+    def reach(self) -> tuple[Indices, Indices, Array]:
+        """Every element is a constant linear map of the coordinates."""
+        return equations.reach(self.attached, self.weights, self.numbers[: self.count], self.shape[1])
 
     # --- memory ----------------------------------------------------------------------------------------------------
 

@@ -37,10 +37,12 @@ class Coupling(Component):
         """What would hold instead: a sentence, and a step [s] where a step helps."""
 
 
-def require(system: System, capability: type, coupling: str, what: str) -> None:
+def require(
+    system: System, capability: type, coupling: str, what: str, remedy: str = "Choose another coupling"
+) -> None:
     """Refuse by name the bodies that lack a capability."""
     lacking = [name for bodies in system.bodies if not isinstance(bodies, capability) for name in bodies.names]
     if lacking:
         raise CouplingError(
-            f"{coupling} needs bodies that {what} ({capability.__name__}); {', '.join(lacking)} cannot. Choose another coupling."
+            f"{coupling} needs bodies that {what} ({capability.__name__}); {', '.join(lacking)} cannot. {remedy}."
         )

@@ -46,6 +46,7 @@ class Penalty(Coupling):
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
         elements, step = system.elements, (stop - start) * dt
+        system.evaluations += 1
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.predict(elements, step)  # and show the predicted ports
         for joints in system.joints:

@@ -11,6 +11,7 @@ from modular.errors import ModelError
 
 RUN_FILES = ("run.json", "arrays.npz")
 PICTURE_FILES = ("trajectories.png", "energy.png", "violations.png", "ledger.png", "reactions.png", "animation.gif")
+EXPORT_FILES = {"netcdf": "run.nc", "csv": "run.csv"}  # what modular export writes into a run folder
 
 
 class RunFolder:
@@ -55,8 +56,8 @@ class RunFolder:
         self._give_back()
 
     def drop_pictures(self) -> None:
-        """Remove the pictures of an earlier run."""
-        for name in PICTURE_FILES:
+        """Remove the pictures and exports of an earlier run."""
+        for name in (*PICTURE_FILES, *EXPORT_FILES.values()):
             (self.path / name).unlink(missing_ok=True)
 
     def _take(self) -> None:

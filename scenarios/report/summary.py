@@ -112,7 +112,7 @@ def settings_text(data: Mapping[str, Any]) -> str:
     words = []
     for key, value in data.items():
         if isinstance(value, Mapping):
-            if len(value) > 1 or key == "rule":  # more than its class: not the default
+            if len(value) > 1 or key in ("rule", "solver"):  # more than its class: not the default
                 words.append(f"{key}={settings_text(value)}")
         elif key != "class":
             words.append(f"{key}={value}")

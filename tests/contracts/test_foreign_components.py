@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from components import PointMassRod, Spherical
-from coordinator import Run, Simulation
-from modular import Assembly
+from coordinator import HHT, Centralized, MinimalCoordinates, Run, Simulation
+from modular import Assembly, CouplingError
 from modular.body import Body
 from modular.elements import RIGID
 from modular.joint import Attachment, Joint, JointForm, point_marks
@@ -39,7 +39,7 @@ class Particles:
     """Newmark by hand: x' = x + v dt + a dt^2/2 in predict-correct form, with beta = 1/4."""
 
     def __init__(self, dimension):
-        self.names, self.row, self.mass = [], {}, []
+        self.names, self.row, self.kilos = [], {}, []
         self.motion = np.zeros((0, 3, dimension))
         self.shown = []
         self.gravity = np.zeros(dimension)
@@ -47,7 +47,7 @@ class Particles:
     def add(self, name, body):
         self.row[name] = len(self.names)
         self.names.append(name)
-        self.mass.append(body.kilograms)
+        self.kilos.append(body.kilograms)
         start = np.stack([body.at, body.velocity, np.zeros_like(body.at)])[None]
         self.motion = np.concatenate([self.motion, start])
         self.shown.append([])
@@ -55,13 +55,13 @@ class Particles:
     def remove(self, name):
         k = self.row[name]
         self.motion = np.delete(self.motion, k, axis=0)
-        del self.names[k], self.mass[k], self.shown[k]
+        del self.names[k], self.kilos[k], self.shown[k]
         self.row = {name: k for k, name in enumerate(self.names)}
 
     def one(self, name):
         k = self.row[name]
         other = Particles(self.motion.shape[2])
-        other.names, other.row, other.mass, other.shown = [name], {name: 0}, [self.mass[k]], [self.shown[k]]
+        other.names, other.row, other.kilos, other.shown = [name], {name: 0}, [self.kilos[k]], [self.shown[k]]
         other.motion, other.gravity = self.motion[k : k + 1], self.gravity
         return other
 
@@ -94,7 +94,7 @@ class Particles:
             elements.current_velocity[rows] = v + dt * a
 
     def _accelerations(self, elements):
-        return [self.gravity + elements.force[rows].sum(0) / m for rows, m in zip(self.shown, self.mass, strict=True)]
+        return [self.gravity + elements.force[rows].sum(0) / m for rows, m in zip(self.shown, self.kilos, strict=True)]
 
     def correct(self, elements, dt):
         a = np.array(self._accelerations(elements))
@@ -114,7 +114,7 @@ class Particles:
                 self.motion[self.row[name], 2] = a
 
     def respond(self, elements, *, constrained=True):
-        for rows, m in zip(self.shown, self.mass, strict=True):
+        for rows, m in zip(self.shown, self.kilos, strict=True):
             for row in rows:
                 elements.response[row] = 0.0
                 elements.response[row, :, : elements.dimension] = np.eye(elements.dimension) / np.sqrt(m)
@@ -127,14 +127,14 @@ class Particles:
     def push(self, name, impulses, elements):
         k = self.row[name]
         total = sum(impulses[row] for row in self.shown[k] if row in impulses)
-        jump = total / self.mass[k]
+        jump = total / self.kilos[k]
         work = float(total @ (self.motion[k, 1] + 0.5 * jump))
         self.motion[k, 1] += jump
         return work
 
     def shift(self, name, velocity):
         k = self.row[name]
-        work = float(self.mass[k] * velocity @ (self.motion[k, 1] + 0.5 * velocity))
+        work = float(self.kilos[k] * velocity @ (self.motion[k, 1] + 0.5 * velocity))
         self.motion[k, 1] += velocity
         return work
 
@@ -250,3 +250,47 @@ def test_a_foreign_body_takes_part_in_events_impacts_and_run_folders(tmp_path):
     run.save(tmp_path)
     assert Run.load(tmp_path) == run
     assert run.reaction("catch")[-1] == pytest.approx([0, 0, 1.3 * 9.81], rel=0.5)
+
+
+class WrittenParticles(Particles):
+    """The same, with its equations written down: four lines of physics."""
+
+    def mass(self):
+        return np.array([m * np.eye(self.motion.shape[2]) for m in self.kilos])
+
+    def drive(self):
+        return np.array([m * self.gravity for m in self.kilos])
+
+    def closure(self):
+        n, d = len(self.names), self.motion.shape[2]
+        return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, d))
+
+    def reach(self):
+        rows = [(row, k) for k, shown in enumerate(self.shown) for row in shown]
+        elements, owners = (np.array([pair[k] for pair in rows], np.int64) for k in (0, 1))
+        return elements, owners, np.tile(np.eye(self.motion.shape[2]), (len(rows), 1, 1))
+
+
+@dataclass(frozen=True)
+class WrittenParticle(Particle):
+    def new_stack(self):
+        return WrittenParticles(len(self.at))
+
+    def kind(self):
+        return ("written particle", len(self.at))
+
+
+def test_a_black_box_is_refused_by_centralized_solvers_by_name():
+    model = pendulum(Particle(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8))
+    with pytest.raises(CouplingError, match=r"bob cannot.*Penalty"):
+        Simulation(model, 1e-3, Centralized(MinimalCoordinates()))
+
+
+def test_a_foreign_body_that_writes_its_equations_down_moves_alike_on_two_roads():
+    ends = []
+    for solver, dt in ((MinimalCoordinates(method="DOP853"), 1e-2), (HHT(), 2e-3), (HHT(), 1e-3)):
+        model = pendulum(WrittenParticle(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8))
+        with Simulation(model, dt, Centralized(solver)) as simulation:
+            ends.append(simulation.run(0.3).position("bob.here")[-1])
+    errors = [np.abs(end - ends[0]).max() for end in ends[1:]]
+    assert errors[1] < 0.3 * errors[0] < 1e-3

@@ -258,7 +258,7 @@ def test_velocities_are_projected_where_asked():
         (["chain", "--rule", "stable(safety=0.5)"], "safety = 0.5"),
         (["chain", "--coupling", "penlty"], "did you mean 'penalty'?"),
         (["chain", "--coupling", "penalty(internal=thesi)"], "did you mean 'thesis'?"),
-        (["chain", "--coupling", "penalty(internal=3)"], "no augmented lagrangian"),
+        (["chain", "--coupling", "penalty(internal=3)"], "no internal gains"),
         (["chain", "--coupling", "penalty(rule=shannon)", "--rule", "stable"], "given twice"),
     ],
 )
@@ -384,7 +384,7 @@ def test_what_is_no_run_is_refused():
         ("penalty(internal=thesis)", "shannon", Penalty(rule=Shannon(), internal=InternalGains.thesis())),
         ("penalty(rule=shannon(delta=0.2))", None, Penalty(rule=Shannon(delta=0.2))),
         (
-            "penalty(internal=augmentedlagrangian(frequency=10, damping=1, frequency_per_step=0.5, artificial_mass=None))",
+            "penalty(internal=internalgains(frequency=10, damping=1, frequency_per_step=0.5, artificial_mass=None))",
             None,
             Penalty(internal=InternalGains(frequency=10.0, damping=1.0, frequency_per_step=0.5)),
         ),

@@ -1,0 +1,87 @@
+"""Linear systems bordered by constraints, also redundant ones, with the smallest multipliers that do.
+
+    [A  G^T] [x     ]   [f]
+    [G   0 ] [lambda] = [g]
+
+Rows of G are scaled to a seen compliance of one, and the zero block is filled with a small -epsilon, which makes the matrix
+regular whatever the rank of G. Refinement against the system without epsilon takes its influence away again: a
+method of multipliers, which converges to the solution x, in the sense of least squares where g contradicts
+itself by rounding. Multipliers are then fitted to f - A x from zero: each correction lies in the range of G,
+so of all multipliers with that force they are the smallest (in the metric of the seen masses).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import splu
+
+from modular.elements import Array
+
+EPSILON = 1e-9  # of the seen compliance
+REFINEMENTS = 6
+ENOUGH = 1e-14
+
+
+class Saddle:
+    """A factorised bordered system."""
+
+    def __init__(self, matrix: Any, jacobian: Any, scale: Array, epsilon: float = EPSILON) -> None:
+        self.matrix = matrix
+        self.scale = scale
+        self.n = matrix.shape[0]
+        self.sparse = sparse.issparse(matrix)
+        if self.sparse:
+            self.jacobian = sparse.diags_array(scale) @ jacobian
+            corner = sparse.diags_array(np.full(len(scale), -epsilon))
+            bordered = sparse.block_array([[matrix, self.jacobian.T], [self.jacobian, corner]], format="csc")
+            self._factor = splu(bordered)
+        else:
+            self.jacobian = scale[:, None] * jacobian
+            m = len(scale)
+            bordered = np.zeros((self.n + m, self.n + m))
+            bordered[: self.n, : self.n] = matrix
+            bordered[: self.n, self.n :] = self.jacobian.T
+            bordered[self.n :, : self.n] = self.jacobian
+            bordered[range(self.n, self.n + m), range(self.n, self.n + m)] = -epsilon
+            self._factor = linalg.lu_factor(bordered, check_finite=False)
+
+    def moved(self, jacobian: Any) -> Saddle:
+        """The same factors for a system whose Jacobian has moved on a little: refinement makes up for the difference."""
+        other = object.__new__(Saddle)
+        other.__dict__.update(self.__dict__)
+        other.jacobian = sparse.diags_array(self.scale) @ jacobian if self.sparse else self.scale[:, None] * jacobian
+        return other
+
+    def once(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """One solution with the border as it is filled: penalties in place of constraints."""
+        x, multipliers = self._apply(f, self.scale * g)
+        return x, self.scale * multipliers
+
+    def _apply(self, f: Array, g: Array) -> tuple[Array, Array]:
+        right = np.concatenate([f, g])
+        both = self._factor.solve(right) if self.sparse else linalg.lu_solve(self._factor, right, check_finite=False)
+        return both[: self.n], both[self.n :]
+
+    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """x and the multipliers."""
+        scaled = self.scale * g
+        x, multipliers = self._apply(f, scaled)
+        for _ in range(REFINEMENTS):
+            dx, change = self._apply(f - self.matrix @ x - self.jacobian.T @ multipliers, scaled - self.jacobian @ x)
+            x, multipliers = x + dx, multipliers + change
+            if float(np.abs(dx).max(initial=0.0)) <= ENOUGH * float(np.abs(x).max(initial=0.0)):
+                break
+        return x, self.fit(f - self.matrix @ x)
+
+    def fit(self, force: Array) -> Array:
+        """The smallest multipliers with G^T lambda = force."""
+        multipliers = np.zeros(len(self.scale))
+        for _ in range(REFINEMENTS):
+            _, change = self._apply(force - self.jacobian.T @ multipliers, np.zeros(len(self.scale)))
+            multipliers = multipliers + change
+            if float(np.abs(change).max(initial=0.0)) <= ENOUGH * float(np.abs(multipliers).max(initial=0.0)):
+                break
+        return self.scale * multipliers

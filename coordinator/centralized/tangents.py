@@ -1,0 +1,127 @@
+"""How forces and constraint forces change with the state, for Newton's iteration.
+
+By differences of what the components exert anyway, so that nobody has to write a tangent down. They are exact for quadratic
+constraints; elsewhere the iteration only needs them nearly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from coordinator.centralized.equations import Equations, Matrix
+from modular.elements import Array, Indices
+from modular.joints import Joints
+
+
+def force_tangents(equations: Equations, time: float) -> tuple[Matrix, Matrix]:
+    """-dQ/dq and -dQ/dv of springs, dampers and loads, by differences of what they exert; the system stays."""
+    elements = equations.system.elements
+    if not len(equations.force_rows):
+        nothing = equations.matrix("nothing", list, [], (equations.size, equations.size))
+        return nothing, nothing
+    found = []
+    for table in (elements.position, (elements.velocity, elements.current_velocity)):
+        found.append(-(equations.reach.T @ _element_tangent(equations, table, time) @ equations.reach))
+    return found[0], found[1]
+
+
+def _element_tangent(equations: Equations, tables: Any, time: float) -> Matrix:
+    """How the forces on elements change with their positions or velocities: each force reads only its own elements,
+    so one difference per number of an element serves all forces at once."""
+    elements = equations.system.elements
+    tables = tables if isinstance(tables, tuple) else (tables,)
+    d = elements.dimension
+    homes = list(equations.system.force_home.values())
+    served = [[s + k for s, c in zip(h.starts, h.counts, strict=True) for k in range(c)] for h in homes]
+    size = max(1.0, float(np.abs(tables[0]).max(initial=0.0)))
+    h = 1e-5 * size
+    rows, columns, values = [], [], []
+    for slot in range(max(len(one) for one in served)):
+        moved = [(one[slot], one) for one in served if slot < len(one)]
+        picked = np.array([row for row, _ in moved])
+        for c in range(d):
+            kept = [table[picked, c].copy() for table in tables]
+            sides = []
+            for sign in (1.0, -1.0):
+                for table, value in zip(tables, kept, strict=True):
+                    table[picked, c] = value + sign * h
+                for forces in equations.system.forces:
+                    forces.exert(elements, time)
+                sides.append(elements.force.copy())
+            for table, value in zip(tables, kept, strict=True):
+                table[picked, c] = value
+            change = (sides[0] - sides[1]) / (2.0 * h)
+            for row, one in moved:
+                for other in one:
+                    rows.append(d * other + np.arange(d))
+                    columns.append(np.full(d, d * row + c))
+                    values.append(change[other])
+    n = d * len(elements.position)
+    return equations.matrix("springs", lambda: zip(rows, columns, strict=True), values, (n, n))
+
+
+def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> Matrix:
+    """d(G^T lambda)/dq at q with the multipliers held: the stiffness that constraint forces have. Leaves the system at q."""
+    rows, columns, values = [], [], []
+    h = 1e-3 * equations.extent
+    for stack, part, into in zip(equations.stacks, equations.parts, equations.body_rows, strict=True):
+        state = stack.state()["q"]
+        n = state.shape[0]
+        k = int(np.prod(state.shape[1:]))
+        mu = multipliers[into].reshape(n, -1)
+        if not mu.size:
+            continue
+        base = q[part].reshape(n, k)
+        for c in range(k):
+            sides = []
+            for sign in (1.0, -1.0):
+                place = base.copy()
+                place[:, c] += sign * h
+                state[:] = place.reshape(state.shape)
+                sides.append(np.einsum("nm,nmk->nk", mu, stack.closure()[2]))
+            first = part.start + k * np.arange(n)[:, None]
+            rows.append((first + np.arange(k)).ravel())
+            columns.append(np.broadcast_to(first + c, (n, k)).ravel())
+            values.append(((sides[0] - sides[1]) / (2.0 * h)).ravel())
+        state[:] = base.reshape(state.shape)
+    total = equations.matrix("bend of bodies", lambda: zip(rows, columns, strict=True), values, (equations.size,) * 2)
+    equations.go(q, v)
+    if equations.joints:
+        total = total + equations.reach.T @ _joint_curvature(equations, multipliers, h) @ equations.reach
+    return total
+
+
+def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matrix:
+    elements = equations.system.elements
+    d = elements.dimension
+    rows, columns, values = [], [], []
+    for joints, into in zip(equations.joints, equations.joint_rows, strict=True):
+        n, form = joints.count, joints.form
+        sigma = multipliers[into].reshape(n, form.rows)
+        for start, number in ((joints.first[:n], form.first), (joints.second[:n], form.second)):
+            for k in range(number):
+                for c in range(d):
+                    change = _pulled(equations, joints, sigma, start + k, c, h)
+                    for side, block in zip((joints.first[:n], joints.second[:n]), change, strict=True):
+                        row = d * (side[:, None, None] + np.arange(block.shape[1])[:, None]) + np.arange(d)
+                        rows.append(row.ravel())
+                        columns.append(np.broadcast_to((d * (start + k) + c)[:, None, None], row.shape).ravel())
+                        values.append(block.ravel())
+        joints.linearise(elements)
+    m = d * len(elements.position)
+    return equations.matrix("bend of joints", lambda: zip(rows, columns, strict=True), values, (m, m))
+
+
+def _pulled(equations: Equations, joints: Joints, sigma: Array, picked: Indices, c: int, h: float) -> list[Array]:
+    """Change of J^T sigma on both sides as one number of one element of every joint moves; ground elements stand."""
+    position, n = equations.system.elements.position, joints.count
+    kept = position[picked, c].copy()
+    sides = []
+    for sign in (1.0, -1.0):
+        position[picked, c] = kept + sign * h
+        joints.linearise(equations.system.elements)
+        sides.append([np.einsum("nm,nmkd->nkd", sigma, b[:n]) for b in (joints.on_first, joints.on_second)])
+    position[picked, c] = kept
+    return [(a - b) / (2.0 * h) for a, b in zip(*sides, strict=True)]

@@ -1,0 +1,122 @@
+"""The whole system at once: the coupling that modular ones are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from coordinator.centralized import HHT, Solver
+from coordinator.centralized.equations import Equations
+from coordinator.centralized.solver import NoSolution, State, settled
+from coordinator.couplings.coupling import Coupling, require
+from coordinator.system import System
+from modular.body import GivesEquations
+from modular.elements import Array
+from modular.errors import CouplingError, ModelError
+from modular.ledger import IMPACT, LEAKED
+
+AT_REST = 1e-9  # of the largest velocity: what joints may find moving against them after an event
+
+
+@dataclass(frozen=True)
+class Centralized(Coupling):
+    """One solver for all components, as `Centralized(HHT())` or `Centralized(MinimalCoordinates(method="DOP853"))`."""
+
+    solver: Solver = field(default_factory=HHT)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.solver, Solver):
+            raise ModelError(f"Centralized: solver = {self.solver!r} is no solver; give one such as HHT() or GGL().")
+
+    def configure(self, system: System, dt: float) -> None:
+        """Bodies must write down their equations, and the solver must be able to treat every joint."""
+        require(system, GivesEquations, "Centralized", "write down their equations", "Penalty() can treat them")
+        system.show()
+        equations = Equations(system)
+        reason = self.solver.refuses(equations)
+        if reason is not None:
+            raise CouplingError(reason)
+        system.workshop = {"equations": equations, "solver": {}}
+
+    def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
+        """Consistent velocities, accelerations and reactions at the unchanged place."""
+        equations: Equations = system.workshop["equations"]
+        q, v = equations.read()
+        equations.go(q, v)
+        limit = AT_REST * max(1.0, float(np.abs(v).max(initial=0.0)))
+        if float(np.abs(equations.rates()).max(initial=0.0)) > limit:
+            v = self._stop(system, equations, q, v)
+        state = settled(equations, system.time(dt), q, v)
+        system.memory = {"a": state.a, "multipliers": state.multipliers}
+        self._show(system, equations, state, system.time(dt))
+        elements = system.elements
+        elements.force_before[:] = elements.force
+        elements.velocity_before[:] = elements.velocity
+        for stack in system.booked:
+            stack.open_books()
+
+    def _stop(self, system: System, equations: Equations, q: Array, v: Array) -> Array:
+        """One impulse of all joints together stops what moves against them; each books what it takes as an impact."""
+        elements = system.elements
+        change, impulses = equations.saddle(equations.mass, equations.jacobian()).solve(
+            np.zeros(equations.size), -equations.rates()
+        )
+        elements.velocity_before[:] = elements.velocity
+        equations.go(q, v + change)
+        equations.exert_joints(impulses)
+        elements.force_before[:] = elements.force
+        for joints in equations.joints:
+            left = joints.ledger[: joints.count, LEAKED].copy()
+            joints.account(elements, 1.0)
+            joints.ledger[: joints.count, IMPACT] += joints.ledger[: joints.count, LEAKED] - left
+            joints.ledger[: joints.count, LEAKED] = left
+        return np.asarray(v + change)
+
+    def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
+        """One tick, or a part of it, by the solver."""
+        equations: Equations = system.workshop["equations"]
+        before = equations.evaluations
+        q, v = equations.read()
+        state = State(q, v, system.memory["a"], system.memory["multipliers"])
+        end = (system.tick + stop) * dt
+        try:
+            state = self.solver.advance(
+                equations, state, (system.tick + start) * dt, (stop - start) * dt, system.workshop["solver"]
+            )
+        except (NoSolution, np.linalg.LinAlgError) as error:
+            equations.go(q, v)
+            system.workshop["reason"] = f"{type(self.solver).__name__} found no next state, {error}"
+            return _fastest(equations, v)
+        finally:
+            system.evaluations += equations.evaluations - before
+        system.memory = {"a": state.a, "multipliers": state.multipliers}
+        self._show(system, equations, settled(equations, end, state.q, state.v) if self.solver.rough else state, end)
+        for stack in system.booked:
+            stack.account(system.elements, (stop - start) * dt)
+        return None
+
+    def _show(self, system: System, equations: Equations, state: State, time: float) -> None:
+        """Write a state to the bodies and let joints and forces act as they do in it."""
+        equations.go(state.q, state.v)
+        equations.write(a=state.a)
+        for joints in system.joints:
+            joints.measure(system.elements)
+        for forces in system.forces:
+            forces.exert(system.elements, time)
+        equations.exert_joints(state.multipliers)
+
+    def margins(self, system: System, dt: float) -> dict[str, float]:
+        """It has no limit that hangs on the stiffness of joints."""
+        return {}
+
+    def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
+        """A smaller step, or a solver that passes singular places."""
+        return f"take dt = {dt / 4:.2g} s, or a solver that passes places where motions part, such as HHT()", dt / 4
+
+
+def _fastest(equations: Equations, v: Array) -> str:
+    """The body with the largest velocity: where to look first."""
+    return max(equations.columns, key=lambda name: float(np.abs(v[equations.columns[name]]).max(initial=0.0)))

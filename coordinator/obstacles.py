@@ -1,0 +1,120 @@
+"""What keeps a run from being repeated from its folder: changes made by hand, and functions or classes without a home.
+
+A file holds the name of a function, "module:function", never its code. A lambda, a function inside a function and one
+that was typed at the prompt have no name under which another process could find them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from coordinator.fingerprint import digest_of_files
+from modular.assembly import Assembly
+from modular.component import Component, class_name
+from modular.kernel import PACKAGES
+
+OURS = (*PACKAGES, "scenarios")
+SHOWN = 4
+
+
+def homeless(assembly: Assembly, coupling: Component) -> list[str]:
+    """Functions and classes of a model that another process could not find, a sentence each."""
+    found: dict[str, None] = {}
+    for owner, value in _parts(assembly, coupling):
+        if isinstance(value, Component):
+            if not _importable(type(value).__module__):
+                found[f"{owner} is a {class_name(type(value))}, a class that no other process can import."] = None
+        elif not _has_a_name(value):
+            found[
+                f"{owner} follows {_spoken(value)}, a function that cannot be imported under its name; put it into a "
+                "module of its own and import it from there."
+            ] = None
+    return list(found)
+
+
+def by_hand(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The changes that were made by hand while the run went on, as one sentence; none where there were none."""
+    made = [event for event in events if event.get("by") == "hand"]
+    if not made:
+        return []
+    first = ", ".join(f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:SHOWN])
+    more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
+    return [
+        f"it was changed by hand on the way ({first}{more}), which the model does not know; write such changes into the "
+        "model, as in model.at(0.5, Cut('elbow'))."
+    ]
+
+
+def exchanged(at_start: Component, now: Component) -> list[str]:
+    """Whether the coupling is another one than at the start, as a sentence."""
+    if now is at_start:
+        return []
+    return [f"its coupling was exchanged by hand on the way ({at_start!r} for {now!r}); keep one for the whole run."]
+
+
+def foreign_sources(assembly: Assembly, coupling: Component) -> dict[str, str]:
+    """A digest of every file outside our packages that defines a function or class of the model."""
+    found = {}
+    for _, value in _parts(assembly, coupling):
+        name = type(value).__module__ if isinstance(value, Component) else getattr(value, "__module__", None) or ""
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if name.partition(".")[0] not in OURS and file and name not in found:
+            path = Path(file)
+            found[name] = digest_of_files([path], path.parent) if path.is_file() else "unknown"
+    return {f"source of {name}": digest for name, digest in found.items()}
+
+
+def _parts(assembly: Assembly, coupling: Component) -> Iterator[tuple[str, Any]]:
+    """Every component and every function in a model, each with the words for whose it is."""
+    yield from _inside("the coupling", coupling)
+    for name, body in assembly.bodies.items():
+        yield from _inside(f"body '{name}'", body)
+    for name, joint in assembly.joint_edges.items():
+        yield from _inside(f"joint '{name}'", (joint.joint, joint.breaks_at))
+    for name, force in assembly.force_edges.items():
+        yield from _inside(f"force '{name}'", force.force)
+    for scheduled in assembly.schedule:
+        yield from _inside("a scheduled event", (*scheduled.events, scheduled.condition))
+
+
+def _inside(owner: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, float | int | str) or value is None:
+        return
+    if isinstance(value, Component):
+        yield owner, value
+        for name in getattr(value, "__dataclass_fields__", ()):
+            yield from _inside(owner, getattr(value, name))
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _inside(owner, item)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _inside(owner, item)
+    elif callable(value) and not isinstance(value, type | ModuleType):
+        yield owner, value
+
+
+def _has_a_name(function: Callable[..., Any]) -> bool:
+    """Whether "module:function" leads back to this very function, in another process too."""
+    module = getattr(function, "__module__", None) or ""
+    name = getattr(function, "__qualname__", "")
+    return _importable(module) and getattr(sys.modules.get(module), name, None) is function
+
+
+def _importable(module: str) -> bool:
+    """Whether a module could be found by a fresh process with the same path; what was loaded by other ways could not."""
+    package = module.partition(".")[0]
+    if package in OURS:
+        return True
+    if not package or package == "__main__":
+        return False
+    finders = (getattr(finder, "find_spec", None) for finder in sys.meta_path)
+    return any(find is not None and find(package, None) is not None for find in finders)
+
+
+def _spoken(function: Callable[..., Any]) -> str:
+    return f"{getattr(function, '__module__', '?')}:{getattr(function, '__qualname__', repr(function))}"

@@ -1,0 +1,1 @@
+"""Commands that need a file of their own; `scenarios/cli.py` registers them."""

@@ -1,0 +1,164 @@
+"""The couplings of a study: every coupling that was asked for, with every value that is swept."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from modular.component import Component
+from modular.errors import ModelError
+from scenarios.settings import read_component, read_coupling
+
+if TYPE_CHECKING:
+    from coordinator.couplings import Coupling
+
+TRUTH = {"true": "True", "false": "False", "none": "None"}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A field of the coupling, as a dotted name, and the values that it takes, as typed."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A coupling in full, as it is typed, and the swept values that made it."""
+
+    coupling: str
+    values: dict[str, str] = field(default_factory=dict)
+
+
+def read_sweep(text: str) -> Sweep:
+    """A sweep from `rule.delta=0.1,0.2`; commas inside brackets belong to a value."""
+    name, equals, values = text.partition("=")
+    name = name.strip()
+    parts = tuple(dict.fromkeys(split_outside(values)))
+    if not (equals and parts and name and all(part.isidentifier() for part in name.split("."))):
+        raise ModelError(f"--sweep {text}: write NAME=VALUE,VALUE,… such as --sweep rule.damping=0,0.05,0.1.")
+    return Sweep(name, parts)
+
+
+def variants(couplings: Sequence[str], sweeps: Sequence[Sweep]) -> tuple[Variant, ...]:
+    """Every coupling with every combination of swept values, each once.
+
+    A sweep changes the couplings that have its field and leaves the others alone; one that none of them has is refused.
+    """
+    names = [sweep.name for sweep in sweeps]
+    for name in names:
+        if names.count(name) > 1:
+            raise ModelError(f"--sweep {name} is given twice; write all its values after one --sweep.")
+    found = [Variant(canonical(text)) for text in couplings]
+    for sweep in sweeps:
+        found = _swept(found, sweep)
+    unique: dict[str, Variant] = {}
+    for variant in found:
+        unique.setdefault(canonical(variant.coupling), variant)
+    return tuple(unique.values())
+
+
+def canonical(text: str) -> str:
+    """A coupling as it is typed, without what it would do anyway."""
+    return text_of(read_coupling(text, None))
+
+
+def _swept(found: Sequence[Variant], sweep: Sweep) -> list[Variant]:
+    path = tuple(sweep.name.split("."))
+    where = f"--sweep {sweep.name}"
+    changed: list[Variant] = []
+    lacking: list[str] = []
+    for variant in found:
+        coupling = read_coupling(variant.coupling, None)
+        lack = _lacks(coupling, path)
+        if lack is not None:
+            lacking.append(f"in {variant.coupling}, {lack}")
+            changed.append(variant)
+            continue
+        for value in sweep.values:
+            text = _with_field(coupling, path, TRUTH.get(value.lower(), value))
+            made = _coupling(text, f"{where}={value}, that is")
+            shown = tuple(tuple(name.split(".")) for name in (*variant.values, sweep.name))
+            changed.append(Variant(text_of(made, shown), variant.values | {sweep.name: value}))
+    if len(lacking) == len(found):
+        raise ModelError(f"{where}: {'; '.join(dict.fromkeys(lacking))}.")
+    return changed
+
+
+def _coupling(text: str, option: str) -> Coupling:
+    from coordinator.couplings import Coupling
+
+    made: Coupling = read_component(Coupling, text, option)
+    return made
+
+
+def _lacks(component: Component, path: Sequence[str]) -> str | None:
+    """Why a component has no such field, in words; None where it has one."""
+    name, rest = path[0], path[1:]
+    known = [f.name for f in _fields(component)]
+    kind = type(component).__name__
+    if name not in known:
+        return f"{kind} has no setting '{name}'; it has: {', '.join(known) or 'none'}"
+    inner = getattr(component, name)
+    if rest and not isinstance(inner, Component):
+        return f"'{name}' of {kind} is {inner!r}, which has no setting '{rest[0]}'; sweep '{name}' itself"
+    return _lacks(inner, rest) if rest else None
+
+
+def _with_field(component: Component, path: Sequence[str], value: str) -> str:
+    """The text of a component with one field changed, some levels down."""
+    name, rest = path[0], path[1:]
+    changed = _with_field(getattr(component, name), rest, value) if rest else value
+    return _written(component, {name: changed}, ())
+
+
+def text_of(component: Component, shown: Sequence[Sequence[str]] = ()) -> str:
+    """A component as it is typed, with what differs from its defaults: penalty(rule=shannon(delta=0.2)).
+
+    `shown`: paths of fields that are written in any case.
+    """
+    return _written(component, {}, shown)
+
+
+def _written(component: Component, changed: dict[str, str], shown: Sequence[Sequence[str]]) -> str:
+    words = []
+    for f in _fields(component):
+        value = getattr(component, f.name)
+        inner = [path[1:] for path in shown if path[0] == f.name]
+        if f.name in changed:
+            words.append(f"{f.name}={changed[f.name]}")
+        elif inner or not _is_default(f, value):
+            words.append(f"{f.name}={_value(value, [path for path in inner if path])}")
+    name = type(component).__name__.lower()
+    return f"{name}({', '.join(words)})" if words else name
+
+
+def _value(value: Any, shown: Sequence[Sequence[str]]) -> str:
+    if isinstance(value, Component):
+        return text_of(value, shown)
+    return value if isinstance(value, str) and value.isidentifier() else repr(value)
+
+
+def _fields(component: Component) -> list[dataclasses.Field[Any]]:
+    return [f for f in dataclasses.fields(component) if f.init]  # type: ignore[arg-type]
+
+
+def _is_default(f: dataclasses.Field[Any], value: Any) -> bool:
+    if f.default is not dataclasses.MISSING:
+        return bool(value == f.default)
+    return f.default_factory is not dataclasses.MISSING and bool(value == f.default_factory())
+
+
+def split_outside(text: str) -> list[str]:
+    """The parts between commas that stand in no brackets."""
+    parts, depth, start = [], 0, 0
+    for k, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(text[start:k])
+            start = k + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]

@@ -1,0 +1,310 @@
+"""Centralized solvers: two independent roads to one motion, orders, violations, reactions, impacts."""
+
+import time
+
+import numpy as np
+import pytest
+
+import mechanisms
+import references
+import scenarios
+import zoo
+from components import Fixed, KnifeEdge, PointMassRod, Revolute, Spherical, SpringDamper
+from coordinator import (
+    GGL,
+    HHT,
+    AugmentedLagrangian,
+    Baumgarte,
+    Centralized,
+    GlobalPenalty,
+    MinimalCoordinates,
+    Penalty,
+    Simulation,
+    Substitution,
+)
+from modular import Assembly, CouplingError, Diverged, ModelError
+
+EXACT = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-13, atol=1e-13))
+IMPLICIT = {
+    "HHT": HHT(),
+    "Newmark": HHT(alpha=0.0),
+    "AL": AugmentedLagrangian(),
+    "AL, accelerations": AugmentedLagrangian(form=2),
+    "GGL": GGL(),
+}
+ALL = {
+    **IMPLICIT,
+    "Baumgarte": Baumgarte(),
+    "Substitution": Substitution(),
+    "penalty": GlobalPenalty(alpha=1e9),
+    "RK4": MinimalCoordinates(),
+}
+
+
+def simulate(model, solver, dt, until, **settings):
+    coupling = solver if isinstance(solver, Centralized | Penalty) else Centralized(solver)
+    with Simulation(model, dt, coupling, **settings) as simulation:
+        return simulation.run(until)
+
+
+def largest_violation(run):
+    joints = [np.nanmax(np.abs(run.violation(name))) for name in run.joints]
+    return max(joints + [np.abs(run.internal_violation(name)).max(initial=0.0) for name in run.bodies])
+
+
+# --- against independent references ----------------------------------------------------------------------------------
+
+
+def four_bar_error(dimension, until):
+    count = round(until / 1e-2)
+    reference = references.four_bar(1e-2, count)
+    run = simulate(mechanisms.four_bar(dimension), EXACT, 1e-2, until)
+    points = [run.position("crank.end"), run.position("rocker.end")]
+    return max(np.abs(x[:, :2] - reference[:, k]).max() for k, x in enumerate(points))
+
+
+def pendulum_error(name, until):
+    count = round(until / 1e-2)
+    spatial = name == "double-pendulum-3d"
+    reference = (
+        references.spatial_double_pendulum(1e-2, count)
+        if spatial
+        else references.planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-2, count)
+    )
+    model = scenarios.load(name)
+    run = simulate(model, EXACT, 1e-2, until)
+    return max(np.abs(run.position(f"{body}.end") - reference[:, k]).max() for k, body in enumerate(model.bodies))
+
+
+def test_minimal_coordinates_follow_independent_references():
+    assert pendulum_error("double-pendulum", 0.5) < 1e-9
+    assert pendulum_error("double-pendulum-3d", 0.5) < 1e-8
+    assert four_bar_error(2, 0.3) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("error", "case", "until", "most"),
+    [
+        (pendulum_error, "double-pendulum", 5.0, 1e-9),
+        (pendulum_error, "double-pendulum-3d", 5.0, 1e-8),
+        (four_bar_error, 2, 2.0, 1e-9),
+        (four_bar_error, 3, 2.0, 1e-9),
+    ],
+)
+def test_minimal_coordinates_follow_them_to_the_end(error, case, until, most):
+    assert error(case, until) < most
+
+
+# --- order -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["HHT", "AL", "AL, accelerations", "GGL", "RK4"])
+def test_the_measured_order_is_the_declared_one(name):
+    reference = references.planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-2, 50)[:, 1]
+    errors = []
+    for dt in (1e-2, 5e-3) if name == "RK4" else (2.5e-3, 1.25e-3):
+        run = simulate(scenarios.load("double-pendulum"), ALL[name], dt, 0.5)
+        errors.append(np.abs(run.position("lower.end")[:: round(1e-2 / dt)] - reference).max())
+    assert references.orders(errors)[0] >= (3.8 if name == "RK4" else 1.9)
+
+
+@pytest.mark.parametrize("name", ["HHT", "AL", "GGL"])
+def test_springs_and_dampers_keep_the_order(name):
+    model = zoo.pair(Spherical(), 3, gravity=(0.3, -9.81, 0.5))
+    model.apply("spring", SpringDamper(stiffness=40.0, damping=1.5, length=0.4), "left.start", "right.end")
+    model.apply(
+        "tie", SpringDamper(stiffness=20.0, damping=1.0, length=0.2), "ground", "left.start", at=(0.0, 0.6, 0.1)
+    )
+    exact = simulate(model, EXACT, 1e-2, 0.2).position("right.end")
+    errors = [
+        np.abs(simulate(model, ALL[name], dt, 0.2).position("right.end")[:: round(1e-2 / dt)] - exact).max()
+        for dt in (5e-3, 2.5e-3)
+    ]
+    assert references.orders(errors)[0] >= 1.9
+
+
+@pytest.mark.parametrize(("cls", "dimension"), zoo.JOINTS, ids=zoo.label)
+def test_every_joint_moves_alike_on_two_roads(cls, dimension):
+    joint = cls.example(dimension)
+    motion = {"velocity": (0.4, -0.3, 0.5)[:dimension], "angular_velocity": 1.1 if dimension == 2 else (0.9, -0.7, 1.2)}
+    model = zoo.pair(joint, dimension, gravity=(0.3, -9.81, 0.5)[:dimension], left=motion)
+    blade = cls is KnifeEdge
+    exact = Centralized(Baumgarte(method="DOP853", rtol=1e-11, atol=1e-12)) if blade else EXACT
+    fine = simulate(model, exact, 2e-2, 0.1, project_velocities=True).position("right.end")[-1]
+    errors = [
+        np.abs(simulate(model, HHT(), dt, 0.1, project_velocities=True).position("right.end")[-1] - fine).max()
+        for dt in (1e-2, 5e-3)
+    ]
+    assert errors[1] < 1e-3 and (references.orders(errors)[0] > 1.7 or errors[1] < 1e-7)
+
+
+# --- violations and reactions ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["HHT", "AL", "GGL"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_positions_are_closed_to_rounding(name, dimension):
+    assert largest_violation(simulate(mechanisms.four_bar(dimension), ALL[name], 2e-3, 0.1)) <= 1e-10
+
+
+def test_projected_velocities_and_accelerations_obey_too():
+    run = simulate(mechanisms.four_bar(3), AugmentedLagrangian(), 2e-3, 0.1)
+    assert max(np.abs(run.violation_rate(name)).max() for name in run.joints) < 1e-11
+    assert max(np.abs(run.internal_violation_rate(name)).max() for name in run.bodies) < 1e-11
+    bare = simulate(mechanisms.four_bar(3), AugmentedLagrangian(projections="none"), 2e-3, 0.1)
+    assert max(np.abs(bare.internal_violation_rate(name)).max() for name in bare.bodies) > 1e-6
+
+
+def test_without_stabilisation_violations_drift_and_with_it_they_do_not():
+    drifts = {}
+    for name, solver in (("bare", Substitution()), ("pulled", Baumgarte(method="RK4")), ("masses", GlobalPenalty())):
+        run = simulate(scenarios.load("double-pendulum"), solver, 1e-2, 3.0)
+        error = np.abs(np.concatenate([run.internal_violation(body) for body in run.bodies], axis=1)).max(axis=1)
+        drifts[name] = (error[:150].max(), error[150:].max())
+    assert drifts["bare"][1] > 3 * drifts["bare"][0]
+    assert drifts["pulled"][1] < 0.2 * drifts["bare"][1]
+    assert drifts["masses"][1] > 1e-9
+
+
+def test_the_three_variants_of_the_course_give_one_motion():
+    runs = [
+        simulate(scenarios.load("double-pendulum"), Baumgarte(method="RK4", variant=variant), 5e-3, 0.3)
+        for variant in (1, 2, 3)
+    ]
+    ends = [run.position("lower.end") for run in runs]
+    assert np.abs(ends[0] - ends[2]).max() < 1e-11 and np.abs(ends[1] - ends[2]).max() < 1e-11
+    reactions = [run.reaction("pivot")[1:] for run in runs]
+    assert np.abs(reactions[1] - reactions[2]).max() < 1e-8  # at the tick
+    middle = 0.5 * (runs[2].reaction("pivot")[1:] + runs[2].reaction("pivot")[:-1])
+    assert np.abs(reactions[0] - middle).max() < 0.02 * np.abs(middle).max()  # variant 1: the mean over the tick
+
+
+@pytest.mark.parametrize("name", ["HHT", "AL", "GGL", "Baumgarte", "RK4"])
+def test_redundant_reactions_are_finite_smooth_and_the_smallest(name):
+    """Four hinges in space on a mechanism that is planar: three rows too many."""
+    run = simulate(mechanisms.four_bar(3), ALL[name], 2e-3, 0.2)
+    plane = simulate(mechanisms.four_bar(2), ALL[name], 2e-3, 0.2)
+    for joint in run.joints:
+        reaction = run.reaction(joint)
+        assert np.isfinite(reaction).all()
+        assert np.abs(np.diff(reaction, n=2, axis=0)).max() < 0.05 * np.abs(reaction).max()
+        assert np.abs(reaction[:, :2] - plane.reaction(joint)).max() < 2e-2 * np.abs(reaction).max()
+        # nothing pulls out of the plane, so the smallest reactions have no part there
+        assert np.abs(reaction[:, 2:5]).max() < 1e-6 * np.abs(reaction).max()
+
+
+@pytest.mark.parametrize("name", ["HHT", "AL", "GGL"])
+def test_slider_crank_passes_its_singular_position(name):
+    run = simulate(scenarios.load("slider-crank"), ALL[name], 2e-3, 1.4)
+    folded = np.argmin(np.abs(run.time - 1.163))
+    for joint in run.joints:
+        near = run.reaction(joint)[folded - 20 : folded + 20]
+        assert np.isfinite(near).all()
+        assert np.abs(np.diff(near, axis=0)).max() < 0.02 * np.abs(run.reaction(joint)).max()
+    assert run.position("rod.end")[-1, 0] < -0.5  # it went on along the axis
+    assert largest_violation(run) <= 1e-10
+
+
+def test_reactions_are_those_of_the_modular_run():
+    whole = simulate(scenarios.load("double-pendulum"), HHT(), 1e-3, 0.3).reaction("elbow")
+    modular = simulate(scenarios.load("double-pendulum"), Penalty(), 1e-4, 0.3).reaction("elbow")[::10]
+    assert np.abs(whole - modular).max() < 1e-2 * np.abs(modular).max()
+
+
+# --- events ----------------------------------------------------------------------------------------------------------
+
+
+def test_events_happen_and_ledgers_close():
+    run = simulate(scenarios.load("cut-double-pendulum"), HHT(alpha=0.0), 1e-3, 0.9)
+    assert {event["kind"] for event in run.events} == {"cut"}
+    balance = run.balance()
+    assert np.abs(sum(balance.values())).max() < 1e-10
+    for joint in run.joints:
+        assert np.nanmax(np.abs(sum(run.ledger(joint).values()))) < 1e-12
+
+
+def test_an_impact_is_one_impulse_of_all_joints():
+    """A hanging rod caught at its end: the joint at its top takes its part of the blow, and all rates vanish at once."""
+    rods = Assembly(gravity=(0, 0))
+    rods.add(
+        "upper", PointMassRod(start=(0, 0), end=(1, 0), masses=(1.0, 1.0), angular_velocity=2.0, velocity=(0, 1.0))
+    )
+    rods.add(
+        "lower", PointMassRod(start=(1, 0), end=(2, 0), masses=(1.0, 1.0), angular_velocity=2.0, velocity=(0, 3.0))
+    )
+    rods.join("pivot", Revolute(), "ground", "upper.start")
+    rods.join("elbow", Revolute(), "upper.end", "lower.start")
+    with Simulation(rods, 1e-3, Centralized(HHT())) as simulation:
+        before = simulation.recorded.energy[0]
+        simulation.join("weld", Fixed(), "ground", "lower.end")
+        run = simulation.run(0.01)
+        book = {name: simulation.ledger(name) for name in ("pivot", "elbow", "weld")}
+    assert run.energy[-1] == pytest.approx(0.0, abs=1e-12)
+    assert sum(line["impact"] for line in book.values()) == pytest.approx(before, rel=1e-9)
+    assert all(abs(sum(line.values())) < 1e-12 for line in book.values())
+
+
+def test_conditions_are_located_between_ticks():
+    model = scenarios.load("switching-pendulum", law="kinematic")
+    run = simulate(model, HHT(alpha=0.0), 1e-3, 0.8)
+    modular = simulate(model, Penalty(), 1e-4, 0.8)
+    times = [next(e["time"] for e in r.events if e["kind"] == "join") for r in (run, modular)]
+    assert times[0] == pytest.approx(times[1], abs=2e-5)
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_method_cannot_treat_is_named_with_those_that_can():
+    sleigh = zoo.pair(KnifeEdge.example(3), 3)
+    with pytest.raises(CouplingError, match=r"'joint'.*non-holonomic.*HHT"):
+        Simulation(sleigh, 1e-3, EXACT, project_velocities=True)
+
+
+def test_a_step_that_finds_no_solution_stops_with_its_reason():
+    stiff = scenarios.load("double-pendulum")
+    with (
+        pytest.raises(Diverged, match=r"GGL found no next state.*dt ="),
+        Simulation(stiff, 1.0, Centralized(GGL())) as simulation,
+    ):
+        simulation.run(20.0)
+    assert len(simulation.recorded) >= 1
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: HHT(alpha=0.5), "0 .*1/3"),
+        (lambda: AugmentedLagrangian(form=3), "form"),
+        (lambda: AugmentedLagrangian(projections="all"), "velocities"),
+        (lambda: Baumgarte(method="Euler"), "RK45"),
+        (lambda: Baumgarte(variant=4), "variant"),
+        (lambda: MinimalCoordinates(rtol=0.0), "rtol"),
+        (lambda: GlobalPenalty(alpha=-1.0), "alpha"),
+        (lambda: Centralized("hht"), "no solver"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(make, words):
+    with pytest.raises(ModelError, match=words):
+        make()
+
+
+def test_the_same_run_twice_gives_the_same_bits():
+    runs = [simulate(mechanisms.four_bar(3), HHT(), 2e-3, 0.05) for _ in range(2)]
+    assert all(np.array_equal(runs[0].reaction(name), runs[1].reaction(name)) for name in runs[0].joints)
+
+
+@pytest.mark.slow
+def test_the_cost_of_a_step_grows_no_faster_than_the_chain():
+    costs = []
+    for bodies in (50, 200):
+        with Simulation(scenarios.load("chain", bodies=bodies), 1e-3, Centralized(HHT())) as simulation:
+            simulation.run(3e-3)
+            best = np.inf
+            for k in range(3):
+                start = time.perf_counter()
+                simulation.run((3 + 5 * (k + 1)) * 1e-3)
+                best = min(best, time.perf_counter() - start)
+        costs.append(best)
+    assert np.log(costs[1] / costs[0]) / np.log(4) <= 1.15

@@ -1,0 +1,238 @@
+"""The references themselves: against 40 digits, against symbolic derivations, against energy; and our four-bars against them."""
+
+from math import pi
+
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import quad
+from sympy.physics.mechanics import dynamicsymbols
+
+import many_digits
+import mechanisms
+import references
+import symbolic
+from coordinator import Simulation
+from scenarios.gallery import minimal
+
+THESIS = (pi / 2, -pi / 2, 0.0, 0.0)
+SPATIAL = (pi / 4, pi / 2, -pi / 2, 0.0, 0.0, 0.0)
+T = symbolic.T
+
+
+def exact(number):
+    """A double as the rational number that it is."""
+    return sympy.Rational(*float(number).as_integer_ratio())
+
+
+# --- Lagrangians, written once more ------------------------------------------------------------------------------------
+
+
+def planar_lagrangian(first, second, m, length, g):
+    """VI.2: equal masses, equal lengths, the second angle counted from the first rod."""
+    elbow = length * sympy.Matrix([sympy.sin(first), -sympy.cos(first)])
+    tip = elbow + length * sympy.Matrix([sympy.sin(first + second), -sympy.cos(first + second)])
+    speeds = [point.diff(T).dot(point.diff(T)) for point in (elbow, tip)]
+    return m * sum(speeds) / 2 - m * g * (elbow[1] + tip[1])
+
+
+def planar():
+    angles = dynamicsymbols("a b")
+    return planar_lagrangian(*angles, 1, 1, exact(references.G)), angles
+
+
+def spatial():
+    """VI.4: a uniform rod integrated along its length, so no moment of inertia is looked up."""
+    a, p, r = angles = dynamicsymbols("a p r")
+    s = sympy.Symbol("s")
+    first = exact(references.LENGTH) * sympy.Matrix([sympy.cos(a), sympy.sin(a), 0])
+    second = sympy.Matrix([sympy.sin(p) * sympy.cos(r), sympy.cos(p), sympy.sin(p) * sympy.sin(r)])
+    lagrangian = 0
+    for point in (s * first, first + s * second):
+        density = point.diff(T).dot(point.diff(T)) / 2 - exact(references.G) * point[1]
+        lagrangian += sum(c / (k + 1) for (k,), c in sympy.Poly(sympy.expand(density), s).terms())
+    return lagrangian, angles
+
+
+def slider_crank():
+    (a,) = angles = [dynamicsymbols("a")]
+    elbow, tip = sympy.Matrix([sympy.cos(a), sympy.sin(a)]), sympy.Matrix([2 * sympy.cos(a), 0])
+    speeds = [point.diff(T).dot(point.diff(T)) for point in (elbow, tip)]
+    return sum(speeds) / 2 - exact(references.G) * elbow[1], angles
+
+
+def four_bar():
+    """Three angles and a loop that multipliers keep closed: no closed form of the loop, no reduced mass."""
+    angles = dynamicsymbols("a b c")
+    pin = sympy.Matrix([exact(x) for x in references.PINS[1]])
+    bars = [exact(length) * sympy.Matrix([sympy.cos(x), sympy.sin(x)]) for length, x in zip(references.BARS, angles)]
+    starts = (sympy.zeros(2, 1), bars[0], pin)
+    lagrangian = 0
+    for mass, start, bar in zip(map(exact, references.BAR_MASSES), starts, bars):
+        u, v = start.diff(T), (start + bar).diff(T)  # of a uniform bar between them: m (u.u + u.v + v.v) / 6
+        lagrangian += mass * (u.dot(u) + u.dot(v) + v.dot(v)) / 6
+        lagrangian -= mass * exact(references.G) * (start + bar / 2)[1]
+    return lagrangian, angles, list(bars[0] + bars[1] - pin - bars[2])
+
+
+def all_bars(states):
+    """Angles of the three bars and their rates from those of the crank."""
+    angles = references.four_bar_angles(states[:, 0])
+    return np.concatenate([angles, references.four_bar_slopes(angles)[0] * states[:, 1:]], axis=1)
+
+
+# --- forty digits ------------------------------------------------------------------------------------------------------
+
+SMALL, CRANK = (pi / 10, 0.0, 0.0, 0.0), (pi / 4, 0.0)
+CASES = {  # rates, their independent Lagrangian, start, how far [s]
+    "planar": (references.planar_rates, planar, THESIS, 5.0),
+    "planar from small angles": (references.planar_rates, planar, SMALL, 5.0),
+    "spatial": (references.spatial_rates, spatial, SPATIAL, 2.0),
+    "slider-crank": (references.slider_crank_rates, slider_crank, CRANK, 5.0),
+    "four-bar": (references.four_bar_rates, four_bar, references.CRANK_START, 2.0),
+}
+ALL_OF_IT = pytest.param((*CASES["spatial"][:3], 5.0), 1e-11, id="spatial to its end", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("case", "tolerance"), [*(pytest.param(c, 1e-12, id=n) for n, c in CASES.items()), ALL_OF_IT])
+def test_a_reference_is_right_to_1e12_rad_against_40_digits_of_a_lagrangian_of_its_own(case, tolerance):
+    """Stops every 2 ms, as the tests of trajectories take them; the spatial pendulum is sensitive in its last two seconds."""
+    rates, lagrangian, start, until = case
+    states = references.solve(rates, start, 2e-3 * np.arange(round(until / 2e-3) + 1))
+    states = all_bars(states) if lagrangian is four_bar else states
+    digits = many_digits.solve(symbolic.rates(*lagrangian()), states[0], 0.05, round(until / 0.05))
+    errors = np.abs([[float(a - b) for a, b in zip(*rows)] for rows in zip(digits, states[::25], strict=True)])
+    half = errors.shape[1] // 2
+    assert errors[:, :half].max() < tolerance  # angles
+    assert errors[:, half:].max() < 10 * tolerance  # rates, up to 17 rad/s
+
+
+# --- energy and quadrature -----------------------------------------------------------------------------------------------
+
+
+def spatial_energy(states):
+    """Of VI.4, from the ends of the rods: a uniform rod between moving ends has m (u.u + u.v + v.v) / 6."""
+    a, p, r, da, dp, dr = states.T
+    tip = references.LENGTH * np.stack([-np.sin(a) * da, np.cos(a) * da, 0 * a])
+    turn = np.stack(
+        [
+            np.cos(p) * np.cos(r) * dp - np.sin(p) * np.sin(r) * dr,
+            -np.sin(p) * dp,
+            np.cos(p) * np.sin(r) * dp + np.sin(p) * np.cos(r) * dr,
+        ]
+    )
+    end = tip + turn
+    kinetic = np.sum(tip * tip + tip * tip + tip * end + end * end, axis=0) / 6
+    return kinetic + references.G * (1.5 * references.LENGTH * np.sin(a) + 0.5 * np.cos(p))
+
+
+ENERGIES = {
+    "planar": references.planar_energy,
+    "planar from small angles": references.planar_energy,
+    "spatial": spatial_energy,
+    "slider-crank": references.slider_crank_energy,
+    "four-bar": references.four_bar_energy,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_reference_keeps_its_energy_to_1e12_j(case):
+    rates, _, start, _ = CASES[case]
+    until = 2.0 if case == "four-bar" else 5.0
+    states = references.solve(rates, start, 2e-3 * np.arange(round(until / 2e-3) + 1))
+    assert np.ptp(ENERGIES[case](states)) < 1e-12  # of 1 to 39 J that come and go
+
+
+def test_the_slider_crank_is_folded_when_the_quadrature_of_its_energy_says():
+    """From rest at 45 degrees until both bars hang folded: t = integral of da / a', with pi/4 - a = root^2 as variable."""
+
+    def slowness(root):
+        mass = 1 + 4 * np.sin(pi / 4 - root**2) ** 2
+        fallen = 2 * np.cos(pi / 4 - root**2 / 2) * np.sin(root**2 / 2)  # sin(pi/4) - sin(a), without cancellation
+        return 2 * root * np.sqrt(mass / (2 * references.G * fallen))
+
+    folded, _ = quad(slowness, 1e-12, np.sqrt(3 * pi / 4), epsabs=1e-14, epsrel=1e-13)
+    times = np.append(np.linspace(0.0, folded, 500), folded + np.linspace(0.0, folded, 500)[1:])
+    angle, rate = references.solve(references.slider_crank_rates, CRANK, times).T
+    assert folded == pytest.approx(1.163, abs=1e-3)  # the thesis, Figure VI-15
+    assert angle[499] == pytest.approx(-pi / 2, abs=1e-11)
+    assert angle[-1] == pytest.approx(-5 * pi / 4, abs=1e-11)  # as far on the other side, and at rest
+    assert rate[-1] == pytest.approx(0.0, abs=1e-11)
+
+
+def test_the_slider_crank_is_the_planar_double_pendulum_held_on_a_line():
+    """Where its points lie: bars of 1 m, the tip on the axis, the elbow half way along it."""
+    elbow, tip = np.moveaxis(references.slider_crank(2e-2, 150), 1, 0)
+    assert np.linalg.norm(elbow, axis=1) == pytest.approx(1.0, abs=1e-15)
+    assert np.linalg.norm(tip - elbow, axis=1) == pytest.approx(1.0, abs=1e-15)
+    assert np.all(tip[:, 1] == 0) and tip[:, 0].min() < -1.4
+
+
+# --- (VI.1) --------------------------------------------------------------------------------------------------------------
+
+
+def symbolic_pendulum():
+    """Lagrange's equations of VI.2 and the print of (VI.1), as functions of the symbols of angles, rates, accelerations."""
+    first, second = angles = dynamicsymbols("a b")
+    m, length, g = sympy.symbols("m l g", positive=True)
+    derived = symbolic.lagrange(planar_lagrangian(first, second, m, length, g), angles)
+    d_first, d_second = first.diff(T), second.diff(T)
+    inertia, c, s = m * length**2, sympy.cos(second), sympy.sin(second)
+    mass = inertia * sympy.Matrix([[3 + 2 * c, 1 + c], [1 + c, 1]])
+    weight = (
+        m * g * length * sympy.Matrix([2 * sympy.sin(first) + sympy.sin(first + second), sympy.sin(first + second)])
+    )
+    print_has = sympy.Matrix([0, inertia * s * (d_first**2 + d_first * d_second)])
+    printed = mass * sympy.Matrix([first.diff(T, 2), second.diff(T, 2)]) + print_has + weight
+    return angles, derived, printed, inertia
+
+
+def test_the_print_of_vi_1_lacks_the_velocity_terms_of_its_first_row_and_has_one_too_many_in_its_second():
+    """Mass matrix and weights are right; row 1 lacks -m l^2 sin b (2 a' b' + b'^2), row 2 has m l^2 sin b a' b' too many."""
+    angles, derived, printed, inertia = symbolic_pendulum()
+    d_first, d_second = (angle.diff(T) for angle in angles)
+    lacking = [sympy.simplify(d - p) for d, p in zip(derived, printed)]
+    s = sympy.sin(angles[1])
+    assert sympy.simplify(lacking[0] + inertia * s * (2 * d_first * d_second + d_second**2)) == 0
+    assert sympy.simplify(lacking[1] + inertia * s * d_first * d_second) == 0
+
+
+def test_the_planar_reference_and_the_one_of_the_gallery_are_the_symbolic_equations():
+    rates = symbolic.rates(*planar())
+    rng = np.random.default_rng(7)
+    for state in rng.uniform(-3, 3, (20, 4)):
+        expected = [float(x) for x in rates([float(x) for x in state])]
+        assert references.planar_rates(0.0, state) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        assert minimal.rates(tuple(state)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_the_two_rods_of_the_course_text_are_the_symbolic_equations():
+    first, second = angles = dynamicsymbols("a b")
+    parameters = {"masses": (1.3, 0.7), "lengths": (0.9, 1.4), "inertias": (0.5, 0.3)}
+    (m2, m3), (l2, l3), (j2, j3) = (map(exact, pair) for pair in parameters.values())
+    e2, e3 = (sympy.Matrix([sympy.sin(angle), -sympy.cos(angle)]) for angle in angles)
+    lagrangian = (j2 * first.diff(T) ** 2 + j3 * second.diff(T) ** 2) / 2
+    for mass, centre in ((m2, l2 * e2 / 2), (m3, l2 * e2 + l3 * e3 / 2)):
+        lagrangian += mass * centre.diff(T).dot(centre.diff(T)) / 2 - mass * exact(1.7) * centre[1]
+    rates = symbolic.rates(lagrangian, angles)
+    rng = np.random.default_rng(11)
+    for state in rng.uniform(-3, 3, (20, 4)):
+        expected = [float(x) for x in rates([float(x) for x in state])]
+        found = references.two_rods_rates(**parameters, gravity=1.7)(0.0, state)
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+# --- our four-bars -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimension", [2, 3], ids=["planar", "spatial, three times redundant"])
+def test_our_four_bar_follows_its_reference_at_second_order(dimension):
+    reference = references.four_bar(2e-3, 500)
+    errors = []
+    for dt in (4e-4, 2e-4, 1e-4):
+        with Simulation(mechanisms.four_bar(dimension), dt, record_every=round(2e-3 / dt)) as simulation:
+            run = simulation.run(1.0)
+        ends = np.stack([run.position("crank.end"), run.position("coupler.end")], axis=1)
+        errors.append(np.linalg.norm(ends[..., :2] - reference, axis=-1).max())
+    assert references.orders(errors).min() >= 1.9
+    assert errors[-1] < (2e-4 if dimension == 2 else 1e-3)  # of ends that run at up to 5 m/s
