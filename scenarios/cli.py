@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from modular.errors import CouplingError, Diverged, ModelError
 from scenarios import catalogue
+from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
 from scenarios.commands.study import study
@@ -79,6 +80,7 @@ def modular(
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
       [bold]modular study double-pendulum[/bold]       steps and couplings compared: errors, orders, work
+      [bold]modular compare double-pendulum[/bold]     how far from the truth, and why
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -452,6 +454,10 @@ def gallery(
 # --- study -----------------------------------------------------------------------------------------------------------
 
 app.command()(study)
+
+# --- compare ---------------------------------------------------------------------------------------------------------
+
+app.command()(compare)
 
 # --- rerun, export ---------------------------------------------------------------------------------------------------
 

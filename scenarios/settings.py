@@ -119,7 +119,9 @@ def _component(kind: type, node: ast.expr, where: str, also: Iterable[str] = ())
     name = function.id if isinstance(function, ast.Name) else ast.unparse(function)
     maker = known.get(name.lower())
     if maker is None:
-        raise ModelError(f"{where}: there is no {_words(kind.__name__)} '{name}'; {_hint(name.lower(), [*known, *also])}")
+        raise ModelError(
+            f"{where}: there is no {_words(kind.__name__)} '{name}'; {_hint(name.lower(), [*known, *also])}"
+        )
     if isinstance(node, ast.Name):
         return maker()
     assert isinstance(node, ast.Call)
@@ -169,6 +171,9 @@ def _value(hint: Any, node: ast.expr, where: str) -> Any:
     kinds = typing.get_args(hint) or (hint,)
     if value is None and type(None) in kinds:
         return None
+    if bool in kinds:
+        spoken = {"true": True, "false": False}.get(str(value).lower(), value)
+        return _as_type(bool, spoken, where, "")
     numbers = [kind for kind in kinds if kind in (int, float)]
     return _as_type(numbers[0], value, where, "") if numbers else value
 

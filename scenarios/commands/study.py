@@ -30,7 +30,8 @@ def study(
     dt: Annotated[
         str | None,
         typer.Option(
-            metavar="S,S,…", help="Steps [s], each dividing the coarsest; default: 4, 2 and 1 times the suggested step."
+            metavar="S,S,…",
+            help="Steps in seconds, each dividing the coarsest; default: 4, 2 and 1 times what the model suggests.",
         ),
     ] = None,
     coupling: Annotated[
@@ -62,7 +63,10 @@ def study(
     ] = None,
     reference_dt: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Step of the reference; default: a quarter of the smallest step."),
+        typer.Option(
+            metavar="SECONDS",
+            help="Step of the reference; default: a quarter of the smallest, or what suits the default reference.",
+        ),
     ] = None,
     jobs: Annotated[
         int | None,

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import scenarios
-from coordinator import Penalty, Run, Shannon, Simulation, Stable
+from coordinator import GGL, HHT, Centralized, Penalty, Run, Shannon, Simulation, Stable
 from modular import InternalGains, ModelError
 from modular.version import __version__
 from scenarios import catalogue
@@ -259,6 +259,9 @@ def test_velocities_are_projected_where_asked():
         (["chain", "--coupling", "penlty"], "did you mean 'penalty'?"),
         (["chain", "--coupling", "penalty(internal=thesi)"], "did you mean 'thesis'?"),
         (["chain", "--coupling", "penalty(internal=3)"], "no internal gains"),
+        (["chain", "--coupling", "penalty(preload=3)"], "true or false"),
+        (["chain", "--coupling", "hhtt"], "did you mean 'hht'"),
+        (["chain", "--coupling", "centralized(hht)"], "centralized(solver=hht)"),
         (["chain", "--coupling", "penalty(rule=shannon)", "--rule", "stable"], "given twice"),
     ],
 )
@@ -383,6 +386,11 @@ def test_what_is_no_run_is_refused():
         (None, "Shannon(delta=0.25)", Penalty(rule=Shannon(delta=0.25))),
         ("penalty(internal=thesis)", "shannon", Penalty(rule=Shannon(), internal=InternalGains.thesis())),
         ("penalty(rule=shannon(delta=0.2))", None, Penalty(rule=Shannon(delta=0.2))),
+        ("penalty(preload=false)", None, Penalty(preload=False)),
+        ("penalty(preload=True)", None, Penalty()),
+        ("hht", None, Centralized(HHT())),
+        ("HHT(alpha=0.05)", None, Centralized(HHT(alpha=0.05))),
+        ("centralized(solver=ggl)", None, Centralized(GGL())),
         (
             "penalty(internal=internalgains(frequency=10, damping=1, frequency_per_step=0.5, artificial_mass=None))",
             None,
