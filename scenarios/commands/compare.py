@@ -1,0 +1,175 @@
+"""The command `modular compare`: how far the modular run is from the truth, and why."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from scenarios.comparison.compare import Comparison
+
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+def compare(
+    target: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A ready system, or a Python file that defines build(**settings).")
+    ],
+    methods: Annotated[
+        str,
+        typer.Option(metavar="NAME,NAME,…", help="Short names (see below), or couplings as modular run takes them."),
+    ] = "modular,hht,rk4",
+    dt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S,S,…", help="Steps [s], each dividing the coarsest; default: 10 and 5 times the suggested step."
+        ),
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="End of all runs; default: what the model suggests.", show_default=False),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What errors are taken against: a short name or a coupling. Default: the most exact there is.",
+        ),
+    ] = None,
+    budget: Annotated[bool, typer.Option(help="Split the errors of modular runs: joints, bodies, integration.")] = True,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The report folder; default: comparisons/NAME, or comparisons/NAME-2, … if taken."
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the report that --out holds already.")
+    ] = False,
+) -> None:
+    """Run a model by several methods and steps, hold all against an exact solution, and say where the error comes from.
+
+    \b
+    Examples:
+      [bold]modular compare double-pendulum --until 1[/bold]
+      [bold]modular compare double-pendulum --methods modular,rk4,hht --dt 1e-3,1e-4[/bold]   Figure VI-3 of the thesis
+      [bold]modular compare slider-crank --methods "modular,penalty(rule=stable(safety=2))" --dt 1e-3 --until 1[/bold]
+      [bold]modular compare two-rods --methods modular,hand-newton-euler,hand-lagrange --until 2[/bold]
+
+    \b
+    Methods:
+      modular, thesis                              joints that are springs: our defaults, and the settings of the thesis
+      hht, newmark, augmented-lagrangian, ggl,
+      baumgarte, substitution, global-penalty      the whole system at once
+      rk4, dop853                                  independent coordinates; dop853 chooses its own steps and runs once
+      hand-newton-euler, hand-lagrange             two-rods only: solved by hand, as in a course
+
+    The folder holds report.md, comparison.png, budget.png, comparison.csv, errors.csv and comparison.json.
+
+    A method that diverges or refuses the model is a row that says so. Exit code: 0 done, 2 refused, 130 interrupted (what was
+    done is reported).
+    """
+    _one_thread()
+    from scenarios import cli
+
+    console = cli._console()
+    with cli.refusals():
+        from scenarios.comparison.compare import compare as carry_out
+        from scenarios.comparison.plan import read_plan
+        from scenarios.comparison.progress import watching
+        from scenarios.comparison.report import comparison_folder, write_report
+        from scenarios.report.progress import first_run, waiting
+        from scenarios.settings import fit_settings, read_settings
+
+        if out is not None and str(out) in ("", "."):
+            raise ModelError("--out: give a folder of its own for the report, such as --out comparisons/mine.")
+        with waiting(console, "loading…"):
+            given = fit_settings(target, read_settings(settings or []))
+            plan = read_plan(
+                cli.build(target, given), target, given, methods=methods, steps=dt, until=until, reference=reference
+            )
+        place = out or Path("comparisons") / Path(target).stem
+        with comparison_folder(place, overwrite=overwrite, numbered=out is None) as folder:
+            if first_run():
+                _say(console, "compiling (first run on this machine)…")
+            with watching(console) as watch:
+                found = carry_out(plan, watch, budgets=budget)
+            typed = _typed(target, methods, dt, until, settings, reference, budget, out)
+            with waiting(console, "drawing…"):
+                files = write_report(found, folder, typed)
+        _show(console, found, files)
+        if found.interrupted:
+            cli._stop("interrupted; what was done is reported.", cli.INTERRUPTED)
+
+
+def _one_thread() -> None:
+    """Matrices are small here, and threads of a linear algebra library only wait for each other on a busy machine.
+
+    Where the library is loaded already, it is too late, and nothing is changed.
+    """
+    if "numpy" not in sys.modules:
+        for name in THREADS:
+            os.environ.setdefault(name, "1")
+
+
+def _typed(
+    target: str, methods: str, dt: str | None, until: float | None, settings: list[str] | None, reference: str | None,
+    budget: bool, out: Path | None,
+) -> str:  # fmt: skip
+    """The command that repeats this comparison."""
+    words = ["modular", "compare", target, "--methods", methods]
+    words += [] if dt is None else ["--dt", dt]
+    words += [] if until is None else ["--until", f"{until:.12g}"]
+    for value in settings or []:
+        words += ["--set", value]
+    words += [] if reference is None else ["--reference", reference]
+    words += [] if budget else ["--no-budget"]
+    words += [] if out is None else ["--out", str(out)]
+    return shlex.join(words)
+
+
+def _show(console: Console, found: Comparison, files: list[Path]) -> None:
+    from rich.text import Text
+
+    from scenarios.comparison.report import reference_sentences
+    from scenarios.comparison.table import budget_cells, budget_columns, cells, columns, reasons
+    from scenarios.report.summary import plain_table
+
+    console.print()
+    for sentence in reference_sentences(found):
+        _say(console, f"reference: {sentence}")
+    tables = [
+        (
+            f"{found.plan.scenario} until {found.plan.until:g} s",
+            columns(found),
+            [cells(found, row) for row in found.rows],
+        )
+    ]
+    if found.budgets:
+        tables.append(("Where the error comes from (largest over time)", budget_columns(), budget_cells(found)))
+    for title, headings, rows in tables:
+        table = plain_table(title, headings[0])
+        for heading in headings[1:]:
+            table.add_column(Text(heading.replace("evaluations", "evalua-\ntions")), justify="right")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
+    for reason in reasons(found):
+        _say(console, f"- {reason}")
+    _say(console, f"written to {files[0].parent}: {', '.join(file.name for file in files)}")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
