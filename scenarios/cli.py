@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 REFUSED, DIVERGED, INTERRUPTED = 2, 1, 130  # exit codes
 STEP, DURATION = 1e-4, 1.0  # where a model suggests none [s]
+# matrices are small here: threads of a linear algebra library would only wait for each other on a busy machine
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class Verbs(TyperGroup):
@@ -50,6 +53,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
     app()
 
 

@@ -10,17 +10,18 @@ Ledesma, "Augmented Lagrangian and mass-orthogonal projection methods for constr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from coordinator.centralized.equations import Equations
-from coordinator.centralized.newton import TOLERANCE
+from coordinator.centralized.newton import TOLERANCE, closed
 from coordinator.centralized.saddle import Saddle
 from coordinator.centralized.solver import NoSolution, Solver, State, finite
 from coordinator.centralized.tangents import curvature, force_tangents
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.numbers import number
 
 PROJECTIONS = ("none", "velocities", "both")
 MOST = 60  # iterations in a step
@@ -40,6 +41,8 @@ class AugmentedLagrangian(Solver):
     omega: float = 10.0  # [1/s]
     xi: float = 1.0
 
+    rough: ClassVar[bool] = True  # its multipliers carry what closed the positions, and belong to unprojected motion
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.form not in (1, 2):
@@ -48,6 +51,8 @@ class AugmentedLagrangian(Solver):
             raise ModelError(
                 f"AugmentedLagrangian: projections = {self.projections!r}; give one of {', '.join(PROJECTIONS)}."
             )
+        for name, unit in (("penalty", "-"), ("omega", "1/s"), ("xi", "-")):
+            number(getattr(self, name), f"AugmentedLagrangian: {name}", unit)
         if not 1.0 < self.penalty <= 1e9:
             raise ModelError(
                 f"AugmentedLagrangian: penalty = {self.penalty}; give a factor from 1 to 1e9; 1e4 is usual."
@@ -76,7 +81,7 @@ class AugmentedLagrangian(Solver):
     def _positions(self, equations: Equations, state: State, time: float, h: float) -> State:
         """(II.35) at the end of the step, times h^2 / 4; the multipliers grow by p phi until phi is gone."""
         weight = 0.25 * h**2
-        q0, v0, a0 = state.q, state.v, state.a
+        q0, v0, a0 = closed(equations, state.q, state.v), state.v, state.a
         q, carried = q0 + h * v0 + 0.5 * h**2 * a0, weight * state.multipliers
 
         def motion(place: Array) -> tuple[Array, Array]:

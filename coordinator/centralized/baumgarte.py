@@ -18,6 +18,7 @@ from coordinator.centralized.solver import Solver, State
 from coordinator.centralized.substitution import multipliers_first
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.numbers import number
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Baumgarte(Solver):
         check_method("Baumgarte", self.method, self.rtol, self.atol)
         if self.variant not in (1, 2, 3):
             raise ModelError(f"Baumgarte: variant = {self.variant!r}; give 1, 2 or 3.")
-        if not (self.alpha >= 0.0 and self.beta >= 0.0):
+        if min(number(self.alpha, "Baumgarte: alpha", "1/s"), number(self.beta, "Baumgarte: beta", "1/s")) < 0.0:
             raise ModelError(f"Baumgarte: alpha = {self.alpha}, beta = {self.beta}; neither can be negative.")
 
     def advance(self, equations: Equations, state: State, time: float, h: float, memory: dict[str, Any]) -> State:

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 from coordinator.centralized.solver import NoSolution, finite
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.numbers import number
 
 ADAPTIVE = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 METHODS = ("RK4", *ADAPTIVE)
@@ -22,7 +23,7 @@ def check_method(owner: str, method: str, rtol: float, atol: float) -> None:
     if method not in METHODS:
         raise ModelError(f"{owner}: method = {method!r} is unknown; give one of {', '.join(METHODS)}.")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (np.isfinite(value) and value > 0.0):
+        if number(value, f"{owner}: {name}", "-") <= 0.0:
             raise ModelError(f"{owner}: {name} = {value!r}; give a positive tolerance, such as 1e-9.")
 
 
@@ -49,8 +50,10 @@ def integrate(
         end = y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         finite(end)
         return end
-    first = {"first_step": min(h, memory["step"])} if "step" in memory and method != "LSODA" else {}
-    part = solve_ivp(counted, (time, time + h), y, method=method, rtol=max(rtol, 3e-14), atol=atol, **first)
+    end_time = time + h
+    # as the interval is rounded, not h: a first step longer than the interval by one bit is refused
+    first = {"first_step": min(end_time - time, memory["step"])} if "step" in memory and method != "LSODA" else {}
+    part = solve_ivp(counted, (time, end_time), y, method=method, rtol=max(rtol, 3e-14), atol=atol, **first)
     if not part.success:
         raise NoSolution(f"{method} stopped: {part.message}")
     finite(part.y[:, -1])

@@ -16,6 +16,7 @@ from coordinator.centralized.saddle import Saddle
 from coordinator.centralized.solver import Solver, State
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.numbers import number
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class GlobalPenalty(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_method("GlobalPenalty", self.method, self.rtol, self.atol)
+        for name, unit in (("alpha", "-"), ("omega", "1/s"), ("xi", "-")):
+            number(getattr(self, name), f"GlobalPenalty: {name}", unit)
         if not (self.alpha > 0.0 and self.omega >= 0.0 and self.xi >= 0.0):
             raise ModelError(
                 f"GlobalPenalty: alpha = {self.alpha}, omega = {self.omega}, xi = {self.xi}; give a positive alpha (1e5 is "

@@ -14,12 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coordinator.centralized.equations import Equations
-from coordinator.centralized.newton import close_step
+from coordinator.centralized.newton import close_step, closed
 from coordinator.centralized.saddle import Saddle
 from coordinator.centralized.solver import Solver, State
 from coordinator.centralized.tangents import curvature, force_tangents
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.numbers import number
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,16 @@ class HHT(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 <= self.alpha <= 1.0 / 3.0 + 1e-12:
+        if not 0.0 <= number(self.alpha, "HHT: alpha", "-") <= 1.0 / 3.0 + 1e-12:
             raise ModelError(f"HHT: alpha = {self.alpha}; give a number from 0 (Newmark) to 1/3; 0.05 to 0.1 is usual.")
 
     def advance(self, equations: Equations, state: State, time: float, h: float, memory: dict[str, Any]) -> State:
         """One step of (II.51)."""
         alpha = self.alpha
         beta, gamma = 0.25 * (1.0 + alpha) ** 2, 0.5 + alpha
-        q0, v0, a0 = state.q, state.v, state.a
+        q0, v0, a0 = closed(equations, state.q, state.v), state.v, state.a
         weight = beta * h**2
         # what is known of the step: alpha (F + G^T lambda) at its start
-        equations.go(q0, v0)
         known = alpha * (equations.jacobian().T @ state.multipliers - equations.forces(time))
 
         def motion(q: Array) -> tuple[Array, Array]:

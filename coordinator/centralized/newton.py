@@ -19,6 +19,13 @@ from modular.elements import Array
 SLOW = 0.1  # a step that shrinks less than this calls for a fresh matrix
 TOLERANCE = 1e-12  # of the extent of the system
 MOST = 30
+CLOSED = 1e-11  # of the extent: a gap with which a step may begin
+
+
+def closed(equations: Equations, q: Array, v: Array) -> Array:
+    """The place from which to step: a joint may be made with a gap, and a step that closed it would take it for a velocity
+    of gap / h. Leaves the system there."""
+    return equations.project_position(q, v, CLOSED, most=3)
 
 
 def close_step(

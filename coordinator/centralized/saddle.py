@@ -37,7 +37,10 @@ class Saddle:
             self.jacobian = sparse.diags_array(scale) @ jacobian
             corner = sparse.diags_array(np.full(len(scale), -epsilon))
             bordered = sparse.block_array([[matrix, self.jacobian.T], [self.jacobian, corner]], format="csc")
-            self._factor = splu(bordered)
+            try:
+                self._factor = splu(bordered)
+            except RuntimeError as error:  # what SuperLU says of a singular matrix
+                raise np.linalg.LinAlgError(str(error)) from error
         else:
             self.jacobian = scale[:, None] * jacobian
             m = len(scale)
@@ -46,7 +49,7 @@ class Saddle:
             bordered[: self.n, self.n :] = self.jacobian.T
             bordered[self.n :, : self.n] = self.jacobian
             bordered[range(self.n, self.n + m), range(self.n, self.n + m)] = -epsilon
-            self._factor = linalg.lu_factor(bordered, check_finite=False)
+            self._factor = _factorise(bordered) if bordered.size else linalg.lu_factor(bordered)
 
     def moved(self, jacobian: Any) -> Saddle:
         """The same factors for a system whose Jacobian has moved on a little: refinement makes up for the difference."""
@@ -85,3 +88,11 @@ class Saddle:
             if float(np.abs(change).max(initial=0.0)) <= ENOUGH * float(np.abs(multipliers).max(initial=0.0)):
                 break
         return self.scale * multipliers
+
+
+def _factorise(bordered: Array) -> tuple[Array, Array]:
+    """As scipy's lu_factor, but a singular matrix is an error, as it is on the sparse path, and no warning."""
+    factors, pivots, info = linalg.lapack.dgetrf(bordered)
+    if info > 0:
+        raise np.linalg.LinAlgError(f"singular matrix: pivot {info} of {len(bordered)} is zero")
+    return factors, pivots

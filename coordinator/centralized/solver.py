@@ -30,7 +30,7 @@ class State:
 class Solver(Component):
     """One way of stepping a whole system; settings only, its memory is the `State` and `memory`, which it may fill."""
 
-    rough: ClassVar[bool] = False  # its own accelerations and multipliers ring: those shown are evaluated from q and v
+    rough: ClassVar[bool] = False  # its own accelerations and multipliers err: those shown are evaluated from q and v
 
     def refuses(self, equations: Equations) -> str | None:
         """Why it cannot treat this system, naming the part and the methods that can; None where it can."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from coordinator.centralized import HHT, Solver
 from coordinator.centralized.equations import Equations
-from coordinator.centralized.solver import NoSolution, State, settled
+from coordinator.centralized.solver import NoSolution, State, finite, settled
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.system import System
 from modular.body import GivesEquations
@@ -83,17 +83,19 @@ class Centralized(Coupling):
         state = State(q, v, system.memory["a"], system.memory["multipliers"])
         end = (system.tick + stop) * dt
         try:
-            state = self.solver.advance(
-                equations, state, (system.tick + start) * dt, (stop - start) * dt, system.workshop["solver"]
-            )
+            with np.errstate(all="ignore"):  # what leaves the numbers is told below, with a reason
+                state = self.solver.advance(
+                    equations, state, (system.tick + start) * dt, (stop - start) * dt, system.workshop["solver"]
+                )
+                system.evaluations += equations.evaluations - before  # of the method, not of what is shown
+                shown = settled(equations, end, state.q, state.v) if self.solver.rough else state
+            finite(shown.q, shown.v, shown.a, shown.multipliers)
         except (NoSolution, np.linalg.LinAlgError) as error:
             equations.go(q, v)
             system.workshop["reason"] = f"{type(self.solver).__name__} found no next state, {error}"
             return _fastest(equations, v)
-        finally:
-            system.evaluations += equations.evaluations - before
         system.memory = {"a": state.a, "multipliers": state.multipliers}
-        self._show(system, equations, settled(equations, end, state.q, state.v) if self.solver.rough else state, end)
+        self._show(system, equations, shown, end)
         for stack in system.booked:
             stack.account(system.elements, (stop - start) * dt)
         return None
@@ -114,7 +116,10 @@ class Centralized(Coupling):
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller step, or a solver that passes singular places."""
-        return f"take dt = {dt / 4:.2g} s, or a solver that passes places where motions part, such as HHT()", dt / 4
+        other = (
+            "" if isinstance(self.solver, HHT) else ", or a solver that passes places where motions part, such as HHT()"
+        )
+        return f"take dt = {dt / 4:.2g} s{other}", dt / 4
 
 
 def _fastest(equations: Equations, v: Array) -> str:

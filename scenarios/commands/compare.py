@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from scenarios.comparison.compare import Comparison
-
-THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 def compare(
@@ -31,7 +27,8 @@ def compare(
     dt: Annotated[
         str | None,
         typer.Option(
-            metavar="S,S,…", help="Steps [s], each dividing the coarsest; default: 10 and 5 times the suggested step."
+            metavar="S,S,…",
+            help="Steps in seconds, each dividing the coarsest; default: 10 and 5 times the suggested step.",
         ),
     ] = None,
     until: Annotated[
@@ -73,7 +70,7 @@ def compare(
       modular, thesis                              joints that are springs: our defaults, and the settings of the thesis
       hht, newmark, augmented-lagrangian, ggl,
       baumgarte, substitution, global-penalty      the whole system at once
-      rk4, dop853                                  independent coordinates; dop853 chooses its own steps and runs once
+      rk4, dop853                                  independent coordinates; dop853, like baumgarte, chooses its own steps
       hand-newton-euler, hand-lagrange             two-rods only: solved by hand, as in a course
 
     The folder holds report.md, comparison.png, budget.png, comparison.csv, errors.csv and comparison.json.
@@ -81,7 +78,6 @@ def compare(
     A method that diverges or refuses the model is a row that says so. Exit code: 0 done, 2 refused, 130 interrupted (what was
     done is reported).
     """
-    _one_thread()
     from scenarios import cli
 
     console = cli._console()
@@ -112,16 +108,6 @@ def compare(
         _show(console, found, files)
         if found.interrupted:
             cli._stop("interrupted; what was done is reported.", cli.INTERRUPTED)
-
-
-def _one_thread() -> None:
-    """Matrices are small here, and threads of a linear algebra library only wait for each other on a busy machine.
-
-    Where the library is loaded already, it is too late, and nothing is changed.
-    """
-    if "numpy" not in sys.modules:
-        for name in THREADS:
-            os.environ.setdefault(name, "1")
 
 
 def _typed(

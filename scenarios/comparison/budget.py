@@ -14,7 +14,7 @@ grows where motions are sensitive: there effects do not add up, and nothing can 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -76,10 +76,18 @@ class Budget:
 
     @property
     def holds_until(self) -> float:
-        """The time up to which the remainder stays below a tenth of the largest total so far [s]."""
+        """The last time before the remainder exceeds a tenth of the largest total so far [s]."""
         so_far = np.fmax.accumulate(np.nan_to_num(self.total))
         beyond = np.flatnonzero(np.nan_to_num(self.remainder) > np.maximum(ENOUGH * so_far, TINY))
-        return float(self.times[beyond[0]] if beyond.size else self.times[-1])
+        return float(self.times[max(beyond[0] - 1, 0)] if beyond.size else self.times[-1])
+
+    @property
+    def sound(self) -> Budget:
+        """The stretch over which the parts add up; all of it where they do."""
+        if self.holds:
+            return self
+        kept = self.times <= self.holds_until
+        return Budget(*(getattr(self, field.name)[kept] for field in fields(self)))
 
 
 def budget(

@@ -18,7 +18,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from modular.elements import Array
 from scenarios.comparison.budget import NAMES, PARTS, Budget
 from scenarios.comparison.compare import Comparison, Row
-from scenarios.comparison.table import share_text
+from scenarios.comparison.table import until_text
 from scenarios.report.page import COLOURS, GREY, dress, mark_events, peak, quantity, write
 from scenarios.report.view import choose_view
 
@@ -125,11 +125,13 @@ def parts(found: Comparison) -> Figure:
     panels = figure.subplots(rows, wide, sharex=True, squeeze=False)
     for k, (panel, (row, split)) in enumerate(zip(panels.flat, shown, strict=False)):
         _draw_parts(panel, split)
+        if not split.holds:
+            panel.axvspan(split.holds_until, split.times[-1], color=GREY, alpha=0.15, linewidth=0)
         lowest = k + wide >= len(shown)  # nothing stands below it
         dress(panel, "distance [m]", time=lowest)
         panel.tick_params(labelbottom=lowest)
         _logarithmic(panel)
-        text = f"{row.label}: error {quantity(split.largest['total'], 'm')}, remainder {share_text(split.share)}"
+        text = f"{row.label}: error {quantity(split.largest['total'], 'm')}, remainder {until_text(split)}"
         _head(panel, text, above=k < wide and bool(found.reference.run.events))
     mark_events(found.reference.run, list(panels.flat)[: len(shown)])
     for panel in list(panels.flat)[len(shown) :]:

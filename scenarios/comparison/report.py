@@ -102,7 +102,7 @@ def reference_sentences(found: Comparison) -> list[str]:
     sentences += [f"Passed over: {reason}" for reason in truth.passed_over]
     doubtful = [row.label for row in found.done if row.found["error"] <= 10.0 * truth.sure]
     if doubtful:
-        sentences.append(f"Errors as small as that say little: {', '.join(doubtful)}.")
+        sentences.append(f"Errors as small as that say little: {'; '.join(doubtful)}.")
     return sentences
 
 
@@ -121,7 +121,7 @@ def _budgets(found: Comparison) -> list[str]:
         f"- *{NAMES['integration']}*: from the motion with both to the run itself;",
         "- *remainder*: what the three, added as vectors, leave of the error. Parts may cancel, so one may be larger than it.",
         "",
-        "Largest over time, of all ports:",
+        "Largest over time, of all ports, as long as the remainder stays below a tenth of the error:",
         "",
         *markdown_table(budget_columns(), budget_cells(found), left=2),
         "",

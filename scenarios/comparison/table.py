@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scenarios.comparison.budget import PARTS
+from scenarios.comparison.budget import PARTS, Budget
 from scenarios.comparison.compare import Comparison, Row
 from scenarios.report.page import quantity
 
@@ -121,23 +121,18 @@ def budget_columns() -> list[str]:
 
 
 def budget_cells(found: Comparison) -> list[list[str]]:
-    """Rows of that table: the largest of each over time."""
-    return [
-        [
-            row.method.name,
-            row.step,
-            *(quantity(value, "m") for value in list(parts.largest.values())[:-1]),
-            remainder_text(row),
-        ]
-        for row, parts in found.budgets
-    ]
+    """Rows of that table: the largest of each over time, as long as the parts add up."""
+    return [[row.method.name, row.step, *_parts(split.sound), until_text(split)] for row, split in found.budgets]
 
 
-def remainder_text(row: Row) -> str:
-    """The remainder with its share of the error."""
-    if row.budget is None:
-        return "–"
-    return f"{quantity(row.budget.largest['remainder'], 'm')} ({share_text(row.budget.share)})"
+def until_text(split: Budget) -> str:
+    """The remainder as a share of the error; where the parts do not add up to the end, until when they do."""
+    share = share_text(split.sound.share)
+    return share if split.holds else f"{share}, until {split.holds_until:.4g} s"
+
+
+def _parts(split: Budget) -> list[str]:
+    return [quantity(split.largest[name], "m") for name in ("total", *PARTS)]
 
 
 def share_text(share: float) -> str:
@@ -158,7 +153,7 @@ def reasons(found: Comparison) -> list[str]:
         if not parts.holds:
             lost.append(
                 f"{row.label}: the parts of the error add up until {parts.holds_until:.4g} s only. After that the motion is so "
-                "sensitive that effects do not add up."
+                "sensitive, or parts in such a way at a singular place, that effects do not add up."
             )
     return lost
 

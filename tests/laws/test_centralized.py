@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import mechanisms
 import references
@@ -22,6 +23,7 @@ from coordinator import (
     Simulation,
     Substitution,
 )
+from coordinator.centralized.saddle import Saddle
 from modular import Assembly, CouplingError, Diverged, ModelError
 
 EXACT = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-13, atol=1e-13))
@@ -194,6 +196,39 @@ def test_redundant_reactions_are_finite_smooth_and_the_smallest(name):
         assert np.abs(reaction[:, 2:5]).max() < 1e-6 * np.abs(reaction).max()
 
 
+@pytest.mark.parametrize("name", IMPLICIT)
+def test_reactions_and_accelerations_obey_the_equations_of_motion(name):
+    """M a + G^T lambda = Q at every recorded instant, also where a joint is made with a gap that the first step closes."""
+    rods = Assembly(gravity=(0.0, -9.81))
+    rods.add("first", PointMassRod(start=(0, 0), end=(1, 0), masses=(1.0, 2.0)))
+    rods.add("second", PointMassRod(start=(1 + 9e-7, 0), end=(2, 0.3), masses=(1.0, 2.0)))
+    rods.join("pivot", Revolute(), "ground", "first.start")
+    rods.join("elbow", Revolute(), "first.end", "second.start")
+    with Simulation(rods, 1e-3, Centralized(IMPLICIT[name])) as simulation:
+        equations = simulation.system.workshop["equations"]
+        for _ in range(3):
+            simulation.step()
+            q, v = equations.read()
+            a, multipliers = equations.accelerate(simulation.time, q, v)
+            assert np.abs(equations.collect("a") - a).max() < 1e-9 * np.abs(a).max()
+            for joints, rows in zip(equations.joints, equations.joint_rows, strict=True):
+                effort = joints.effort[: joints.count].ravel()
+                assert np.abs(effort - multipliers[rows]).max() < 1e-9 * np.abs(multipliers).max()
+
+
+@pytest.mark.parametrize("solver", [HHT(), HHT(alpha=0.0), AugmentedLagrangian(projections="none"), GGL()])
+def test_a_gap_within_the_tolerance_gives_no_kick(solver):
+    """9e-7 m, closed within a step of 1e-5 s, would be a velocity of 0.2 m/s."""
+    rods = Assembly(gravity=(0.0, -9.81))
+    rods.add("first", PointMassRod(start=(0, 0), end=(1, 0), masses=(1.0, 2.0)))
+    rods.add("second", PointMassRod(start=(1 + 9e-7, 0), end=(2, 0.3), masses=(1.0, 2.0)))
+    rods.join("pivot", Revolute(), "ground", "first.start")
+    rods.join("elbow", Revolute(), "first.end", "second.start")
+    run = simulate(rods, solver, 1e-5, 1e-4)
+    assert np.abs(run.violation_rate("elbow")).max() < 1e-6
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-4  # m g gap, and no more
+
+
 @pytest.mark.parametrize("name", ["HHT", "AL", "GGL"])
 def test_slider_crank_passes_its_singular_position(name):
     run = simulate(scenarios.load("slider-crank"), ALL[name], 2e-3, 1.4)
@@ -253,6 +288,15 @@ def test_conditions_are_located_between_ticks():
     assert times[0] == pytest.approx(times[1], abs=2e-5)
 
 
+def test_a_method_that_chooses_its_steps_starts_anew_in_any_part_of_a_tick():
+    model = scenarios.load("switching-pendulum", law="kinematic")
+    solver = Baumgarte(method="DOP853", rtol=1e-10, atol=1e-11)
+    run = simulate(model, solver, 1e-2, 0.8)
+    exact = simulate(model, EXACT, 1e-2, 0.8)
+    times = [next(e["time"] for e in r.events if e["kind"] == "join") for r in (run, exact)]
+    assert times[0] == pytest.approx(times[1], abs=1e-7)
+
+
 # --- bad input -------------------------------------------------------------------------------------------------------
 
 
@@ -272,9 +316,40 @@ def test_a_step_that_finds_no_solution_stops_with_its_reason():
     assert len(simulation.recorded) >= 1
 
 
+@pytest.mark.parametrize("name", ["AL", "AL, accelerations", "Substitution", "penalty"])
+def test_numbers_that_leave_the_world_end_the_run_with_its_reason(name):
+    """And not with a warning of the arithmetic, which the tests take as an error."""
+    with (
+        pytest.raises(Diverged, match=r"found no next state.*dt ="),
+        Simulation(scenarios.load("double-pendulum"), 1e3, Centralized(ALL[name])) as simulation,
+    ):
+        simulation.run(2e4)
+
+
+def test_the_remedy_for_a_solver_is_another_one():
+    with (
+        pytest.raises(Diverged) as told,
+        Simulation(scenarios.load("double-pendulum"), 1e3, Centralized(HHT())) as simulation,
+    ):
+        simulation.run(2e4)
+    assert "such as HHT" not in str(told.value)
+
+
+@pytest.mark.parametrize("matrix", [np.eye, sparse.eye_array])
+def test_a_singular_system_is_no_solution_on_either_path(matrix):
+    with pytest.raises(np.linalg.LinAlgError):
+        Saddle(0.0 * matrix(3), 0.0 * matrix(3), np.ones(3))
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
+        (lambda: HHT(alpha="0.1"), "finite number"),
+        (lambda: AugmentedLagrangian(omega=float("nan")), "omega = nan"),
+        (lambda: AugmentedLagrangian(xi=float("inf")), "xi = inf"),
+        (lambda: Baumgarte(beta=float("inf")), "beta = inf"),
+        (lambda: GlobalPenalty(alpha=float("inf")), "alpha = inf"),
+        (lambda: MinimalCoordinates(rtol="fine"), "rtol"),
         (lambda: HHT(alpha=0.5), "0 .*1/3"),
         (lambda: AugmentedLagrangian(form=3), "form"),
         (lambda: AugmentedLagrangian(projections="all"), "velocities"),

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 import scenarios
 from components import PointMassRod, PointOnLine, Revolute
 from coordinator import Penalty, Simulation, Stable
-from modular import Add, Assembly, InternalGains, ModelError
+from modular import Add, Assembly, InternalGains, ModelError, Remove
 from scenarios import catalogue
 from scenarios.cli import app
 from scenarios.comparison import reference as reference_module
-from scenarios.comparison.budget import PARTS, budget, follow_violations
+from scenarios.comparison.budget import PARTS, Budget, budget, follow_violations
 from scenarios.comparison.compare import compare
 from scenarios.comparison.methods import BY_HAND, METHODS, read_method, read_methods
 from scenarios.comparison.plan import SAMPLES, pace, read_plan
@@ -283,6 +283,18 @@ def test_a_budget_follows_the_cuts_of_the_model():
     assert np.isfinite(split.total).all()
 
 
+def test_a_budget_says_how_long_its_parts_add_up():
+    times = np.linspace(0.0, 1.0, 11)
+    error, remainder = 1e-3 * times, 1e-3 * times**4
+    split = Budget(times, error, error, error, error, remainder)
+    assert split.share == pytest.approx(1.0)
+    assert not split.holds
+    assert split.holds_until == pytest.approx(0.4)  # 0.5^3 is the first cube above a tenth
+    assert split.sound.share < 0.1 and split.sound.largest["total"] == pytest.approx(4e-4)
+    calm = Budget(times, error, error, error, error, 0.01 * error)
+    assert calm.holds and calm.holds_until == 1.0 and calm.sound is calm
+
+
 def test_conditions_leave_the_error_whole_and_the_report_says_why():
     found = compare(plan_of("switching-pendulum", methods="modular", steps="1e-3", until=0.05))
     (row,) = found.rows
@@ -322,6 +334,20 @@ def test_ports_hold_no_place_while_their_body_is_not_there():
         assert np.isfinite(row.error).all()
     assert np.isnan(found.reference.positions["other.end"][:5]).all()
     assert all(split.holds for _, split in found.budgets)
+
+
+def test_a_followed_motion_has_no_place_for_a_body_that_is_gone():
+    pair = Assembly(gravity=(0.0, -9.81), title="pair")
+    for name, x in (("near", 0.0), ("far", 3.0)):
+        pair.add(name, PointMassRod(start=(x, 0.0), end=(x + 1.0, 0.0), masses=(0.5, 1.0)))
+        pair.join(f"pivot-{name}", Revolute(), "ground", f"{name}.start")
+    pair.at(0.05, Remove("far"))
+    with Simulation(pair, 1e-3) as simulation:
+        run = simulation.run(0.1)
+    motion = follow_violations(pair, run, np.linspace(0.0, 0.1, 11), joints=True, bodies=True)
+    for port, place in motion.items():
+        assert (np.isnan(place) == np.isnan(run.position(port)[::10])).all(), port
+    assert np.isnan(motion["far.end"][5:]).all()
 
 
 def test_an_exact_solution_is_sampled_as_coarsely_as_the_events_allow():
