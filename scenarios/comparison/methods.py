@@ -91,9 +91,9 @@ def read_method(name: str, scenario: str, option: str = "--methods") -> Method:
         if name.replace("-", "").replace("_", "").isalnum():  # meant as a short name
             known = [*METHODS, *BY_HAND]
             near = difflib.get_close_matches(short, known, 1)
-            meant = f"did you mean '{near[0]}'? " if near else ""
+            meant = f"did you mean '{near[0]}'? There are" if near else "there are"
             raise ModelError(
-                f"{option} {name}: there is no such method; {meant}There are: {', '.join(known)}; or any coupling, such as "
+                f"{option} {name}: there is no such method; {meant}: {', '.join(known)}; or any coupling, such as "
                 '"penalty(rule=stable(safety=1.5))".'
             ) from None
         raise ModelError(str(error).replace("--coupling", option, 1)) from None
