@@ -13,11 +13,11 @@ from coordinator.centralized import (
 )
 from coordinator.couplings import Centralized, Coupling, Penalty
 from coordinator.diagnosis import beyond
-from coordinator.difference import Difference, first_difference, why_different
 from coordinator.examination import Examination, examine
-from coordinator.repetition import rerun
+from coordinator.record.difference import Difference, first_difference, why_different
+from coordinator.record.repetition import rerun
+from coordinator.record.run import Run
 from coordinator.rules import Shannon, Stable, StiffnessRule
-from coordinator.run import Run
 from coordinator.simulation import Simulation
 
 __all__ = [

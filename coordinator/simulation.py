@@ -14,13 +14,13 @@ from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
-from coordinator.fingerprint import machine, versions
 from coordinator.impact import agree_velocities, stop_by_impulse, stop_by_shift
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
-from coordinator.obstacles import by_hand, exchanged, foreign_sources, homeless
-from coordinator.recorder import Recorder
-from coordinator.run import Run
+from coordinator.record.fingerprint import machine, versions
+from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless
+from coordinator.record.recorder import Recorder
+from coordinator.record.run import Run
 from coordinator.schedule import Schedule
 from coordinator.system import System, ledger_columns
 from modular.assembly import Assembly

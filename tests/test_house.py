@@ -148,7 +148,7 @@ RULES = [
     ),
     (
         pickling,
-        "coordinator/run.py",
+        "coordinator/record/run.py",
         [
             "import pickle",
             "from joblib import dump",

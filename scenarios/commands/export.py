@@ -52,7 +52,7 @@ def export(
 
     console = cli._console()
     with cli.refusals():
-        from coordinator.export import write_csv, write_netcdf
+        from coordinator.record.export import write_csv, write_netcdf
         from scenarios.report.folder import EXPORT_FILES, check_writable, load_run
         from scenarios.report.progress import waiting
 

@@ -82,7 +82,7 @@ def rerun(
 def repeat(console: Console, before: Run) -> Run:
     """The run once more, with a bar; what has to be compiled is compiled before."""
     from coordinator import rerun as again
-    from coordinator.repetition import prepared
+    from coordinator.record.repetition import prepared
     from scenarios.report.progress import first_run, waiting, watched
     from scenarios.report.summary import settings_text
 
@@ -101,7 +101,7 @@ def repeat(console: Console, before: Run) -> Run:
 
 
 def _series(run: Run) -> list[tuple[str, str]]:
-    from coordinator.series import series_of
+    from coordinator.record.series import series_of
 
     return list(series_of(run.segments))
 

@@ -30,7 +30,7 @@ from scenarios.report.page import magnitude, peak
 if TYPE_CHECKING:
     from coordinator.centralized.equations import Equations
     from coordinator.couplings import Penalty
-    from coordinator.run import Run
+    from coordinator.record.run import Run
     from coordinator.simulation import Simulation
     from modular.assembly import Assembly
 

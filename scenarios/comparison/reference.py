@@ -26,7 +26,7 @@ from scenarios.comparison.trace import Positions, apart, largest_over_ports, por
 from scenarios.report.page import peak, quantity
 
 if TYPE_CHECKING:
-    from coordinator.run import Run
+    from coordinator.record.run import Run
     from modular.assembly import Assembly
 
 MANY = 30  # bodies from which on independent coordinates take too long

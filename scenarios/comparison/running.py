@@ -11,7 +11,7 @@ from modular.errors import CouplingError, Diverged, ModelError
 
 if TYPE_CHECKING:
     from coordinator.couplings import Coupling
-    from coordinator.run import Run
+    from coordinator.record.run import Run
     from modular.assembly import Assembly
 
 SAMPLES, NUMBERS = 20_000, 400_000  # most samples of a run, and most of all bodies together

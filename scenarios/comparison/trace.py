@@ -14,7 +14,7 @@ from scenarios.report.page import magnitude, peak
 from scenarios.study.measures import quality
 
 if TYPE_CHECKING:
-    from coordinator.run import Run
+    from coordinator.record.run import Run
 
 Positions = dict[str, Array]  # port -> [m], (n, d); NaN where it is not there
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from matplotlib.axes import Axes
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from scenarios.gallery.runs import DEFAULTS, Runs
 from scenarios.gallery.sheet import Drawn, Entry, heading, sheet, step
 from scenarios.report.mechanism import exists

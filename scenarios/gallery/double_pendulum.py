@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from scenarios.gallery.minimal import tip
 from scenarios.gallery.runs import DEFAULTS, THESIS, Runs
 from scenarios.gallery.sheet import OURS, THEIRS, Drawn, Entry, Series, below, heading, sheet, side_by_side, step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from scenarios.gallery.runs import DEFAULTS, Runs
 from scenarios.gallery.sheet import OURS, THEIRS, Drawn, Entry, heading, sheet, step, two_steps
 from scenarios.gallery.sheet import below as under

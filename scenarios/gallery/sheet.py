@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.gallery.runs import Runs
 from scenarios.report.page import COLOURS, dress, few_ticks, legend, page, peak, prefix, quantity, span, thin

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from scenarios.gallery.runs import SOFTER, Runs
 from scenarios.gallery.sheet import OURS, THEIRS, Drawn, Entry, Series, below, sheet, side_by_side, step, two_steps
 from scenarios.report.page import dress, few_ticks, magnitude, peak, quantity, span, stride

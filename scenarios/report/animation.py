@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array, Indices
 from scenarios.report.mechanism import dimension, free_ports, joint_points, on_ground, outline, samples, stroke
 from scenarios.report.page import COLOURS, title

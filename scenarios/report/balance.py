@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from scenarios.report.balance import balance
 from scenarios.report.page import COLOURS, dress, legend, mark_events, page, peak, prefix, quantity, thin
 

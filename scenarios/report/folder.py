@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.errors import ModelError
 
 RUN_FILES = ("run.json", "arrays.npz")

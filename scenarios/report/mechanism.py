@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array, Indices
 from modular.port import GROUND
 

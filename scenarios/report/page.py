@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array
 
 # Okabe and Ito, "Color universal design" (2008): told apart by colour-blind readers too

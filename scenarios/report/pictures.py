@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from scenarios.report import energy, ledger, reactions, trajectories, violations
 from scenarios.report.page import write
 

@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.balance import balance
 from scenarios.report.mechanism import dimension, joint_classes

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from scenarios.report.mechanism import dimension, joint_points, on_ground, paths, samples, stroke
 from scenarios.report.page import COLOURS, MOST, dress, few_ticks, legend, mark_events, page, stride
 from scenarios.report.view import View, choose_view

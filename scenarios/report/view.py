@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.page import dress
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.page import (
     COLOURS,

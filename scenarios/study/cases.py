@@ -22,7 +22,7 @@ from scenarios.settings import read_coupling
 from scenarios.study.measures import errors, margin, quality
 
 if TYPE_CHECKING:
-    from coordinator.run import Run
+    from coordinator.record.run import Run
     from coordinator.simulation import Progress
 
 FORMAT = "modular-study-1"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.run import Run
+from coordinator.record.run import Run
 from modular.elements import Array
 from modular.errors import ModelError
 from scenarios.report.balance import balance

@@ -11,7 +11,7 @@ import xarray
 import scenarios
 from components import Load, Revolute, Rod, Spherical
 from coordinator import Simulation
-from coordinator.export import columns, write_csv, write_netcdf
+from coordinator.record.export import columns, write_csv, write_netcdf
 from modular import Add, Apply, Assembly, Cut, Join, ModelError, Remove
 from modular.ledger import LEDGER
 
@@ -184,7 +184,7 @@ def test_a_file_that_cannot_be_finished_leaves_nothing_behind(tmp_path, monkeypa
         stream.write("time")
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("coordinator.export.csv.writer", full)
+    monkeypatch.setattr("coordinator.record.export.csv.writer", full)
     (tmp_path / "run.csv").write_text("before", encoding="utf-8")
     with pytest.raises(OSError, match="no space"):
         write_csv(alone(), tmp_path / "run.csv")

@@ -19,8 +19,8 @@ from coordinator import (
     rerun,
     why_different,
 )
-from coordinator.fingerprint import machine, versions
-from coordinator.series import series_of
+from coordinator.record.fingerprint import machine, versions
+from coordinator.record.series import series_of
 from modular import Add, Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError, Remove
 
 

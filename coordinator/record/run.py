@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.archive import read, write
-from coordinator.recorder import Segment
-from coordinator.series import digest_of
+from coordinator.record.archive import read, write
+from coordinator.record.recorder import Segment
+from coordinator.record.series import digest_of
 from modular.assembly import Assembly
 from modular.body import Body
 from modular.component import Component
@@ -244,7 +244,7 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bits of everything recorded: equal digests, equal motion. See coordinator/series.py."""
+        """SHA-256 of the bits of everything recorded: equal digests, equal motion. See coordinator/record/series.py."""
         return digest_of(self.segments)
 
     def save(self, folder: str | Path) -> Path:
@@ -263,13 +263,13 @@ class Run:
 
     def to_xarray(self) -> xarray.Dataset:
         """Everything over time as one Dataset, units in `attrs`; needs the extra `data`."""
-        from coordinator.export import to_xarray
+        from coordinator.record.export import to_xarray
 
         return to_xarray(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Everything over time as a wide table, one row per sample; needs the extra `data`."""
-        from coordinator.export import to_pandas
+        from coordinator.record.export import to_pandas
 
         return to_pandas(self)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.recorder import Segment
-from coordinator.series import PARTS
+from coordinator.record.recorder import Segment
+from coordinator.record.series import PARTS
 from modular.errors import ModelError
 
 FORMAT = "modular-run-1"

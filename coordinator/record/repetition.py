@@ -9,7 +9,7 @@ from typing import Any
 
 from coordinator.alarm import LeakWarning
 from coordinator.couplings.coupling import Coupling
-from coordinator.run import Run
+from coordinator.record.run import Run
 from coordinator.simulation import Progress, Simulation
 from modular.component import Component
 from modular.errors import CouplingError, Diverged, ModelError

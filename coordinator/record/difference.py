@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.archive import finite
-from coordinator.run import Run
-from coordinator.series import LEDGER_OF, Name, Piece, differ, series_of
+from coordinator.record.archive import finite
+from coordinator.record.run import Run
+from coordinator.record.series import LEDGER_OF, Name, Piece, differ, series_of
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.ledger import LEDGER

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coordinator.recorder import Segment
+from coordinator.record.recorder import Segment
 from modular.elements import Array, Indices
 
 Name = tuple[str, str]  # component and series, such as ("elbow", "reaction")

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from coordinator.fingerprint import digest_of_files
+from coordinator.record.fingerprint import digest_of_files
 from modular.assembly import Assembly
 from modular.component import Component, class_name
 from modular.kernel import PACKAGES

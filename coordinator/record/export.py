@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.archive import finite
+from coordinator.record.archive import finite
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.ledger import LEDGER
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from coordinator.run import Run
+    from coordinator.record.run import Run
 
 AXES = "xyz"
 MOTIONS = (("position", "", "m"), ("velocity", "v", "m/s"), ("acceleration", "a", "m/s^2"))
