@@ -18,6 +18,7 @@ from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
 from scenarios.commands.study import study
+from scenarios.steps import DURATION, STEP
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from scenarios.report.folder import RunFolder
 
 REFUSED, DIVERGED, INTERRUPTED = 2, 1, 130  # exit codes
-STEP, DURATION = 1e-4, 1.0  # where a model suggests none [s]
 # matrices are small here: threads of a linear algebra library would only wait for each other on a busy machine
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 

@@ -12,14 +12,13 @@ import numpy as np
 from modular.elements import Array
 from modular.errors import ModelError
 from scenarios.comparison.methods import DEFAULT, Method, read_method, read_methods
+from scenarios.steps import DURATION, divides, read_steps
 
 if TYPE_CHECKING:
     from modular.assembly import Assembly
 
-STEP, DURATION = 1e-4, 1.0  # where a model suggests none [s]
 COARSER = (10.0, 5.0)  # of the suggested step, where no steps are given
 SAMPLES = 500  # at most, without the start
-WHOLE = 1e-6  # how near to a whole number a ratio of two times must be
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def read_plan(
 ) -> Plan:
     """The comparison that a command line describes, checked."""
     chosen = read_methods(methods, scenario)
-    dts = _steps(assembly, steps)
+    dts = read_steps(assembly, steps, coarser=COARSER, example="1e-3,1e-4", what="the methods are compared")
     end = assembly.suggested.get("until", DURATION) if until is None else until
     if not (isfinite(end) and end > 0):
         raise ModelError(f"--until {end:g}: give a positive number of seconds, such as --until 0.5.")
@@ -74,12 +73,6 @@ def read_plan(
     return Plan(assembly, scenario, dict(settings), chosen, dts, every * dts[0], ticks // every, held)
 
 
-def divides(dt: float, interval: float) -> bool:
-    """Whether an interval is a whole number of steps."""
-    ratio = interval / dt
-    return round(ratio) >= 1 and abs(ratio - round(ratio)) <= WHOLE * ratio
-
-
 def pace(assembly: Assembly, interval: float, steps: tuple[float, ...]) -> float:
     """The step at which an exact solution is sampled [s]: as coarse as the events of the model allow.
 
@@ -93,23 +86,3 @@ def pace(assembly: Assembly, interval: float, steps: tuple[float, ...]) -> float
         if all(divides(dt, time) for time in timed):
             return dt
     return steps[-1]
-
-
-def _steps(assembly: Assembly, text: str | None) -> tuple[float, ...]:
-    if text is None:
-        finest = assembly.suggested.get("dt", STEP)
-        return tuple(factor * finest for factor in COARSER)
-    try:
-        steps = [float(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        steps = []
-    if not steps or not all(isfinite(dt) and dt > 0 for dt in steps):
-        raise ModelError(f"--dt {text}: write positive numbers of seconds, such as --dt 1e-3,1e-4.")
-    steps = sorted(set(steps), reverse=True)
-    odd = [f"{dt:g}" for dt in steps if not divides(dt, steps[0])]
-    if odd:
-        raise ModelError(
-            f"--dt {text}: {', '.join(odd)} s {'do' if len(odd) > 1 else 'does'} not divide the coarsest step, {steps[0]:g} s, at "
-            f"whose multiples the methods are compared; take {steps[0]:g},{steps[0] / 2:g},{steps[0] / 4:g}."
-        )
-    return tuple(steps)

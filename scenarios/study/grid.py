@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from modular.errors import ModelError
 from modular.kernel import fingerprint
+from scenarios.steps import DURATION, WHOLE, divides, read_steps
 from scenarios.study.cases import Case
 from scenarios.study.reference import ADAPTIVE, FINER, Reference, default_reference
 from scenarios.study.variants import Sweep, Variant, canonical, variants
@@ -19,10 +20,8 @@ from scenarios.study.variants import Sweep, Variant, canonical, variants
 if TYPE_CHECKING:
     from modular.assembly import Assembly
 
-STEP, DURATION = 1e-4, 1.0  # where a model suggests none [s]
 COARSER = (4.0, 2.0, 1.0)  # of the suggested step, where no steps are given
 LONGEST, FEWEST = 0.02, 20  # step of an adaptive reference [s], and comparisons with it
-WHOLE = 1e-6  # how near to a whole number a ratio of two steps must be
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def read_grid(
     reference_dt: float | None = None,
 ) -> Grid:
     """The grid that a command line describes, checked."""
-    chosen = _steps(assembly, steps)
+    chosen = read_steps(assembly, steps, coarser=COARSER, example="4e-4,2e-4,1e-4", what="errors are taken")
     samples = _samples(assembly, chosen[0], until)
     held = _reference(assembly, chosen, samples, reference, reference_dt)
     return Grid(
@@ -116,32 +115,6 @@ def between_ticks(assembly: Assembly, steps: Sequence[float]) -> list[tuple[floa
 
 
 # --- steps and times -------------------------------------------------------------------------------------------------
-
-
-def _steps(assembly: Assembly, text: str | None) -> tuple[float, ...]:
-    if text is None:
-        finest = assembly.suggested.get("dt", STEP)
-        return tuple(factor * finest for factor in COARSER)
-    try:
-        steps = [float(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        steps = []
-    if not steps or not all(isfinite(dt) and dt > 0 for dt in steps):
-        raise ModelError(f"--dt {text}: write positive numbers of seconds, such as --dt 4e-4,2e-4,1e-4.")
-    steps = sorted(set(steps), reverse=True)
-    odd = [dt for dt in steps if not _divides(dt, steps[0])]
-    if odd:
-        raise ModelError(
-            f"--dt {text}: {', '.join(f'{dt:g}' for dt in odd)} s {'do' if len(odd) > 1 else 'does'} not divide the coarsest "
-            f"step, {steps[0]:g} s, at whose multiples errors are taken; halve the coarsest one again and again, as in "
-            f"{steps[0]:g},{steps[0] / 2:g},{steps[0] / 4:g}."
-        )
-    return tuple(steps)
-
-
-def _divides(dt: float, interval: float) -> bool:
-    ratio = interval / dt
-    return round(ratio) >= 1 and abs(ratio - round(ratio)) <= WHOLE * ratio
 
 
 def _samples(assembly: Assembly, interval: float, until: float | None) -> int:
@@ -180,7 +153,7 @@ def _reference(
 
 
 def _fits(dt: float, interval: float) -> bool:
-    return _divides(dt, interval) or _divides(interval, dt)
+    return divides(dt, interval) or divides(interval, dt)
 
 
 def _longest(assembly: Assembly, steps: Sequence[float], samples: int) -> float:
