@@ -58,12 +58,12 @@ class Law(Component):
             return self.function
         module, _, name = self.function.partition(":")
         try:
-            found = getattr(importlib.import_module(module), name)
+            found: Callable[[float, Array, Array], Any] = getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError, ValueError) as error:
             raise ModelError(f"Law: cannot find {self.function!r} ({error}); write 'module:function'.") from error
         if not callable(found):
             raise ModelError(f"Law: {self.function!r} is no function.")
-        return found  # type: ignore[no-any-return]
+        return found
 
     def to_data(self) -> dict[str, Any]:
         """By name."""

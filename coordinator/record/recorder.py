@@ -12,9 +12,6 @@ from modular.elements import Array, Indices
 from modular.errors import MemoryShortage
 from modular.ledger import LEDGER
 
-BODY_SERIES = ("q", "v", "a")
-JOINT_SERIES = ("violation", "violation_rate", "reaction", "ledger")
-
 UNANNOUNCED = 64  # samples that a segment can hold where nobody said how many will come
 
 

@@ -124,11 +124,12 @@ def text_of(component: Component, shown: Sequence[Sequence[str]] = ()) -> str:
 
 
 def _written(component: Component, changed: dict[str, str], shown: Sequence[Sequence[str]]) -> str:
+    from coordinator.couplings import Centralized
+
+    if isinstance(component, Centralized) and "solver" not in changed:  # known by the name of its solver alone
+        return text_of(component.solver, [path[1:] for path in shown if path[0] == "solver" and path[1:]])
     words = []
-    fields = _fields(component)
-    if [f.name for f in fields] == ["solver"] and "solver" not in changed:  # known by the name of its solver alone
-        return text_of(component.solver, [path[1:] for path in shown if path[0] == "solver" and path[1:]])  # type: ignore[attr-defined]
-    for f in fields:
+    for f in _fields(component):
         value = getattr(component, f.name)
         inner = [path[1:] for path in shown if path[0] == f.name]
         if f.name in changed:
