@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 
+from coordinator.score import Part
 from coordinator.system import System
-from modular.ledger import LEAKED
+from modular.ledger import LEAKED, leak_loop
 
 
 class LeakWarning(UserWarning):
@@ -21,6 +22,15 @@ class Alarm:
         self.limit = limit
         self._rung: set[str] = set()
 
+    def score(self, system: System) -> list[Part]:
+        """Loops that stop a run of many ticks where the alarm has to ring."""
+        if self.limit is None:
+            return []
+        system.elements.alarm[0] = self.limit
+        for stack in system.booked:
+            stack.loops["leak"] = leak_loop
+        return [(stack, "leak") for stack in system.booked]
+
     def ring(self, system: System, time: float) -> dict[str, float]:
         """Names that have just passed the limit, with their leak [J]."""
         if self.limit is None:
@@ -28,7 +38,8 @@ class Alarm:
         found: dict[str, float] = {}
         for stack in system.booked:
             leaks = stack.ledger[: stack.count, LEAKED]
-            for row in np.flatnonzero(np.abs(leaks) > self.limit):
+            for row in np.flatnonzero((np.abs(leaks) > self.limit) & (stack.rung[: stack.count] == 0)):
+                stack.rung[row] = 1
                 name = stack.names[row]
                 if name not in self._rung:
                     self._rung.add(name)

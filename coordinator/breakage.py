@@ -1,26 +1,54 @@
-"""Joints that break: the filtered force on each limited joint, tick by tick."""
+"""Joints that break: the filtered force on each limited joint, tick by tick (see `modular.Limit`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import exp
 
 import numpy as np
 
-from coordinator.system import System
+from coordinator.score import Part
+from coordinator.system import JointHome, System
 from modular.assembly import JointEdge
-from modular.elements import Array
+from modular.elements import GAIN_STEP, Array, Elements, Indices
 from modular.errors import ModelError
+from modular.loop import FINE, loop
+from modular.stack import Stack
+from modular.table import Table
 
 TICKS = 20  # shortest window
 
 
-class Breakage:
-    """Remembers the force on limited joints (see `modular.Limit`)."""
+class Watched(Stack):
+    """Limited joints, one row each."""
 
-    def __init__(self, dt: float) -> None:
+    element: Indices  # first element of the second side, whose force is watched
+    seen: Indices  # 0 until it has been looked at
+    fade: Array  # what is left of the past after a tick
+    most: Array  # what |S| may be [N s]
+    before: Array  # F one tick ago [N]
+    once: Array  # J [N s]
+    twice: Array  # S [N s]
+    size: Array  # |S| [N s]
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        for name in ("element", "seen"):
+            self.column(name, dtype=np.int64)
+        for name in ("fade", "most", "size"):
+            self.column(name)
+        for name in ("before", "once", "twice"):
+            self.column(name, dimension)
+        self.loops = {"watch": watch_loop}
+
+
+class Breakage:
+    """Remembers the force on limited joints."""
+
+    def __init__(self, dt: float, dimension: int) -> None:
         self.dt = dt
-        self._memory: dict[str, Array] = {}  # rows: F one tick ago [N], J, S [N s]
+        self.watched = Watched(dimension)
+        self.asked = -1  # the tick at which it was last asked
+        self._gone: dict[str, tuple[Array, ...]] = {}  # what was remembered of joints that were cut
 
     def check(self, name: str, edge: JointEdge) -> None:
         """Refuse a window too short for the step."""
@@ -30,23 +58,64 @@ class Breakage:
                 f"lengthen it to {TICKS * self.dt:g} s or take dt = {edge.breaks_at.window / TICKS:.2g} s."
             )
 
-    def forget(self, name: str) -> None:
-        """A new joint of an old name starts unloaded."""
-        self._memory.pop(name, None)
+    def watch(self, name: str, edge: JointEdge, home: JointHome) -> None:
+        """Watch a joint that was made, unloaded unless it is the one that was cut at this very instant."""
+        remembered = self._gone.pop(name, None)
+        if edge.breaks_at is None:
+            return
+        watched, row = self.watched, self.watched.add_row(name)
+        watched.element[row] = home.starts[1]
+        watched.fade[row] = exp(-self.dt / edge.breaks_at.window)
+        watched.most[row] = edge.breaks_at.most
+        if home.again and remembered is not None:
+            watched.seen[row] = 1
+            watched.before[row], watched.once[row], watched.twice[row] = remembered
 
-    def broken(self, system: System, edges: Mapping[str, JointEdge]) -> dict[str, float]:
-        """Limited joints that break now, with their |S| [N s]; to be asked once per tick."""
-        found = {}
-        for name, edge in edges.items():
-            if edge.breaks_at is None:
-                continue
-            force = system.elements.force[system.joint_home[name].starts[1]]
-            fade = exp(-self.dt / edge.breaks_at.window)
-            before, once, twice = self._memory.get(name, np.stack([force, 0.0 * force, 0.0 * force]))
-            again = fade * once + 0.5 * self.dt * (fade * before + force)
-            twice = fade * twice + (1.0 - fade) * 0.5 * (once + again)
-            self._memory[name] = np.stack([force, again, twice])
-            if (size := float(np.linalg.norm(twice))) > edge.breaks_at.most:
-                found[name] = size
-        self._memory = {name: rows for name, rows in self._memory.items() if name in edges and name not in found}
-        return found
+    def leave(self, name: str) -> None:
+        """A joint was cut."""
+        watched, row = self.watched, self.watched.row.get(name)
+        if row is not None:
+            self._gone[name] = tuple(column[row].copy() for column in (watched.before, watched.once, watched.twice))
+            watched.remove_row(name)
+
+    def forget(self, name: str) -> None:
+        """A joint that broke starts unloaded if it is made again."""
+        self._gone.pop(name, None)
+
+    def score(self) -> list[Part]:
+        """The loop that stops a run of many ticks where a joint breaks."""
+        return [(self.watched, "watch")] if self.watched.count else []
+
+    def broken(self, system: System) -> dict[str, float]:
+        """Limited joints that break now, with their |S| [N s]; worked out once per tick."""
+        watched = self.watched
+        if not watched.count:
+            return {}
+        if self.asked != system.tick:
+            watched.play("watch", system.elements)
+            self.asked = system.tick
+        return {
+            name: float(watched.size[row]) for name, row in watched.row.items() if watched.size[row] > watched.most[row]
+        }
+
+
+@loop
+def watch_loop(start: int, stop: int, watched: Table, elements: Elements) -> int:
+    """J and S of every limited joint, by the trapezoidal rule with their fading; the first that breaks, or -1."""
+    dt, broken = elements.clock[GAIN_STEP], FINE
+    for n in range(start, stop):
+        fade, square = watched.fade[n], 0.0
+        for c in range(watched.once.shape[0]):
+            force = elements.force[watched.element[n], c]
+            before = watched.before[n, c] if watched.seen[n] == 1 else force
+            once = watched.once[n, c]
+            again = fade * once + 0.5 * dt * (fade * before + force)
+            watched.twice[n, c] = fade * watched.twice[n, c] + (1.0 - fade) * 0.5 * (once + again)
+            watched.once[n, c] = again
+            watched.before[n, c] = force
+            square += watched.twice[n, c] ** 2
+        watched.seen[n] = 1
+        watched.size[n] = np.sqrt(square)
+        if watched.size[n] > watched.most[n] and broken < 0:
+            broken = n
+    return broken

@@ -21,7 +21,8 @@ def stability_margins(system: System, dt: float) -> dict[str, float]:
         n = joints.count
         springs.append(dt**2 * joints.stiffness[:n])
         dampers.append(2.0 * dt * joints.damping[:n])
-        joints.ask(springs[-1] + dampers[-1], system.elements)
+        joints.block[:n] = springs[-1] + dampers[-1]
+        joints.ask(system.elements)
     for forces in system.forces:
         forces.ask(system.elements, dt)
     system.tighten()

@@ -25,6 +25,10 @@ class Schedule:
         while self._timed and self._timed[0][0] <= tick:
             yield from self._timed.pop(0)[1].events
 
+    def next_tick(self, last: int) -> int:
+        """The tick of the next event at a time, or `last` if there is none before."""
+        return min(last, self._timed[0][0]) if self._timed else last
+
     @property
     def watches(self) -> bool:
         """Whether there is a condition to ask."""

@@ -14,6 +14,8 @@ from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
+from coordinator.engine.crew import check_threads
+from coordinator.engine.engine import Engine
 from coordinator.impact import agree_velocities, stop_by_impulse, stop_by_shift
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
@@ -44,7 +46,8 @@ class Simulation:
 
     `record_every`: ticks between two samples. `project_velocities`: let initial velocities that violate a joint be
     corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and log an
-    alarm, when the ledger of a joint or force leaks more than this [J].
+    alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
+    results are the same bits for any number.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Simulation:
         project_velocities: bool = False,
         leak_limit: float | None = None,
         grouped: bool = True,
+        threads: int | None = None,
     ) -> None:
         if not isinstance(assembly, Assembly):
             raise ModelError(
@@ -75,8 +79,9 @@ class Simulation:
         self.assembly = assembly.copy()
         self.system = System(self.assembly.gravity, grouped=grouped)
         self.recorder = Recorder(int(record_every))
-        self.breakage = Breakage(self.dt)
+        self.breakage = Breakage(self.dt, self.assembly.dimension)
         self.alarm = Alarm(leak_limit)
+        self.engine = Engine(check_threads(threads))
         self.events: list[dict[str, Any]] = []
         self.margin_log: list[dict[str, Any]] = []
         self._model = assembly.to_data()
@@ -107,8 +112,9 @@ class Simulation:
         for event in self.schedule.due(self.tick):
             self.carry_out(event)
         with self._by_itself():
-            for joint, impulse in self.breakage.broken(self.system, self.assembly.joint_edges).items():
+            for joint, impulse in self.breakage.broken(self.system).items():
                 self.cut(joint, "break", filtered_impulse=impulse)
+                self.breakage.forget(joint)
 
     def carry_out(self, event: Event) -> None:
         """An event of the model; one that cannot be done says when it was asked for.
@@ -128,6 +134,10 @@ class Simulation:
     def record(self) -> None:
         """Keep the corrected state of this tick, and look at the ledgers."""
         self.recorder.record(self.system)
+        self.ring()
+
+    def ring(self) -> None:
+        """Log the alarms of this tick."""
         for name, leak in self.alarm.ring(self.system, self.time).items():
             self.events.append({"tick": self.tick, "time": self.time, "kind": "alarm", "name": name, "leaked": leak})
 
@@ -165,7 +175,7 @@ class Simulation:
         started = shown = clock.perf_counter()
         try:
             while self.tick < last:
-                self.step()
+                self.stride(last)
                 if progress is not None and (now := clock.perf_counter()) - shown > 0.1:
                     shown = now
                     progress(self)
@@ -174,6 +184,19 @@ class Simulation:
         if progress is not None:
             progress(self)
         return self.recorded
+
+    def stride(self, last: int) -> None:
+        """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
+        free = self.schedule.next_tick(last)
+        if self.tick < free:
+            before = self.tick
+            wrong = self.engine.run(self, free)
+            if wrong is not None:
+                raise diagnose(self, wrong)
+            self.ring()
+            if self.tick > before:
+                return
+        self.step()
 
     # --- changing the model while it moves -------------------------------------------------------------------------
 
@@ -238,8 +261,7 @@ class Simulation:
         home.stack.measure(self.system.elements)
         speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
         details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
-        if not home.again:
-            self.breakage.forget(name)
+        self.breakage.watch(name, self.assembly.joint_edges[name], home)
         if speed > AT_REST and not home.again:
             stop = stop_by_impulse if law == "momentum" else stop_by_shift
             details |= {"impact": stop(self.system, name), "law": law}
@@ -252,6 +274,7 @@ class Simulation:
         self.assembly.cut(name)
         assert edge is not None
         owners = self.system.joint_home[name].owners
+        self.breakage.leave(name)
         released = self.system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)
 
@@ -349,6 +372,7 @@ class Simulation:
     def close(self) -> None:
         """Let everything go; what was recorded stays readable."""
         self._closed = True
+        self.engine.close()
 
     def _alive(self) -> None:
         if self._closed:
@@ -362,7 +386,8 @@ class Simulation:
         for name, joint in self.assembly.joint_edges.items():
             try:
                 self.breakage.check(name, joint)
-                self.system.add_joint(name, joint, self._tolerance(str(joint.first), str(joint.second), moving=False))
+                tolerance = self._tolerance(str(joint.first), str(joint.second), moving=False)
+                self.breakage.watch(name, joint, self.system.add_joint(name, joint, tolerance))
             except ModelError as error:
                 problems.append(str(error))
         if problems:
@@ -371,6 +396,7 @@ class Simulation:
             self.system.add_force(name, force)
         self._check_conditions()
         self.coupling.configure(self.system, self.dt)
+        self.system.elements.clock[:] = self.dt, 0.0, self.dt
         self.system.show()
         lost = agree_velocities(self.system, project=project)
         if lost:

@@ -213,6 +213,8 @@ class System:
             self._let_go(owner, start, count)
         home.stack.remove(name)
         self.force_stacks = {key: stack for key, stack in self.force_stacks.items() if stack.names}
+        if not self.force_stacks:
+            self.elements.taken[:] = 0.0
         self.version += 1
         return released
 
@@ -230,12 +232,12 @@ class System:
 
     def force_bounds(self, dt: float) -> Array:
         """What springs and dampers alone ask of the body behind each element: the largest eigenvalue of their loads."""
-        self.elements.load[:] = 0.0
+        self.elements.play("forget_loads", self.elements)
         for forces in self.forces:
             forces.ask(self.elements, dt)
         self.tighten()
-        self.elements.load[:] = 0.0
-        return self.elements.bound.copy()
+        self.elements.play("take_bounds", self.elements)
+        return self.elements.taken
 
     def tighten(self) -> None:
         """Let all bodies answer what the joints ask of them."""

@@ -11,29 +11,55 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from modular.loop import FINE, loop
+from modular.table import Table
+
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 MODES = 12  # columns of a response: independent motions of a body whose coordinates are free of each other
 RIGID = 6  # of them for a rigid body in space
+STEP, TIME, GAIN_STEP = range(3)  # places in `clock`
 
 
-class Elements:
-    """State of every element in use and the force on it; rows are recycled when joints come and go."""
+class Elements(Table):
+    """State of every element in use and the force on it; rows are recycled when joints come and go.
+
+    Row 0 is nobody's: it stays zero, and what points at nothing points there.
+    """
+
+    position: Array  # [m] for points, [-] for directions
+    velocity: Array  # [m/s], [1/s]
+    current_velocity: Array  # v_n + dt a_n, for dampers [m/s]
+    force: Array  # [N], [N m]
+    force_before: Array  # force and velocity one tick ago: the ledger's
+    velocity_before: Array
+    response: Array  # B, with B B^T the compliance
+    load: Array  # what stiffness asks of the body behind it
+    bound: Array  # largest eigenvalue of that body's loads
+    taken: Array  # of them, what springs and dampers of forces ask alone
+    alarm: Array  # leak of a ledger from which on the coordinator wants to know [J]
+    clock: Array  # the step that is being taken [s], the time at its end [s], the step that gains belong to [s]
 
     def __init__(self, dimension: int, capacity: int = 16) -> None:
+        super().__init__(capacity)
         self.dimension = dimension
-        self.position: Array = np.zeros((capacity, dimension))  # [m] for points, [-] for directions
-        self.velocity: Array = np.zeros((capacity, dimension))  # [m/s], [1/s]
-        self.current_velocity: Array = np.zeros((capacity, dimension))  # v_n + dt a_n, for dampers [m/s]
-        self.force: Array = np.zeros((capacity, dimension))  # [N], [N m]
-        self.force_before: Array = np.zeros((capacity, dimension))  # force and velocity one tick ago: the ledger's
-        self.velocity_before: Array = np.zeros((capacity, dimension))
-        self.response: Array = np.zeros((capacity, dimension, MODES))  # B, with B B^T the compliance
-        self.load: Array = np.zeros((capacity, RIGID, RIGID))  # what stiffness asks of the body behind it
-        self.bound: Array = np.zeros(capacity)  # largest eigenvalue of that body's loads
-        self._used = 0
+        for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before"):
+            self.column(name, dimension)
+        self.column("response", dimension, MODES)
+        self.column("load", RIGID, RIGID)
+        self.column("bound")
+        self.column("taken")
+        self.fixed("clock", 3)
+        self.fixed("alarm", 1)
+        self.loops = {"forget_loads": forget_loads_loop, "take_bounds": take_bounds_loop}
+        self._used = 1
         self._free: dict[int, list[int]] = {}
+
+    @property
+    def count(self) -> int:
+        """Rows that are or were in use."""
+        return self._used
 
     def acquire(self, count: int) -> int:
         """First of `count` consecutive rows, all zero."""
@@ -42,20 +68,33 @@ class Elements:
             return free.pop()
         first = self._used
         self._used += count
-        while self._used > len(self.position):
-            self._grow()
+        if self._used > self._capacity:
+            self.grow(max(2 * self._capacity, self._used))
         return first
 
     def release(self, first: int, count: int) -> None:
         """Give rows back."""
-        for array in self._arrays():
-            array[first : first + count] = 0.0
+        for name in self._columns:
+            getattr(self, name)[first : first + count] = 0.0
         self._free.setdefault(count, []).append(first)
 
-    def _arrays(self) -> list[Array]:
-        return [value for value in vars(self).values() if isinstance(value, np.ndarray)]
 
-    def _grow(self) -> None:
-        for name, array in list(vars(self).items()):
-            if isinstance(array, np.ndarray):
-                setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
+@loop
+def forget_loads_loop(start: int, stop: int, table: Table, elements: Elements) -> int:
+    """Nobody asks anything of the bodies yet."""
+    for n in range(start, stop):
+        for i in range(RIGID):
+            for j in range(RIGID):
+                table.load[n, i, j] = 0.0
+    return FINE
+
+
+@loop
+def take_bounds_loop(start: int, stop: int, table: Table, elements: Elements) -> int:
+    """What has been asked so far is what springs and dampers of forces ask; joints ask anew."""
+    for n in range(start, stop):
+        table.taken[n] = table.bound[n]
+        for i in range(RIGID):
+            for j in range(RIGID):
+                table.load[n, i, j] = 0.0
+    return FINE

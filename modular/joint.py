@@ -25,8 +25,9 @@ from modular.side import Mark, Side
 class JointForm:
     """One way of writing joint equations; joints of one form share a stack and its compiled loop.
 
-    `linearise(count, first, second, marker, x, error, on_first, on_second)` fills, for every row of the stack, the
-    errors (n, m) and the Jacobian blocks (n, m, elements, d) from the element positions `x`. Rows that lock
+    `linearise` fills, for every joint of the stack, the errors (n, m) and the Jacobian blocks (n, m, elements, d) from the
+    positions of the elements: a compiled loop (modular/loop.py), or any function
+    `linearise(count, first, second, marker, x, error, on_first, on_second)` of arrays. Rows that lock
     translations [m] come first, rows that lock rotations [-] after them. Rotation rows may be more than the rotations
     they lock (a cross product has three rows and locks two): `rotations` is their rank.
     """
@@ -40,6 +41,7 @@ class JointForm:
     locks: int  # independent directions locked
     rotations: int  # of them rotations
     marker: int = 0  # numbers fixed when the joint is made
+    coincident: int = 0  # leading rows that say P_a = P_b, the first elements of both sides: their Jacobians are -1 and 1
     turns: bool = True  # whether its seen masses change as the bodies turn
     holonomic: bool = True  # False: its rows lock velocities only, errors stay zero (Séguy 2003, IV.2.b)
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from modular import seen_mass
-from modular.elements import MODES, RIGID, Array, Elements, Indices
+from modular.blocks import like, shaped
+from modular.elements import MODES, RIGID, STEP, Array, Elements
 from modular.joint import JointForm
 from modular.kernel import kernel
+from modular.lanes import LANES, lanes
 from modular.ledger import STORED, Booked, account_loop
+from modular.loop import FINE, Loop, loop
+from modular.table import Table
+from modular.views import fetch, gather, scatter, spots, store, store_item, store_one
 
 
 class Joints(Booked):
@@ -17,8 +22,7 @@ class Joints(Booked):
     marker: Array  # numbers fixed when the joint was made
     error: Array  # phi, (n, m) [m], [-]
     rate: Array  # its time derivative
-    effort: Array  # sigma [N], [N m]
-    preload: Array  # the part of it that a joint carries from its start, its spring unstretched
+    preload: Array  # the part of its effort that a joint carries from its start, its spring unstretched [N], [N m]
     on_first: Array  # Jacobian with respect to the elements of the first side, (n, m, elements, d)
     on_second: Array
     stiffness: Array  # K, (n, m, m)
@@ -26,148 +30,218 @@ class Joints(Booked):
     seen_first: Array  # G = J B, (n, m, modes)
     seen_second: Array
     compliance: Array  # W = J M^-1 J^T over both bodies, (n, m, m)
-    shape: Array  # its inverse as the rule sees it
+    wrench: Array  # force [N] and moment [N m] on the second side, as last worked out
+    block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
 
     def __init__(self, form: JointForm, dimension: int) -> None:
-        super().__init__()
+        super().__init__(form.first, form.second, dimension)
         self.form = form
         self.column("marker", form.marker)
-        for name in ("error", "rate", "effort", "preload"):
+        for name in ("error", "rate", "preload"):
             self.column(name, form.rows)
         self.column("on_first", form.rows, form.first, dimension)
         self.column("on_second", form.rows, form.second, dimension)
-        for name in ("stiffness", "damping", "compliance", "shape"):
+        for name in ("stiffness", "damping", "compliance", "block"):
             self.column(name, form.rows, form.rows)
         for name in ("seen_first", "seen_second"):
             self.column(name, form.rows, MODES)
+        self.column("wrench", dimension + (2 * dimension - 3 if form.second > 1 else 0))
+        self.fixed("coincident", form.coincident)
+        self.fixed("translations", form.translations)  # their shapes tell loops how many there are
+        self.fixed("rotations", form.rotations)
+        self.fixed("holonomic", int(form.holonomic))
+        self.fixed("rule", 4)  # settings of the rule that chooses the stiffness
+        self.loops = {
+            "measure_rates": measure_loop, "exert": exert_loop, "account": account_loop, "see": seen_mass.see_loop,
+            "see_all": seen_mass.see_all_loop, "weigh": seen_mass.weigh_loop, "ask": seen_mass.ask_loop,
+            "wrenches": wrench_loop,
+        }  # fmt: skip
+        if isinstance(form.linearise, Loop):
+            self.loops["linearise"] = form.linearise
 
     def linearise(self, elements: Elements) -> None:
         """Errors and Jacobians at the elements as they are shown."""
+        if isinstance(self.form.linearise, Loop):
+            self.play("linearise", elements)
+            return
         self.form.linearise(
-            self.count,
-            self.first,
-            self.second,
-            self.marker,
-            elements.position,
-            self.error,
-            self.on_first,
-            self.on_second,
-        )
+            self.count, self.first, self.second, self.marker, elements.position, self.error, self.on_first, self.on_second
+        )  # fmt: skip
 
     def measure(self, elements: Elements) -> None:
         """Errors and their rates at the elements as they are shown."""
         self.linearise(elements)
-        rate_loop(self.count, self.first, self.second, self.on_first, self.on_second, elements.velocity, self.rate)
+        self.play("measure_rates", elements)
 
     def exert(self, elements: Elements) -> None:
         """Spring, damper and preload: sigma = K phi + C phi' + sigma_0, and -J^T sigma on the elements of both sides."""
-        rate_loop(self.count, self.first, self.second, self.on_first, self.on_second, elements.velocity, self.rate)
-        exert_loop(
-            self.count, self.first, self.second, self.on_first, self.on_second, self.stiffness, self.damping,
-            self.error, self.rate, self.preload, self.effort, elements.force, self.power, self.ledger,
-        )  # fmt: skip
+        self.play("exert", elements)
 
     def account(self, elements: Elements, dt: float) -> None:
         """Book the tick that has just passed."""
-        account_loop(
-            self.count, self.first, self.second, self.form.first, self.form.second, dt, elements.force,
-            elements.force_before, elements.velocity, elements.velocity_before, self.power, self.power_before, self.ledger,
-        )  # fmt: skip
+        elements.clock[STEP] = dt
+        self.play("account", elements)
 
     # --- seen masses ---------------------------------------------------------------------------------------------
 
     def see(self, elements: Elements, *, modes: int = RIGID) -> None:
         """Compliance W of every joint, from what the bodies reported."""
-        seen_mass.see_loop(
-            self.count, self.first, self.second, self.on_first, self.on_second, elements.response, modes,
-            self.seen_first, self.seen_second, self.compliance,
-        )  # fmt: skip
+        self.play("see" if modes == RIGID else "see_all", elements)
 
-    def weigh(self) -> None:
-        """Seen mass of every joint as a matrix."""
-        seen_mass.shape_loop(self.count, self.form.translations, self.form.rotations, self.compliance, self.shape)
+    def weigh(self, elements: Elements) -> None:
+        """Seen mass of every joint as a matrix, into `block`."""
+        self.play("weigh", elements)
 
-    def ask(self, block: Array, elements: Elements) -> None:
-        """Tell the bodies what a stiffness block per joint would ask of them."""
-        seen_mass.load_loop(
-            self.count, self.form.translations, self.first, self.second, self.seen_first, self.seen_second, block,
-            elements.load,
-        )  # fmt: skip
+    def ask(self, elements: Elements) -> None:
+        """Tell the bodies what the blocks of the joints ask of them."""
+        self.play("ask", elements)
 
     def wrenches(self, elements: Elements) -> Array:
         """Force and, where the joint reads directions, moment on the second side at its point, (n, ...)."""
-        force = [elements.force[self.second[: self.count]]]
-        if self.form.second > 1:
-            rows = self.second[: self.count, None] + np.arange(1, self.form.second)
-            x, f = elements.position[rows], elements.force[rows]
-            cross = x[..., 0] * f[..., 1] - x[..., 1] * f[..., 0] if x.shape[-1] == 2 else np.cross(x, f)
-            moment = cross.sum(axis=1)
-            force.append(moment[:, None] if moment.ndim == 1 else moment)
-        return np.concatenate(force, axis=1)
+        self.play("wrenches", elements)
+        return self.wrench[: self.count]
+
+
+# --- for the loops of joint forms ------------------------------------------------------------------------------------
+
+
+ON_DESK = ("first_side", "second_side", "marker", "error", "on_first", "on_second")
+desk_of = shaped(lanes, lambda joints: [joints.shape_of(name) for name in ON_DESK])
 
 
 @kernel
-def rate_loop(
-    count: int, first: Indices, second: Indices, on_first: Array, on_second: Array, velocity: Array, rate: Array
-) -> None:
-    """phi' = J v over both sides."""
-    for n in range(count):
-        for i in range(rate.shape[1]):
+def look(joints: Table, elements: Table, n: int, stop: int, desk: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Elements of both sides of four joints, the numbers fixed when they were made, and empty rows to be filled in."""
+    a, b, marker, error, on_first, on_second = desk
+    gather(elements.position, spots(joints.first, n, stop), a)
+    gather(elements.position, spots(joints.second, n, stop), b)
+    fetch(joints.marker, n, stop, marker)
+    error[:] = 0.0
+    on_first[:, :, :] = 0.0
+    on_second[:, :, :] = 0.0
+    return desk
+
+
+@kernel
+def keep(joints: Table, n: int, stop: int, error: Array, on_first: Array, on_second: Array) -> None:
+    """What was filled in becomes the rows of four joints."""
+    store(error, joints.error, n, stop)
+    store(on_first, joints.on_first, n, stop)
+    store(on_second, joints.on_second, n, stop)
+
+
+# --- loops of all joints ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def rates(leading: int, on_first: Array, on_second: Array, a: Array, b: Array, rate: Array) -> None:
+    """phi' = J v over both sides; the `leading` rows say P_a = P_b."""
+    for i in range(rate.shape[0]):
+        if i < leading:
+            rate[i] = b[0, i] - a[0, i]
+            continue
+        value = 0.0
+        for k in range(a.shape[0]):
+            for c in range(a.shape[1]):
+                value += on_first[i, k, c] * a[k, c]
+        for k in range(b.shape[0]):
+            for c in range(b.shape[1]):
+                value += on_second[i, k, c] * b[k, c]
+        rate[i] = value
+
+
+@kernel
+def pull_back(leading: int, jacobian: Array, sign: float, effort: Array, force: Array) -> None:
+    """-J^T sigma on the elements of one side; `sign` is that of its own point in the `leading` rows."""
+    for k in range(force.shape[0]):
+        for c in range(force.shape[1]):
             value = 0.0
-            for k in range(on_first.shape[2]):
-                for c in range(velocity.shape[1]):
-                    value += on_first[n, i, k, c] * velocity[first[n] + k, c]
-            for k in range(on_second.shape[2]):
-                for c in range(velocity.shape[1]):
-                    value += on_second[n, i, k, c] * velocity[second[n] + k, c]
-            rate[n, i] = value
+            if k == 0 and c < leading:
+                value -= sign * effort[c]
+            for i in range(leading, effort.shape[0]):
+                value -= jacobian[i, k, c] * effort[i]
+            force[k, c] = value
 
 
-@kernel
-def exert_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    on_first: Array,
-    on_second: Array,
-    stiffness: Array,
-    damping: Array,
-    error: Array,
-    rate: Array,
-    preload: Array,
-    effort: Array,
-    force: Array,
-    power: Array,
-    ledger: Array,
-) -> None:
+@loop
+def measure_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
+    """Rates of the errors of joints that are linearised."""
+    on_first, on_second, rate = like(joints.on_first), like(joints.on_second), like(joints.rate)
+    a, b = like(joints.first_side), like(joints.second_side)
+    for n in range(start, stop, LANES):
+        fetch(joints.on_first, n, stop, on_first)
+        fetch(joints.on_second, n, stop, on_second)
+        gather(elements.velocity, spots(joints.first, n, stop), a)
+        gather(elements.velocity, spots(joints.second, n, stop), b)
+        rates(joints.coincident.shape[0], on_first, on_second, a, b, rate)
+        store(rate, joints.rate, n, stop)
+    return FINE
+
+
+@loop
+def exert_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
     """Explicit penalty, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars.
 
     The preload is what marks set off by K^-1 sigma_0 would give (coordinator/equilibrium.py); its energy is sigma_0 . phi.
     """
-    rows = error.shape[1]
-    for n in range(count):
+    leading = joints.coincident.shape[0]
+    on_first, on_second = like(joints.on_first), like(joints.on_second)
+    error, rate, effort, preload = like(joints.error), like(joints.error), like(joints.error), like(joints.error)
+    stiffness, damping = like(joints.stiffness), like(joints.damping)
+    a, b = like(joints.first_side), like(joints.second_side)
+    rows = error.shape[0]
+    for n in range(start, stop, LANES):
+        first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
+        if leading < rows:
+            fetch(joints.error, n, stop, error)
+            fetch(joints.on_first, n, stop, on_first)
+            fetch(joints.on_second, n, stop, on_second)
+        if leading > 0:  # P_b - P_a: as stored, but read where it was shown
+            gather(elements.position, first, a)
+            gather(elements.position, second, b)
+            for i in range(leading):
+                error[i] = b[0, i] - a[0, i]
+        gather(elements.velocity, first, a)
+        gather(elements.velocity, second, b)
+        rates(leading, on_first, on_second, a, b, rate)
+        fetch(joints.stiffness, n, stop, stiffness)
+        fetch(joints.damping, n, stop, damping)
+        fetch(joints.preload, n, stop, preload)
         stored = 0.0
         taken = 0.0
         for i in range(rows):
             spring = 0.0
             damper = 0.0
             for j in range(rows):
-                spring += stiffness[n, i, j] * error[n, j]
-                damper += damping[n, i, j] * rate[n, j]
-            effort[n, i] = spring + damper + preload[n, i]
-            stored += (0.5 * spring + preload[n, i]) * error[n, i]
-            taken += damper * rate[n, i]
-        power[n] = taken
-        ledger[n, STORED] = stored
-        for k in range(on_first.shape[2]):
-            for c in range(force.shape[1]):
-                value = 0.0
-                for i in range(rows):
-                    value -= on_first[n, i, k, c] * effort[n, i]
-                force[first[n] + k, c] = value
-        for k in range(on_second.shape[2]):
-            for c in range(force.shape[1]):
-                value = 0.0
-                for i in range(rows):
-                    value -= on_second[n, i, k, c] * effort[n, i]
-                force[second[n] + k, c] = value
+                spring += stiffness[i, j] * error[j]
+                damper += damping[i, j] * rate[j]
+            effort[i] = spring + damper + preload[i]
+            stored += (0.5 * spring + preload[i]) * error[i]
+            taken += damper * rate[i]
+        store_one(taken, joints.power, n, stop)
+        store_item(stored, joints.ledger, STORED, n, stop)
+        pull_back(leading, on_first, -1.0, effort, a)
+        pull_back(leading, on_second, 1.0, effort, b)
+        scatter(a, elements.force, first)
+        scatter(b, elements.force, second)
+    return FINE
+
+
+@loop
+def wrench_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
+    """Force on the second side and moment about its point: the sum of e x f over its directions e."""
+    size, sides = joints.first_side.shape[1], joints.second_side.shape[0]
+    x, force = elements.position, elements.force
+    for n in range(start, stop):
+        element, wrench = joints.second[n], joints.wrench[n]
+        wrench[:] = 0.0
+        for c in range(size):
+            wrench[c] = force[element, c]
+        for k in range(element + 1, element + sides):
+            if size == 2:
+                wrench[2] += x[k, 0] * force[k, 1] - x[k, 1] * force[k, 0]
+            else:
+                for c in range(3):
+                    s, t = (c + 1) % 3, (c + 2) % 3
+                    wrench[3 + c] += x[k, s] * force[k, t] - x[k, t] * force[k, s]
+    return FINE

@@ -13,9 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from modular.elements import Array, Elements, Indices
+from modular.blocks import like
+from modular.elements import STEP, Array, Elements, Indices
 from modular.kernel import kernel
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.stack import Stack
+from modular.table import Table
+from modular.views import Spots, fetch, fetch_one, gather, scatter, spots, store, store_one
 
 LEDGER = ("work_first", "work_second", "stored", "dissipated", "supplied", "released", "impact", "leaked")
 WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED = range(len(LEDGER))
@@ -30,14 +35,17 @@ class Booked(Stack):
     power_before: Array
     ledger: Array  # (n, lines) [J]
     fresh: Indices  # 1 until the books of a row are opened
+    rung: Indices  # 1 once the alarm has rung for a row
 
-    def __init__(self) -> None:
+    def __init__(self, first: int, second: int, dimension: int) -> None:
         super().__init__()
-        for name in ("first", "second", "fresh"):
+        for name in ("first", "second", "fresh", "rung"):
             self.column(name, dtype=np.int64)
         for name in ("power", "power_before"):
             self.column(name)
         self.column("ledger", len(LEDGER))
+        self.fixed("first_side", first, dimension)  # shapes of what it reads and writes on either side
+        self.fixed("second_side", second, dimension)
 
     def add_row(self, name: str) -> int:
         """A fresh row whose books are still to be opened."""
@@ -65,80 +73,36 @@ class Booked(Stack):
         new = self.fresh[: self.count].astype(bool)
         self.ledger[: self.count][new, RELEASED] -= self.ledger[: self.count][new, STORED]
         self.fresh[:] = 0
-        close_loop(self.count, self.ledger)
+        for row in range(self.count):
+            close(self.ledger[row])
         self.power_before[:] = self.power
 
 
 @kernel
-def work_of(
-    start: int, number: int, dt: float, force: Array, force_before: Array, velocity: Array, velocity_before: Array
-) -> float:
-    """Work of the forces on some elements during a tick; remembers them for the next.
+def work_of(force: Array, force_before: Array, velocity: Array, velocity_before: Array, dt: float) -> float:
+    """Work of the forces on some elements during a tick.
 
     Mean force times mean velocity times dt: with gamma = 1/2 the work of all forces on a body is then exactly the
     change of its kinetic energy, because v' - v = dt/2 (a + a').
     """
     work = 0.0
-    for k in range(start, start + number):
+    for k in range(force.shape[0]):
         for c in range(force.shape[1]):
             work += 0.25 * dt * (force[k, c] + force_before[k, c]) * (velocity[k, c] + velocity_before[k, c])
-            force_before[k, c] = force[k, c]
-            velocity_before[k, c] = velocity[k, c]
     return work
 
 
 @kernel
-def account_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    on_first: int,
-    on_second: int,
-    dt: float,
-    force: Array,
-    force_before: Array,
-    velocity: Array,
-    velocity_before: Array,
-    power: Array,
-    power_before: Array,
-    ledger: Array,
-) -> None:
-    """What each row did to its sides, holds, took, and what is left without a name."""
-    for n in range(count):
-        book = ledger[n]
-        book[WORK_FIRST] += work_of(first[n], on_first, dt, force, force_before, velocity, velocity_before)
-        book[WORK_SECOND] += work_of(second[n], on_second, dt, force, force_before, velocity, velocity_before)
-        book[DISSIPATED] += 0.5 * dt * (power[n] + power_before[n])
-        power_before[n] = power[n]
-        close(book)
-
-
-@kernel
-def supply_loop(
-    count: int,
-    first: Indices,
-    number: int,
-    dt: float,
-    force: Array,
-    force_before: Array,
-    velocity: Array,
-    velocity_before: Array,
-    ledger: Array,
-) -> None:
-    """A force from outside: what it does to its side it brings along."""
-    for n in range(count):
-        book = ledger[n]
-        work = work_of(first[n], number, dt, force, force_before, velocity, velocity_before)
-        book[WORK_FIRST] += work
-        book[SUPPLIED] -= work
-        close(book)
-
-
-@kernel
-def close_loop(count: int, ledger: Array) -> None:
-    """Close every book."""
-    for n in range(count):
-        close(ledger[n])
+def work_on(elements: Elements, where: Spots, side: Array) -> Array:
+    """Work of four rows of a stack on the elements of one side; the elements remember force and velocity for the next tick."""
+    force, force_before, velocity, velocity_before = like(side), like(side), like(side), like(side)
+    gather(elements.force, where, force)
+    gather(elements.force_before, where, force_before)
+    gather(elements.velocity, where, velocity)
+    gather(elements.velocity_before, where, velocity_before)
+    scatter(force, elements.force_before, where)
+    scatter(velocity, elements.velocity_before, where)
+    return work_of(force, force_before, velocity, velocity_before, elements.clock[STEP])
 
 
 @kernel
@@ -148,3 +112,50 @@ def close(book: Array) -> None:
     for line in range(LEAKED):
         total += book[line]
     book[LEAKED] = -total
+
+
+@loop
+def account_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+    """What each row did to its sides, holds, took, and what is left without a name."""
+    book = like(stack.ledger)
+    for n in range(start, stop, LANES):
+        fetch(stack.ledger, n, stop, book)
+        book[WORK_FIRST] += work_on(elements, spots(stack.first, n, stop), stack.first_side)
+        book[WORK_SECOND] += work_on(elements, spots(stack.second, n, stop), stack.second_side)
+        power = fetch_one(stack.power, n, stop)
+        book[DISSIPATED] += 0.5 * elements.clock[STEP] * (power + fetch_one(stack.power_before, n, stop))
+        store_one(power, stack.power_before, n, stop)
+        close(book)
+        store(book, stack.ledger, n, stop)
+    return FINE
+
+
+@loop
+def supply_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+    """A force from outside: what it does to its side it brings along."""
+    book = like(stack.ledger)
+    for n in range(start, stop, LANES):
+        fetch(stack.ledger, n, stop, book)
+        work = work_on(elements, spots(stack.first, n, stop), stack.first_side)
+        book[WORK_FIRST] += work
+        book[SUPPLIED] -= work
+        close(book)
+        store(book, stack.ledger, n, stop)
+    return FINE
+
+
+@loop
+def close_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+    """Close every book."""
+    for n in range(start, stop):
+        close(stack.ledger[n])
+    return FINE
+
+
+@loop
+def leak_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+    """The first row that leaks more than the alarm allows and has not been told yet, or -1."""
+    for n in range(start, stop):
+        if stack.rung[n] == 0 and abs(stack.ledger[n, LEAKED]) > elements.alarm[0]:
+            return n
+    return FINE

@@ -5,109 +5,132 @@ elements of a body (B B^T its compliance), G = J B and W = G_a G_a^T + G_b G_b^T
 element rows, so a joint needs nothing but what its two neighbours report.
 """
 
-import numpy as np
+from typing import Any
 
-from modular.elements import RIGID, Array, Indices
+from modular.blocks import like, shaped
+from modular.elements import MODES, RIGID, Array, Elements
 from modular.kernel import kernel
+from modular.lanes import LANES, given, lanes, share
+from modular.loop import FINE, loop
+from modular.table import Table
+from modular.views import fetch, gather, scatter, spots, store
 
 
 @kernel
-def see_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    on_first: Array,
-    on_second: Array,
-    response: Array,
-    modes: int,
-    seen_first: Array,
-    seen_second: Array,
-    compliance: Array,
-) -> None:
-    """G on both sides and W = G_a G_a^T + G_b G_b^T of every joint."""
-    rows = on_first.shape[1]
-    for n in range(count):
-        through(first[n], on_first[n], response, modes, seen_first[n])
-        through(second[n], on_second[n], response, modes, seen_second[n])
-        for i in range(rows):
-            for j in range(rows):
-                value = 0.0
-                for mode in range(modes):
-                    value += seen_first[n, i, mode] * seen_first[n, j, mode]
-                    value += seen_second[n, i, mode] * seen_second[n, j, mode]
-                compliance[n, i, j] = value
-
-
-@kernel
-def through(element: int, jacobian: Array, response: Array, modes: int, seen: Array) -> None:
+def through(jacobian: Array, response: Array, modes: int, seen: Array) -> None:
     """G = J B for one side."""
     for i in range(jacobian.shape[0]):
         for mode in range(modes):
             value = 0.0
             for k in range(jacobian.shape[1]):
                 for c in range(jacobian.shape[2]):
-                    value += jacobian[i, k, c] * response[element + k, c, mode]
+                    value += jacobian[i, k, c] * response[k, c, mode]
             seen[i, mode] = value
 
 
+responses = shaped(lanes, lambda side: [(side[0], side[1], MODES)])
+
+
 @kernel
-def shape_loop(count: int, translations: int, rotations: int, compliance: Array, shape: Array) -> None:
+def see_rows(start: int, stop: int, joints: Table, elements: Elements, modes: int) -> None:
+    """G on both sides and W = G_a G_a^T + G_b G_b^T of every joint."""
+    on_first, on_second, compliance = like(joints.on_first), like(joints.on_second), like(joints.compliance)
+    seen_first, seen_second = like(joints.seen_first), like(joints.seen_second)
+    (answer_first,) = responses(joints.first_side)
+    (answer_second,) = responses(joints.second_side)
+    rows = compliance.shape[0]
+    seen_first[:, :] = 0.0
+    seen_second[:, :] = 0.0
+    for n in range(start, stop, LANES):
+        fetch(joints.on_first, n, stop, on_first)
+        fetch(joints.on_second, n, stop, on_second)
+        gather(elements.response, spots(joints.first, n, stop), answer_first)
+        gather(elements.response, spots(joints.second, n, stop), answer_second)
+        through(on_first, answer_first, modes, seen_first)
+        through(on_second, answer_second, modes, seen_second)
+        for i in range(rows):
+            for j in range(rows):
+                value = 0.0
+                for mode in range(modes):
+                    value += seen_first[i, mode] * seen_first[j, mode]
+                    value += seen_second[i, mode] * seen_second[j, mode]
+                compliance[i, j] = value
+        store(seen_first, joints.seen_first, n, stop)
+        store(seen_second, joints.seen_second, n, stop)
+        store(compliance, joints.compliance, n, stop)
+
+
+@loop
+def see_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+    """What joints see of bodies that move as rigid ones."""
+    see_rows(start, stop, joints, elements, RIGID)
+    return FINE
+
+
+@loop
+def see_all_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+    """What joints see of bodies whose coordinates are free of each other."""
+    see_rows(start, stop, joints, elements, MODES)
+    return FINE
+
+
+matrix = shaped(lanes, lambda _: [(3, 3), (3, 3), (3, 3), (3, 3)])
+
+
+@loop
+def weigh_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """Seen mass of every joint as a matrix: translations one isotropic number, rotations W_rr^-1 (pseudo-inverse).
 
     The isotropic number is the inverse of the trace, which neither a turn of the bodies nor one of the world changes; its
     scale is settled afterwards, with the neighbours.
     """
-    rows = compliance.shape[1]
-    inverse = np.zeros((3, 3))
-    for n in range(count):
-        shape[n, :, :] = 0.0
+    compliance, block = like(joints.compliance), like(joints.block)
+    w, projector, cofactors, inverse = matrix(joints.block)
+    rows, translations, rank = block.shape[0], joints.translations.shape[0], joints.rotations.shape[0]
+    size = rows - translations
+    for n in range(start, stop, LANES):
+        fetch(joints.compliance, n, stop, compliance)
+        block[:, :] = 0.0
         trace = 0.0
         for i in range(translations):
-            trace += compliance[n, i, i]
+            trace += compliance[i, i]
         for i in range(translations):
-            shape[n, i, i] = 1.0 / trace if trace > 0.0 else 0.0
-        size = rows - translations
-        if size > 0:
-            invert_rotations(compliance[n, translations:, translations:], rotations, inverse)
-            for i in range(size):
-                for j in range(size):
-                    shape[n, translations + i, translations + j] = inverse[i, j]
+            block[i, i] = share(1.0, trace)
+        if size == 1:
+            block[translations, translations] = share(1.0, compliance[translations, translations])
+        if size == 3:
+            for i in range(3):
+                for j in range(3):
+                    w[i, j] = compliance[translations + i, translations + j]
+            invert_rotations(w, rank, projector, cofactors, inverse)
+            for i in range(3):
+                for j in range(3):
+                    block[translations + i, translations + j] = inverse[i, j]
+        store(block, joints.block, n, stop)
+    return FINE
 
 
 @kernel
-def invert_rotations(w: Array, rank: int, inverse: Array) -> None:
-    """Pseudo-inverse of a 1 x 1 or 3 x 3 semi-definite matrix of the given rank (1, 2 or 3)."""
-    inverse[:] = 0.0
-    if w.shape[0] == 1:
-        inverse[0, 0] = 1.0 / w[0, 0] if w[0, 0] > 0.0 else 0.0
-        return
+def invert_rotations(w: Array, rank: int, projector: Array, cofactors: Array, inverse: Array) -> None:
+    """Pseudo-inverse of a 3 x 3 semi-definite matrix of the given rank (1, 2 or 3); spoils it."""
     trace = w[0, 0] + w[1, 1] + w[2, 2]
-    if trace <= 0.0:
-        return
-    filled = w.copy()
-    projector = np.zeros((3, 3))
+    whole = trace
     if rank == 2:
         # Rank two: adj(W) = l1 l2 n n^T, with n the direction that stays free. Fill it, invert, empty it again.
         adjugate(w, projector)
         whole = projector[0, 0] + projector[1, 1] + projector[2, 2]
-        if whole <= 0.0:
-            return
         for i in range(3):
             for j in range(3):
-                projector[i, j] /= whole
-                filled[i, j] += trace * projector[i, j]
-    cofactors = np.empty((3, 3))
-    adjugate(filled, cofactors)
-    determinant = filled[0, 0] * cofactors[0, 0] + filled[0, 1] * cofactors[1, 0] + filled[0, 2] * cofactors[2, 0]
-    if determinant <= 0.0:
-        return
+                projector[i, j] = share(projector[i, j], whole)
+                w[i, j] += trace * projector[i, j]
+    adjugate(w, cofactors)
+    determinant = w[0, 0] * cofactors[0, 0] + w[0, 1] * cofactors[1, 0] + w[0, 2] * cofactors[2, 0]
     for i in range(3):
         for j in range(3):
-            inverse[i, j] = cofactors[i, j] / determinant
-    if rank == 2:
-        for i in range(3):
-            for j in range(3):
-                inverse[i, j] -= projector[i, j] / trace
+            value = share(cofactors[i, j], determinant)
+            if rank == 2:
+                value -= share(projector[i, j], trace)
+            inverse[i, j] = given(trace, given(whole, given(determinant, value)))
 
 
 @kernel
@@ -121,45 +144,49 @@ def adjugate(m: Array, out: Array) -> None:
     out[1, 2] = out[2, 1] = m[0, 1] * m[0, 2] - m[0, 0] * m[1, 2]
 
 
+loads = shaped(lanes, lambda _: [(RIGID, RIGID), (RIGID, RIGID)])
+
+
 @kernel
-def load_loop(
-    count: int,
-    translations: int,
-    first: Indices,
-    second: Indices,
-    seen_first: Array,
-    seen_second: Array,
-    block: Array,
-    load: Array,
-) -> None:
+def ask_rows(start: int, stop: int, joints: Table, elements: Elements) -> None:
     """Share each joint's block E between its bodies and write G^T (E / theta) G for each side.
 
     theta_a + theta_b = 1 in the proportions of the two compliances, translations and rotations each on their own. A body
     sums the loads of its joints; with lambda their largest eigenvalue, the step is stable if lambda < 4 on every body:
     sum_j J^T E J <= sum over bodies of J_b^T (E / theta_b) J_b, by the convexity of x^2.
     """
-    rows = block.shape[1]
-    for n in range(count):
-        load[first[n]] = 0.0
-        load[second[n]] = 0.0
+    seen_first, seen_second, block = like(joints.seen_first), like(joints.seen_second), like(joints.block)
+    on_first, on_second = loads(joints.block)
+    rows, translations = block.shape[0], joints.translations.shape[0]
+    for n in range(start, stop, LANES):
+        fetch(joints.seen_first, n, stop, seen_first)
+        fetch(joints.seen_second, n, stop, seen_second)
+        fetch(joints.block, n, stop, block)
+        on_first[:, :] = 0.0
+        on_second[:, :] = 0.0
         for part in range(2):
-            start = 0 if part == 0 else translations
-            stop = translations if part == 0 else rows
-            asked_first = asked(seen_first[n], block[n], start, stop)
-            asked_second = asked(seen_second[n], block[n], start, stop)
+            first = 0 if part == 0 else translations
+            last = translations if part == 0 else rows
+            asked_first = asked(seen_first, block, first, last)
+            asked_second = asked(seen_second, block, first, last)
             whole = asked_first + asked_second
-            if whole <= 0.0:
-                continue
-            if asked_first > 0.0:
-                add_load(seen_first[n], block[n], start, stop, whole / asked_first, load[first[n]])
-            if asked_second > 0.0:
-                add_load(seen_second[n], block[n], start, stop, whole / asked_second, load[second[n]])
+            add_load(seen_first, block, first, last, share(whole, asked_first), on_first)
+            add_load(seen_second, block, first, last, share(whole, asked_second), on_second)
+        scatter(on_first, elements.load, spots(joints.first, n, stop))
+        scatter(on_second, elements.load, spots(joints.second, n, stop))
+
+
+@loop
+def ask_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+    """Tell the bodies what the blocks of joints ask of them."""
+    ask_rows(start, stop, joints, elements)
+    return FINE
 
 
 @kernel
-def asked(seen: Array, block: Array, start: int, stop: int) -> float:
+def asked(seen: Array, block: Array, start: int, stop: int) -> Any:
     """tr(E W) of one side and one part."""
-    value = 0.0
+    value = 0.0 * block[0, 0]
     for i in range(start, stop):
         for j in range(start, stop):
             for mode in range(RIGID):
@@ -168,12 +195,12 @@ def asked(seen: Array, block: Array, start: int, stop: int) -> float:
 
 
 @kernel
-def add_load(seen: Array, block: Array, start: int, stop: int, factor: float, load: Array) -> None:
+def add_load(seen: Array, block: Array, start: int, stop: int, factor: Any, load: Array) -> None:
     """load += factor G^T E G."""
     for i in range(start, stop):
         for j in range(start, stop):
             weight = factor * block[i, j]
-            if weight != 0.0:
-                for p in range(RIGID):
-                    for q in range(RIGID):
-                        load[p, q] += weight * seen[i, p] * seen[j, q]
+            for p in range(RIGID):
+                for q in range(RIGID):
+                    load[p, q] += weight * seen[i, p] * seen[j, q]
+

@@ -1,24 +1,22 @@
-"""A stack: components of one class side by side, one row each, in arrays with spare rows.
+"""A stack: components of one class side by side, one row each, in a table with spare rows.
 
-Rows keep the order in which components were added, also after others have gone, so that sums over a stack are
-always taken in the same order.
+A component that leaves makes room for the last one: rows are edited in place, in a time that does not depend on how many
+there are. No result depends on the order of rows: forces are summed per body, in the order in which joints and forces
+took hold of it.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from modular.table import Table
 
 
-class Stack:
-    """Rows with names; a subclass declares its columns once and kernels receive the whole arrays and `count`."""
+class Stack(Table):
+    """Rows with names."""
 
     def __init__(self, capacity: int = 4) -> None:
+        super().__init__(capacity)
         self.names: list[str] = []
         self.row: dict[str, int] = {}
-        self._capacity = capacity
-        self._columns: list[str] = []
 
     def __len__(self) -> int:
         return len(self.names)
@@ -28,18 +26,10 @@ class Stack:
         """Number of rows in use."""
         return len(self.names)
 
-    def column(self, name: str, *shape: int, dtype: Any = np.float64) -> None:
-        """Declare an array with one row per component."""
-        setattr(self, name, np.zeros((self._capacity, *shape), dtype))
-        self._columns.append(name)
-
     def add_row(self, name: str) -> int:
         """A fresh row of zeros at the end."""
         if self.count == self._capacity:
-            self._capacity *= 2
-            for column in self._columns:
-                array = getattr(self, column)
-                setattr(self, column, np.concatenate([array, np.zeros_like(array)]))
+            self.grow(2 * self._capacity)
         row = self.count
         for column in self._columns:
             getattr(self, column)[row] = 0
@@ -48,10 +38,12 @@ class Stack:
         return row
 
     def remove_row(self, name: str) -> None:
-        """Close the gap that a leaving component makes; the order of the others stays."""
-        gap = self.row[name]
-        for column in self._columns:
-            array = getattr(self, column)
-            array[gap : self.count - 1] = array[gap + 1 : self.count].copy()
-        del self.names[gap]
-        self.row = {name: row for row, name in enumerate(self.names)}
+        """Let the last row take the place of a leaving one."""
+        gap, last = self.row.pop(name), self.count - 1
+        if gap != last:
+            for column in self._columns:
+                array = getattr(self, column)
+                array[gap] = array[last]
+            self.names[gap] = self.names[last]
+            self.row[self.names[gap]] = gap
+        self.names.pop()

@@ -1,122 +1,127 @@
 """How a body in natural coordinates answers forces: its compliance, what joints may ask of it, and impulses."""
 
+from __future__ import annotations
+
 from math import sqrt
 
-import numpy as np
-
-from components.bodies.natural_kernels import constraint_rates, differences, remove_internal, workspace
-from modular.elements import RIGID, Array, Indices
+from components.bodies.natural_kernels import (
+    combine,
+    constraint_rates,
+    differences,
+    most,
+    numbers_workspace,
+    remove_internal,
+)
+from modular.blocks import like, shaped
+from modular.elements import MODES, RIGID, Array, Elements
 from modular.kernel import kernel
+from modular.lanes import LANES, lanes, share
+from modular.loop import FINE, loop
+from modular.table import Table
+from modular.views import fetch, fetch_one, fetch_slot, gather, scatter, scatter_one, spots_slot
+
+answers = shaped(lanes, lambda point: [(point[1], MODES), (point[1],), (3,)])
 
 
-@kernel
-def respond_loop(
-    count: int,
-    q: Array,
-    slip: Array,
-    centre: Array,
-    axes: Array,
-    spin: Array,
-    attached: Indices,
-    weights: Array,
-    numbers: Indices,
-    response: Array,
-) -> None:
+@loop
+def respond_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
     """B of every attached element of a rigid body: three translations and three rotations, mass-normalised.
 
     B B^T = C M_c^-1 C^T with M_c^-1 = M^-1 - M^-1 H^T S^-1 H M^-1: a body whose internal constraints hold moves as
     a rigid body, so the constrained compliance needs no more than its mass centre and principal axes.
     """
-    elements, dimension = q.shape[1], q.shape[2]
-    arm = np.empty(dimension)
-    middle = np.empty(dimension)
-    axis = np.empty(3)
-    for n in range(count):
-        for c in range(dimension):
-            middle[c] = 0.0
-            for i in range(elements):
-                middle[c] += centre[n, i] * q[n, i, c]
-        for k in range(numbers[n]):
-            element = attached[n, k]
-            share = weights[n, k, 0]  # 1 for a point, 0 for a direction
-            if elements > 1:
-                share += weights[n, k, 1]
+    q, centre, axes, weights = like(bodies.q), like(bodies.centre), like(bodies.axes), like(bodies.fall)
+    middle, point = like(bodies.point), like(bodies.point)
+    response, arm, axis = answers(bodies.point)
+    count, dimension = q.shape
+    for n in range(start, stop, LANES):
+        fetch(bodies.q, n, stop, q)
+        fetch(bodies.centre, n, stop, centre)
+        fetch(bodies.axes, n, stop, axes)
+        slip, spin = fetch_one(bodies.slip, n, stop), fetch_one(bodies.spin, n, stop)
+        combine(centre, q, middle)
+        for k in range(most(bodies.numbers, n, stop)):
+            fetch_slot(bodies.weights, k, n, stop, weights)
+            combine(weights, q, point)
+            share_of_point = weights[0]  # 1 for a point, 0 for a direction
+            if count > 1:
+                share_of_point = share_of_point + weights[1]
+            response[:, :] = 0.0
             for c in range(dimension):
-                arm[c] = -share * middle[c]
-                for i in range(elements):
-                    arm[c] += weights[n, k, i] * q[n, i, c]
-                for mode in range(response.shape[2]):
-                    response[element, c, mode] = 0.0
-                response[element, c, c] = share * slip[n]
+                arm[c] = point[0, c] - share_of_point * middle[0, c]
+                response[c, c] = share_of_point * slip
             if dimension == 2:
-                response[element, 0, 2] = -spin[n] * arm[1]
-                response[element, 1, 2] = spin[n] * arm[0]
+                response[0, 2] = -spin * arm[1]
+                response[1, 2] = spin * arm[0]
             else:
                 for mode in range(3):
                     for c in range(3):
-                        axis[c] = spin[n] if c == mode else 0.0
-                        for i in range(elements):
-                            axis[c] += axes[n, mode, i] * q[n, i, c]
-                    response[element, 0, 3 + mode] = axis[1] * arm[2] - axis[2] * arm[1]
-                    response[element, 1, 3 + mode] = axis[2] * arm[0] - axis[0] * arm[2]
-                    response[element, 2, 3 + mode] = axis[0] * arm[1] - axis[1] * arm[0]
+                        axis[c] = spin if c == mode else 0.0 * spin
+                        for i in range(count):
+                            axis[c] += axes[mode, i] * q[i, c]
+                    response[0, 3 + mode] = axis[1] * arm[2] - axis[2] * arm[1]
+                    response[1, 3 + mode] = axis[2] * arm[0] - axis[0] * arm[2]
+                    response[2, 3 + mode] = axis[0] * arm[1] - axis[1] * arm[0]
+            scatter(response, elements.response, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
+    return FINE
 
 
-@kernel
-def respond_freely_loop(
-    count: int, root: Array, dimension: int, attached: Indices, weights: Array, numbers: Indices, response: Array
-) -> None:
-    """B of every attached element with the plain M^-1 of (IV.14); root is the Cholesky factor of M^-1."""
-    elements = root.shape[1]
-    for n in range(count):
-        for k in range(numbers[n]):
-            element = attached[n, k]
+@loop
+def respond_freely_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+    """B of every attached element with the plain M^-1 of (IV.14), from the Cholesky factor of M^-1."""
+    count, dimension = bodies.q.shape
+    for n in range(start, stop):
+        root = bodies.root[n]
+        for k in range(bodies.numbers[n]):
+            response = elements.response[bodies.attached[n, k]]
+            response[:, :] = 0.0
             for c in range(dimension):
-                for mode in range(response.shape[2]):
-                    response[element, c, mode] = 0.0
-                for j in range(elements):
+                for j in range(count):
                     value = 0.0
-                    for i in range(elements):
-                        value += weights[n, k, i] * root[n, i, j]
-                    response[element, c, j * dimension + c] = value
+                    for i in range(count):
+                        value += bodies.weights[n, k, i] * root[i, j]
+                    response[c, j * dimension + c] = value
+    return FINE
 
 
-@kernel
-def tighten_loop(count: int, attached: Indices, numbers: Indices, load: Array, bound: Array) -> None:
+squares = shaped(lanes, lambda _: [(RIGID, RIGID), (RIGID, RIGID), (1, RIGID, RIGID), (7,)])
+
+
+@loop
+def tighten_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
     """Upper bound of the largest eigenvalue of each body's summed loads, written to all its elements."""
-    total = np.empty((RIGID, RIGID))
-    square = np.empty((RIGID, RIGID))
-    for n in range(count):
-        total[:] = 0.0
-        for k in range(numbers[n]):
+    total, square, load, traces = squares(bodies.point)
+    for n in range(start, stop, LANES):
+        total[:, :] = 0.0
+        longest = most(bodies.numbers, n, stop)
+        for k in range(longest):
+            gather(elements.load, spots_slot(bodies.attached, k, n, stop, bodies.numbers), load)
             for i in range(RIGID):
                 for j in range(RIGID):
-                    total[i, j] += load[attached[n, k], i, j]
-        value = largest_eigenvalue(total, square)
-        for k in range(numbers[n]):
-            bound[attached[n, k]] = value
+                    total[i, j] += load[0, i, j]
+        value = largest_eigenvalue(total, square, traces)
+        for k in range(longest):
+            scatter_one(value, elements.bound, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
+    return FINE
 
 
 @kernel
-def largest_eigenvalue(matrix: Array, square: Array) -> float:
+def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> float:
     """Upper bound of the largest eigenvalue of a symmetric semi-definite matrix, at most 3 % above it; spoils it.
 
     lambda <= (tr A^64)^(1/64), by six squarings scaled by their traces: no branch, no library, smooth in A.
     """
     size = matrix.shape[0]
-    traces = np.zeros(7)
     for power in range(7):
         trace = 0.0
         for i in range(size):
             trace += matrix[i, i]
         traces[power] = trace
-        if trace <= 0.0:
-            break
         if power == 6:
             break
         for i in range(size):
             for j in range(size):
-                matrix[i, j] /= trace
+                matrix[i, j] = share(matrix[i, j], trace)
         for i in range(size):
             for j in range(i, size):
                 value = 0.0
@@ -124,8 +129,10 @@ def largest_eigenvalue(matrix: Array, square: Array) -> float:
                     value += matrix[i, k] * matrix[k, j]
                 square[i, j] = value
                 square[j, i] = value
-        matrix[:] = square
-    largest: float = traces[6]
+        for i in range(size):
+            for j in range(size):
+                matrix[i, j] = square[i, j]
+    largest = traces[6]
     for power in range(5, -1, -1):
         largest = traces[power] * sqrt(largest)
     return largest
@@ -143,7 +150,7 @@ def push_row(q: Array, push: Array, inverse_mass: Array, inverse_s: Array, jump:
             jump[i, c] = value
     if elements < 2:
         return
-    w, dw, _, _, rate, _, multipliers, pull = workspace(elements, dimension)
+    w, dw, _, _, rate, _, multipliers, pull = numbers_workspace(elements, dimension)
     differences(q, w)
     differences(jump, dw)
     constraint_rates(w, dw, rate)

@@ -1,4 +1,4 @@
-"""The local equations of a body in natural coordinates, for one row, and their loops over a stack.
+"""The local equations of a body in natural coordinates, for one body, and their loops over a stack.
 
 A body is e elements in d dimensions, q of shape (e, d): two points A, B and unit vectors u, v (e = 4 in space, 3 in the plane;
 Séguy 2003, III.7), two points for rods that nothing twists (e = 2), one for a point mass. Its mass matrix is an e x e matrix times
@@ -6,10 +6,19 @@ the unit matrix, so everything below works on rows of d numbers. With w = (B - A
 (III.8) are the products w_a . w_b = const, one for each pair a <= b; equal pairs carry a factor 1/2, as (VI.2).
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from modular.elements import Array, Indices
+from modular.blocks import like, shaped
+from modular.elements import STEP, Array, Elements
 from modular.kernel import kernel
+from modular.lanes import LANES, larger, lanes, unfit
+from modular.loop import FINE, loop
+from modular.table import Table
+from modular.views import fetch, fetch_slot, gather, scatter, spots_slot, store
+
+BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS = range(5)  # places in `gains`
 
 
 @kernel
@@ -146,9 +155,19 @@ def solve_locally(
         remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a)
 
 
+def _workspace(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    elements, dimension = shape
+    vectors = max(elements - 1, 0)
+    rows = vectors * (vectors + 1) // 2
+    return [(vectors, dimension)] * 3 + [(rows,)] * 4 + [(elements,)]
+
+
+workspace = shaped(lanes, _workspace)  # scratch blocks for four bodies at a time, from a block like q
+
+
 @kernel
-def workspace(elements: int, dimension: int) -> tuple[Array, ...]:
-    """Scratch arrays for one body at a time."""
+def numbers_workspace(elements: int, dimension: int) -> tuple[Array, ...]:
+    """The same for one body, as arrays."""
     vectors = max(elements - 1, 0)
     rows = vectors * (vectors + 1) // 2
     return (
@@ -163,167 +182,203 @@ def workspace(elements: int, dimension: int) -> tuple[Array, ...]:
     )
 
 
-@kernel
-def show_row(state: Array, attached: Indices, weights: Array, number: int, shown: Array) -> None:
-    """Every attached element is a constant linear map of the coordinates (III.3.5)."""
-    for k in range(number):
-        element = attached[k]
-        for c in range(state.shape[1]):
-            value = 0.0
-            for i in range(state.shape[0]):
-                value += weights[k, i] * state[i, c]
-            shown[element, c] = value
+# --- elements: every attached one is a constant linear map of the coordinates (III.3.5) --------------------------------
 
 
 @kernel
-def show_loop(count: int, state: Array, attached: Indices, weights: Array, numbers: Indices, shown: Array) -> None:
-    """Show one kind of state of a whole stack."""
-    for n in range(count):
-        show_row(state[n], attached[n], weights[n], numbers[n], shown)
+def most(numbers: Array, n: int, stop: int) -> int:
+    """The longest of four lists."""
+    longest = 0
+    for k in range(n, min(n + LANES, stop)):
+        longest = max(longest, numbers[k])
+    return longest
 
 
 @kernel
-def collect_row(attached: Indices, weights: Array, number: int, force: Array, total: Array) -> None:
-    """Forces on the elements become forces on the coordinates: the transpose of `show_row`."""
-    total[:] = 0.0
-    for k in range(number):
-        element = attached[k]
+def combine(weights: Array, state: Array, shown: Array) -> None:
+    """An element from the coordinates that it is put together from."""
+    for c in range(state.shape[1]):
+        value = 0.0
+        for i in range(state.shape[0]):
+            value += weights[i] * state[i, c]
+        shown[0, c] = value
+
+
+@kernel
+def show_one(bodies: Table, n: int, stop: int, state: Array, column: Array) -> None:
+    """Show one kind of state of four bodies."""
+    weights, shown = like(bodies.fall), like(bodies.point)
+    for k in range(most(bodies.numbers, n, stop)):
+        fetch_slot(bodies.weights, k, n, stop, weights)
+        combine(weights, state, shown)
+        scatter(shown, column, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
+
+
+@kernel
+def show_two(bodies: Table, n: int, stop: int, q: Array, v: Array, position: Array, velocity: Array) -> None:
+    """Show positions and velocities of four bodies."""
+    weights, x, dx = like(bodies.fall), like(bodies.point), like(bodies.point)
+    for k in range(most(bodies.numbers, n, stop)):
+        fetch_slot(bodies.weights, k, n, stop, weights)
+        where = spots_slot(bodies.attached, k, n, stop, bodies.numbers)
+        combine(weights, q, x)
+        combine(weights, v, dx)
+        scatter(x, position, where)
+        scatter(dx, velocity, where)
+
+
+@kernel
+def collect(bodies: Table, elements: Elements, n: int, stop: int, total: Array) -> None:
+    """Forces on the elements become forces on the coordinates: the transpose of showing, summed in the order of attaching."""
+    weights, force = like(bodies.fall), like(bodies.point)
+    total[:, :] = 0.0
+    for k in range(most(bodies.numbers, n, stop)):
+        fetch_slot(bodies.weights, k, n, stop, weights)
+        gather(elements.force, spots_slot(bodies.attached, k, n, stop, bodies.numbers), force)
         for i in range(total.shape[0]):
             for c in range(total.shape[1]):
-                total[i, c] += weights[k, i] * force[element, c]
+                total[i, c] += weights[i] * force[0, c]
+
+
+# --- the loops ---------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def predict_loop(
-    count: int,
-    q: Array,
-    v: Array,
-    a: Array,
-    q_new: Array,
-    v_new: Array,
-    dt: float,
-    beta: float,
-    gamma: float,
-    attached: Indices,
-    weights: Array,
-    numbers: Indices,
-    position: Array,
-    velocity: Array,
-    current: Array,
+def predict(q: Array, v: Array, a: Array, dt: float, beta: float, gamma: float, q_new: Array, v_new: Array) -> None:
+    """Predict (II.44 with the unknown acceleration left out)."""
+    for i in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            q_new[i, c] = q[i, c] + dt * v[i, c] + (0.5 - beta) * dt * dt * a[i, c]
+            v_new[i, c] = v[i, c] + (1.0 - gamma) * dt * a[i, c]
+
+
+@loop
+def predict_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+    """Predict and show the predicted elements."""
+    q, v, a, q_new, v_new = like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q)
+    dt, gains = elements.clock[STEP], bodies.gains
+    for n in range(start, stop, LANES):
+        fetch(bodies.q, n, stop, q)
+        fetch(bodies.v, n, stop, v)
+        fetch(bodies.a, n, stop, a)
+        predict(q, v, a, dt, gains[BETA], gains[GAMMA], q_new, v_new)
+        show_two(bodies, n, stop, q_new, v_new, elements.position, elements.velocity)
+    return FINE
+
+
+@loop
+def foresee_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+    """Show the velocities v + dt a, for forces that depend on velocity."""
+    v, a = like(bodies.q), like(bodies.q)
+    dt = elements.clock[STEP]
+    for n in range(start, stop, LANES):
+        fetch(bodies.v, n, stop, v)
+        fetch(bodies.a, n, stop, a)
+        for i in range(v.shape[0]):
+            for c in range(v.shape[1]):
+                v[i, c] = v[i, c] + dt * a[i, c]
+        show_one(bodies, n, stop, v, elements.current_velocity)
+    return FINE
+
+
+@kernel
+def solve_rows(
+    bodies: Table, elements: Elements, n: int, stop: int, q: Array, v: Array, scratch: tuple[Array, ...], a: Array
 ) -> None:
-    """Predict (II.44 with the unknown acceleration left out) and show the predicted elements."""
-    now = np.empty((q.shape[1], q.shape[2]))
-    for n in range(count):
-        for i in range(q.shape[1]):
-            for c in range(q.shape[2]):
-                q_new[n, i, c] = q[n, i, c] + dt * v[n, i, c] + (0.5 - beta) * dt * dt * a[n, i, c]
-                v_new[n, i, c] = v[n, i, c] + (1.0 - gamma) * dt * a[n, i, c]
-                now[i, c] = v[n, i, c] + dt * a[n, i, c]
-        show_row(q_new[n], attached[n], weights[n], numbers[n], position)
-        show_row(v_new[n], attached[n], weights[n], numbers[n], velocity)
-        show_row(now, attached[n], weights[n], numbers[n], current)
+    """Accelerations of four bodies at (q, v) under the forces on their elements."""
+    total, fall, gram = like(q), like(bodies.fall), like(bodies.gram)
+    inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
+    gains = bodies.gains
+    collect(bodies, elements, n, stop, total)
+    fetch(bodies.fall, n, stop, fall)
+    fetch(bodies.gram, n, stop, gram)
+    fetch(bodies.inverse_mass, n, stop, inverse_mass)
+    fetch(bodies.inverse_local, n, stop, inverse_local)
+    solve_locally(
+        q, v, total, inverse_mass, inverse_local, gram, fall, bodies.gravity, gains[STIFFNESS], gains[DAMPING],
+        int(gains[ITERATIONS]), scratch, a,
+    )  # fmt: skip
 
 
-@kernel
-def correct_loop(
-    count: int,
-    q: Array,
-    v: Array,
-    a: Array,
-    q_new: Array,
-    v_new: Array,
-    dt: float,
-    beta: float,
-    gamma: float,
-    inverse_mass: Array,
-    inverse_s: Array,
-    gram: Array,
-    fall: Array,
-    gravity: Array,
-    stiffness: float,
-    damping: float,
-    iterations: int,
-    attached: Indices,
-    weights: Array,
-    numbers: Indices,
-    force: Array,
-    position: Array,
-    velocity: Array,
-) -> int:
-    """Local solve, correction (II.44), corrected elements; the first row that went wrong, or -1."""
-    elements, dimension = q.shape[1], q.shape[2]
-    total = np.empty((elements, dimension))
-    scratch = workspace(elements, dimension)
-    wrong = -1
-    for n in range(count):
-        collect_row(attached[n], weights[n], numbers[n], force, total)
-        solve_locally(
-            q_new[n], v_new[n], total, inverse_mass[n], inverse_s[n], gram[n], fall[n], gravity,
-            stiffness, damping, iterations, scratch, a[n],
-        )  # fmt: skip
-        for i in range(elements):
-            for c in range(dimension):
-                v[n, i, c] = v_new[n, i, c] + gamma * dt * a[n, i, c]
-                q[n, i, c] = q_new[n, i, c] + beta * dt * dt * a[n, i, c]
-        show_row(q[n], attached[n], weights[n], numbers[n], position)
-        show_row(v[n], attached[n], weights[n], numbers[n], velocity)
-        if wrong < 0 and not is_sound(q[n], v[n], gram[n]):
-            wrong = n
+@loop
+def correct_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+    """Local solve, correction (II.44), corrected velocities of the elements; the first row that went wrong, or -1."""
+    q, v, a, q_new, v_new = like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q)
+    gram = like(bodies.gram)
+    scratch = workspace(q)
+    dt, gains = elements.clock[STEP], bodies.gains
+    beta, gamma = gains[BETA], gains[GAMMA]
+    wrong = FINE
+    for n in range(start, stop, LANES):
+        fetch(bodies.q, n, stop, q)
+        fetch(bodies.v, n, stop, v)
+        fetch(bodies.a, n, stop, a)
+        predict(q, v, a, dt, beta, gamma, q_new, v_new)
+        solve_rows(bodies, elements, n, stop, q_new, v_new, scratch, a)
+        for i in range(q.shape[0]):
+            for c in range(q.shape[1]):
+                v[i, c] = v_new[i, c] + gamma * dt * a[i, c]
+                q[i, c] = q_new[i, c] + beta * dt * dt * a[i, c]
+        store(q, bodies.q, n, stop)
+        store(v, bodies.v, n, stop)
+        store(a, bodies.a, n, stop)
+        show_one(bodies, n, stop, v, elements.velocity)
+        fetch(bodies.gram, n, stop, gram)
+        bad = unfit(unsoundness(q, v, gram))
+        if bad != 0 and wrong < 0:
+            for k in range(min(LANES, stop - n)):
+                if wrong < 0 and (bad >> k) & 1:
+                    wrong = n + k
     return wrong
 
 
 @kernel
-def is_sound(q: Array, v: Array, gram: Array) -> bool:
-    """Finite, and every vector within half of its squared length: a body beyond that has lost its shape."""
+def unsoundness(q: Array, v: Array, gram: Array) -> float:
+    """Above zero where a vector is off by half of its squared length, which is no shape any more; no number beside infinities."""
+    sound = 0.0 * q[0, 0]
     for i in range(q.shape[0]):
         for c in range(q.shape[1]):
-            if not (np.isfinite(q[i, c]) and np.isfinite(v[i, c])):
-                return False
+            sound += 0.0 * q[i, c] + 0.0 * v[i, c]
     for k in range(gram.shape[0]):
         square = 0.0
         for c in range(q.shape[1]):
             component = q[1, c] - q[0, c] if k == 0 else q[k + 1, c]
             square += component * component
-        if abs(square - gram[k, k]) > 0.5 * gram[k, k]:
-            return False
-    return True
+        sound = larger(abs(square - gram[k, k]) - 0.5 * gram[k, k], sound)
+    for i in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            sound += 0.0 * q[i, c] + 0.0 * v[i, c]
+    return sound
 
 
-@kernel
-def reevaluate_loop(
-    rows: Indices,
-    q: Array,
-    v: Array,
-    a: Array,
-    inverse_mass: Array,
-    inverse_s: Array,
-    gram: Array,
-    fall: Array,
-    gravity: Array,
-    stiffness: float,
-    damping: float,
-    iterations: int,
-    attached: Indices,
-    weights: Array,
-    numbers: Indices,
-    force: Array,
-) -> None:
-    """Accelerations at the unchanged state, for the rows of bodies that an event touched."""
-    elements, dimension = q.shape[1], q.shape[2]
-    total = np.empty((elements, dimension))
-    scratch = workspace(elements, dimension)
-    for n in rows:
-        collect_row(attached[n], weights[n], numbers[n], force, total)
-        solve_locally(
-            q[n], v[n], total, inverse_mass[n], inverse_s[n], gram[n], fall[n], gravity,
-            stiffness, damping, iterations, scratch, a[n],
-        )  # fmt: skip
+@loop
+def show_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+    """Show the present elements."""
+    q, v = like(bodies.q), like(bodies.q)
+    for n in range(start, stop, LANES):
+        fetch(bodies.q, n, stop, q)
+        fetch(bodies.v, n, stop, v)
+        show_two(bodies, n, stop, q, v, elements.position, elements.velocity)
+    return FINE
+
+
+@loop
+def reevaluate_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+    """Accelerations at the unchanged state."""
+    q, v, a = like(bodies.q), like(bodies.q), like(bodies.q)
+    scratch = workspace(q)
+    for n in range(start, stop, LANES):
+        fetch(bodies.q, n, stop, q)
+        fetch(bodies.v, n, stop, v)
+        solve_rows(bodies, elements, n, stop, q, v, scratch, a)
+        store(a, bodies.a, n, stop)
+    return FINE
 
 
 @kernel
 def violations_loop(q: Array, v: Array, gram: Array, error: Array, rate: Array) -> None:
     """Internal constraints in position and velocity along a series of states of one body."""
-    scratch = workspace(q.shape[1], q.shape[2])
+    scratch = numbers_workspace(q.shape[1], q.shape[2])
     w, dw = scratch[0], scratch[1]
     for n in range(q.shape[0]):
         differences(q[n], w)

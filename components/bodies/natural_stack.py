@@ -11,7 +11,7 @@ from components.bodies import natural_compliance as compliance
 from components.bodies import natural_equations as equations
 from components.bodies import natural_kernels as kernels
 from modular.body import Body
-from modular.elements import Array, Elements, Indices
+from modular.elements import STEP, Array, Elements, Indices
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
@@ -28,8 +28,6 @@ class NaturalBodies(Stack):
     q: Array  # corrected positions of the elements [m], [-], (n, e, d)
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
-    q_new: Array  # predicted
-    v_new: Array
     inverse_mass: Array  # (n, e, e)
     root: Array  # Cholesky factor of it
     local: Array  # S = H M^-1 H^T, (n, m, m)
@@ -49,7 +47,7 @@ class NaturalBodies(Stack):
         self.shape = (elements, dimension)
         vectors = elements - 1
         rows = vectors * (vectors + 1) // 2
-        for name in ("q", "v", "a", "q_new", "v_new"):
+        for name in ("q", "v", "a"):
             self.column(name, elements, dimension)
         for name in ("inverse_mass", "root"):
             self.column(name, elements, elements)
@@ -61,14 +59,20 @@ class NaturalBodies(Stack):
         for name in ("slip", "spin"):
             self.column(name)
         self.column("axes", 3, elements)
-        self.column("attached", width, dtype=np.int64)
-        self.column("weights", width, elements)
+        self.column("attached", width, dtype=np.int64, listed=True)
+        self.column("weights", width, elements, listed=True)
         self.column("numbers", dtype=np.int64)
         self.bodies: dict[str, NaturalBody] = {}
-        self.gravity: Array = np.zeros(dimension)
+        self.fixed("gains", 5)
+        self.fixed("gravity", dimension)
+        self.fixed("point", 1, dimension)  # its shape is that of an element
         self.newmark = Newmark()
         self.internal = InternalGains()
-        self.stiffness = self.damping = 0.0
+        self.loops = {
+            "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
+            "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "respond": compliance.respond_loop,
+            "respond_freely": compliance.respond_freely_loop, "tighten": compliance.tighten_loop,
+        }  # fmt: skip
 
     # --- coming and going ----------------------------------------------------------------------------------------
 
@@ -100,8 +104,7 @@ class NaturalBodies(Stack):
         row = self.row[name]
         view = object.__new__(NaturalBodies)
         view.__dict__.update(self.__dict__)
-        for column in self._columns:
-            setattr(view, column, getattr(self, column)[row : row + 1])
+        view.look_at(self, row)
         view.names, view.row, view.bodies, view._capacity = [name], {name: 0}, {name: self.bodies[name]}, 1
         return view
 
@@ -110,8 +113,8 @@ class NaturalBodies(Stack):
         row = self.row[name]
         used = self.numbers[row]
         if used == self.attached.shape[1]:
-            self.attached = np.concatenate([self.attached, np.zeros_like(self.attached)], axis=1)
-            self.weights = np.concatenate([self.weights, np.zeros_like(self.weights)], axis=1)
+            for column in ("attached", "weights"):
+                self.widen(column, 2 * used)
         self.attached[row, used] = element
         self.weights[row, used] = mark.weights
         self.numbers[row] += 1
@@ -123,6 +126,7 @@ class NaturalBodies(Stack):
         gap = int(np.flatnonzero(self.attached[row, :used] == element)[0])
         for array in (self.attached, self.weights):
             array[row, gap : used - 1] = array[row, gap + 1 : used].copy()
+            array[row, used - 1] = 0
         self.numbers[row] -= 1
 
     # --- what it shows -------------------------------------------------------------------------------------------
@@ -138,8 +142,7 @@ class NaturalBodies(Stack):
 
     def show(self, elements: Elements) -> None:
         """Show the present (corrected) elements."""
-        for state, shown in ((self.q, elements.position), (self.v, elements.velocity)):
-            kernels.show_loop(self.count, state, self.attached, self.weights, self.numbers, shown)
+        self.play("show", elements)
 
     # --- predict and correct (Séguy 2003, Figure IV-2) -------------------------------------------------------------
 
@@ -147,7 +150,7 @@ class NaturalBodies(Stack):
         """Take the settings of the scheme."""
         changed = internal != self.internal
         self.newmark, self.internal = newmark, internal
-        self.stiffness, self.damping = internal.gains(dt)
+        self.gains[:] = newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations
         if changed:
             for row in range(self.count):
                 self._factorise(row)
@@ -160,53 +163,35 @@ class NaturalBodies(Stack):
 
     def predict(self, elements: Elements, dt: float) -> None:
         """Predict the state `dt` seconds on and show the predicted elements."""
-        kernels.predict_loop(
-            self.count, self.q, self.v, self.a, self.q_new, self.v_new, dt, self.newmark.beta, self.newmark.gamma,
-            self.attached, self.weights, self.numbers, elements.position, elements.velocity, elements.current_velocity,
-        )  # fmt: skip
+        elements.clock[STEP] = dt
+        self.play("predict", elements)
+        self.play("foresee", elements)
 
     def correct(self, elements: Elements, dt: float) -> str | None:
         """Solve the local equations, correct the state and show it; the first body that went wrong, if any."""
-        wrong = kernels.correct_loop(
-            self.count, self.q, self.v, self.a, self.q_new, self.v_new, dt, self.newmark.beta, self.newmark.gamma,
-            self.inverse_mass, self.inverse_local, self.gram, self.fall, self.gravity, self.stiffness, self.damping,
-            self.internal.iterations, self.attached, self.weights, self.numbers, elements.force, elements.position,
-            elements.velocity,
-        )  # fmt: skip
+        elements.clock[STEP] = dt
+        wrong = self.play("correct", elements)
+        self.play("show", elements)
         return None if wrong < 0 else self.names[wrong]
 
     def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
         """Accelerations of some bodies at their unchanged position and velocity, under the present forces."""
-        rows = np.array([self.row[name] for name in names if name in self.row], np.int64)
-        kernels.reevaluate_loop(
-            rows, self.q, self.v, self.a, self.inverse_mass, self.inverse_local, self.gram, self.fall, self.gravity,
-            self.stiffness, self.damping, self.internal.iterations, self.attached, self.weights, self.numbers,
-            elements.force,
-        )  # fmt: skip
+        rows = [self.row[name] for name in names if name in self.row]
+        if len(rows) == self.count:
+            self.play("reevaluate", elements)
+            return
+        for row in rows:
+            self.play("reevaluate", elements, row, row + 1)
 
     # --- compliance --------------------------------------------------------------------------------------------------
 
     def respond(self, elements: Elements, *, constrained: bool = True) -> None:
         """Write B per element: accelerations per force are B B^T between the elements of one body."""
-        if constrained:
-            compliance.respond_loop(
-                self.count, self.q, self.slip, self.centre, self.axes, self.spin,
-                self.attached, self.weights, self.numbers, elements.response,
-            )  # fmt: skip
-        else:
-            compliance.respond_freely_loop(
-                self.count,
-                self.root,
-                self.shape[1],
-                self.attached,
-                self.weights,
-                self.numbers,
-                elements.response,
-            )
+        self.play("respond" if constrained else "respond_freely", elements)
 
     def tighten(self, elements: Elements) -> None:
         """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
-        compliance.tighten_loop(self.count, self.attached, self.numbers, elements.load, elements.bound)
+        self.play("tighten", elements)
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""

@@ -2,39 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from components.forces.values import Signals, Value
-from modular.elements import Array, Elements
+import numpy as np
+
+from components.forces.values import Law, Table, Value
+from modular.elements import STEP, TIME, Array, Elements, Indices
+from modular.errors import ModelError
+from modular.kernel import kernel
 from modular.ledger import Booked, supply_loop
+from modular.loop import Loop
 
 
 class External(Booked):
-    """Forces from outside on one port each; a subclass says how a value acts on the elements."""
+    """Forces from outside on one port each; a subclass says by its loop how a value acts on the elements.
+
+    Constants and tables are followed by the loop itself. Laws are Python: a stack with a law in it offers its `exert` as a
+    method alone, and so the tick comes back for it.
+    """
 
     value: Array  # [N] or [N m]
+    knots: Array  # of tables: times and values, (n, knots, 1 + width)
+    number: Indices  # how many knots; none for constants and laws
 
-    def __init__(self, width: int, elements: int) -> None:
-        super().__init__()
+    def __init__(self, width: int, elements: int, dimension: int, exert: Loop) -> None:
+        super().__init__(elements, 0, dimension)
         self.column("value", width)
-        self.signals = Signals()
-        self.elements = elements  # rows of the exchange that each one serves
+        self.column("knots", 1, 1 + width, listed=True)
+        self.column("number", dtype=np.int64)
+        self.laws: dict[str, Callable[[float, Array, Array], Any]] = {}
+        self._exert = exert
+        self.loops = {"account": supply_loop, "exert": exert}
 
     def take(self, name: str, value: Value, first: Sequence[int]) -> None:
         """Take a value in."""
         row = self.add_row(name)
         self.first[row] = self.second[row] = first[0]
-        self.signals.add(name, value, self.value[row])
+        if isinstance(value, Table):
+            knots = np.column_stack([np.asarray(value.times, float), np.asarray(value.values, float)])
+            if len(knots) > self.knots.shape[1]:
+                self.widen("knots", len(knots))
+            self.knots[row, : len(knots)] = knots
+            self.number[row] = len(knots)
+        elif isinstance(value, Law):
+            self.laws[name] = value.resolved()
+            self.loops.pop("exert", None)
+        else:
+            self.value[row] = value
 
     def remove(self, name: str) -> None:
         """Let it go."""
-        self.signals.remove(name)
+        self.laws.pop(name, None)
+        if not self.laws:
+            self.loops["exert"] = self._exert
         self.remove_row(name)
 
-    def update(self, elements: Elements, time: float) -> None:
-        """Values of tables and laws at this time and state."""
-        rows = self.first[: self.count].tolist()
-        self.signals.update(self.row, self.value, time, elements.position, elements.current_velocity, rows)
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements."""
+        elements.clock[TIME] = time
+        for name, law in self.laws.items():
+            row = self.row[name]
+            point = self.first[row]
+            self.value[row] = _asked(name, law, time, elements.position[point], elements.current_velocity[point], self.value)
+        self._exert(self, elements, 0, self.count)
 
     @property
     def turns(self) -> bool:
@@ -46,7 +77,40 @@ class External(Booked):
 
     def account(self, elements: Elements, dt: float) -> None:
         """Book the work of the tick that has just passed."""
-        supply_loop(
-            self.count, self.first, self.elements, dt, elements.force, elements.force_before, elements.velocity,
-            elements.velocity_before, self.ledger,
-        )  # fmt: skip
+        elements.clock[STEP] = dt
+        self.play("account", elements)
+
+
+def _asked(name: str, law: Callable[..., Any], time: float, x: Array, v: Array, values: Array) -> Array:
+    """What a law answers, refused by name where it is no value."""
+    try:
+        given = law(time, x.copy(), v.copy())
+        result = np.asarray(given, float)
+    except Exception as error:
+        raise ModelError(
+            f"force '{name}': its law raised {type(error).__name__}: {error} (at {time:g} s); it is called as law(t, x, v)."
+        ) from error
+    if result.size != values.shape[1] or not np.all(np.isfinite(result)):
+        raise ModelError(
+            f"force '{name}': its law returned {given!r} at {time:g} s; return {values.shape[1]} finite numbers."
+        )
+    return result
+
+
+@kernel
+def follow(knots: Array, number: int, time: float, value: Array) -> None:
+    """The value of a table at a time: linear between knots, held before the first and after the last."""
+    low, high = 0, number - 1
+    if time <= knots[low, 0]:
+        high = low
+    elif time >= knots[high, 0]:
+        low = high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if knots[middle, 0] <= time:
+            low = middle
+        else:
+            high = middle
+    part = 0.0 if low == high else (time - knots[low, 0]) / (knots[high, 0] - knots[low, 0])
+    for c in range(value.shape[0]):
+        value[c] = knots[low, 1 + c] + part * (knots[high, 1 + c] - knots[low, 1 + c])

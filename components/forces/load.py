@@ -6,13 +6,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from components.forces.external import External
+from components.forces.external import External, follow
 from components.forces.values import Value, check_value
-from modular.elements import Array, Elements, Indices
+from modular.elements import TIME, Elements
 from modular.errors import ModelError
 from modular.force import Force
-from modular.kernel import kernel
+from modular.loop import FINE, loop
 from modular.side import Mark, Side
+from modular.table import Table
 
 
 @dataclass(frozen=True)
@@ -55,22 +56,20 @@ class Loads(External):
     """External forces, one row each."""
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(dimension, elements=1)
+        super().__init__(dimension, 1, dimension, load_loop)
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a load in."""
         assert isinstance(force, Load)
         self.take(name, force.force, first)
 
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the elements."""
-        self.update(elements, time)
-        load_loop(self.count, self.first, self.value, elements.force)
 
-
-@kernel
-def load_loop(count: int, first: Indices, value: Array, force: Array) -> None:
+@loop
+def load_loop(start: int, stop: int, loads: Table, elements: Elements) -> int:
     """Each load on its element."""
-    for n in range(count):
-        for c in range(force.shape[1]):
-            force[first[n], c] = value[n, c]
+    for n in range(start, stop):
+        if loads.number[n] > 0:
+            follow(loads.knots[n], loads.number[n], elements.clock[TIME], loads.value[n])
+        for c in range(loads.value.shape[0]):
+            elements.force[loads.first[n], c] = loads.value[n, c]
+    return FINE

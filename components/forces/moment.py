@@ -6,13 +6,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from components.forces.external import External
+from components.forces.external import External, follow
 from components.forces.values import Value, check_value
-from modular.elements import Array, Elements, Indices
+from modular.elements import TIME, Elements
 from modular.errors import ModelError
 from modular.force import Force
-from modular.kernel import kernel
+from modular.loop import FINE, loop
 from modular.side import Mark, Side
+from modular.table import Table
 
 
 @dataclass(frozen=True)
@@ -69,35 +70,34 @@ class Moments(External):
     """External moments, one row each."""
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(2 * dimension - 3, elements=2 if dimension == 2 else 4)
+        super().__init__(2 * dimension - 3, 2 if dimension == 2 else 4, dimension, moment_loop)
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a moment in."""
         assert isinstance(force, Moment)
         self.take(name, force.moment, first)
 
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the directions."""
-        self.update(elements, time)
-        moment_loop(self.count, self.first, self.elements - 1, self.value, elements.position, elements.force)
 
-
-@kernel
-def moment_loop(count: int, first: Indices, lines: int, moment: Array, x: Array, force: Array) -> None:
+@loop
+def moment_loop(start: int, stop: int, moments: Table, elements: Elements) -> int:
     """Forces f on unit directions e with sum e x f = m: (m x e) / 2 on each of three, m x e on one alone."""
-    for n in range(count):
-        start = first[n] + 1
-        if x.shape[1] == 2:
-            square = x[start, 0] ** 2 + x[start, 1] ** 2
-            force[start, 0] = -moment[n, 0] * x[start, 1] / square
-            force[start, 1] = moment[n, 0] * x[start, 0] / square
+    x, force, moment, lines = elements.position, elements.force, moments.value, moments.first_side.shape[0] - 1
+    for n in range(start, stop):
+        if moments.number[n] > 0:
+            follow(moments.knots[n], moments.number[n], elements.clock[TIME], moment[n])
+        line = moments.first[n] + 1
+        if lines == 1:
+            square = x[line, 0] ** 2 + x[line, 1] ** 2
+            force[line, 0] = -moment[n, 0] * x[line, 1] / square
+            force[line, 1] = moment[n, 0] * x[line, 0] / square
             continue
         # a rod repeats its one direction three times: a third on each makes the whole
         same = True
         for c in range(3):
-            same = same and x[start, c] == x[start + 1, c]
+            same = same and x[line, c] == x[line + 1, c]
         share = 1.0 / 3.0 if same else 0.5
-        for k in range(start, start + lines):
+        for k in range(line, line + lines):
             force[k, 0] = share * (moment[n, 1] * x[k, 2] - moment[n, 2] * x[k, 1])
             force[k, 1] = share * (moment[n, 2] * x[k, 0] - moment[n, 0] * x[k, 2])
             force[k, 2] = share * (moment[n, 0] * x[k, 1] - moment[n, 1] * x[k, 0])
+    return FINE

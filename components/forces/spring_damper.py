@@ -8,14 +8,15 @@ from typing import Self
 
 import numpy as np
 
-from modular import seen_mass
-from modular.elements import RIGID, Array, Elements, Indices
+from modular.elements import GAIN_STEP, MODES, RIGID, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import point_marks
-from modular.kernel import kernel
 from modular.ledger import STORED, Booked, account_loop
+from modular.loop import FINE, loop
+from modular.seen_mass import ask_rows, see_rows
 from modular.side import Mark, Side
+from modular.table import Table
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,19 @@ class Springs(Booked):
     compliance: Array
     spring: Array  # dt^2 times its stiffness as a matrix: k along its line and, under tension, F / l across it
     damper: Array  # 4 dt c along its line
+    block: Array  # both together
 
     def __init__(self, dimension: int) -> None:
-        super().__init__()
+        super().__init__(1, 1, dimension)
         self.column("law", 3)
         for name in ("on_first", "on_second"):
             self.column(name, dimension, 1, dimension)
         for name in ("seen_first", "seen_second"):
-            self.column(name, dimension, RIGID)
-        for name in ("compliance", "spring", "damper"):
+            self.column(name, dimension, MODES)
+        for name in ("compliance", "spring", "damper", "block"):
             self.column(name, dimension, dimension)
+        self.fixed("translations", dimension)
+        self.loops = {"exert": spring_loop, "account": account_loop, "ask": demand_loop}
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a spring in."""
@@ -104,10 +108,7 @@ class Springs(Booked):
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements."""
-        spring_loop(
-            self.count, self.first, self.second, self.law, elements.position, elements.current_velocity, elements.force,
-            self.ledger, self.power,
-        )  # fmt: skip
+        self.play("exert", elements)
 
     @property
     def turns(self) -> bool:
@@ -116,16 +117,8 @@ class Springs(Booked):
 
     def ask(self, elements: Elements, dt: float) -> None:
         """E = dt^2 K + 4 dt C; the damper counts twice that of a joint, for it reads a newer velocity."""
-        n = self.count
-        demand_loop(n, self.first, self.second, self.law, dt, elements.position, self.spring, self.damper)
-        seen_mass.see_loop(
-            n, self.first, self.second, self.on_first, self.on_second, elements.response, RIGID,
-            self.seen_first, self.seen_second, self.compliance,
-        )  # fmt: skip
-        seen_mass.load_loop(
-            n, self.on_first.shape[1], self.first, self.second, self.seen_first, self.seen_second,
-            self.spring + self.damper, elements.load,
-        )  # fmt: skip
+        elements.clock[GAIN_STEP] = dt
+        self.play("ask", elements)
 
     def demands(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per spring, as last asked, (n, d, d)."""
@@ -133,61 +126,61 @@ class Springs(Booked):
 
     def account(self, elements: Elements, dt: float) -> None:
         """Book the tick that has just passed."""
-        account_loop(
-            self.count, self.first, self.second, 1, 1, dt, elements.force, elements.force_before, elements.velocity,
-            elements.velocity_before, self.power, self.power_before, self.ledger,
-        )  # fmt: skip
+        elements.clock[STEP] = dt
+        self.play("account", elements)
 
 
-@kernel
-def demand_loop(
-    count: int, first: Indices, second: Indices, law: Array, dt: float, x: Array, spring: Array, damper: Array
-) -> None:
+@loop
+def demand_loop(start: int, stop: int, springs: Table, elements: Elements) -> int:
     """dt^2 (k n n^T + F/l (1 - n n^T)) and 4 dt c n n^T; a pushed spring gives way sideways and asks nothing there."""
-    for n in range(count):
+    dt, x = elements.clock[GAIN_STEP], elements.position
+    size = springs.block.shape[0]
+    for n in range(start, stop):
+        first, second = springs.first[n], springs.second[n]
+        law, spring, damper, block = springs.law[n], springs.spring[n], springs.damper[n], springs.block[n]
         square = 0.0
-        for c in range(x.shape[1]):
-            square += (x[second[n], c] - x[first[n], c]) ** 2
+        for c in range(size):
+            square += (x[second, c] - x[first, c]) ** 2
         length = np.sqrt(square)
-        rest = law[n, 2] if law[n, 2] >= 0.0 else length
-        across = max(law[n, 0] * (1.0 - rest / length), 0.0) if length > 0.0 else 0.0
-        for i in range(x.shape[1]):
-            for j in range(x.shape[1]):
-                along = (x[second[n], i] - x[first[n], i]) * (x[second[n], j] - x[first[n], j]) / max(square, 1e-300)
-                spring[n, i, j] = dt * dt * (law[n, 0] - across) * along
-                damper[n, i, j] = 4.0 * dt * law[n, 1] * along
-            spring[n, i, i] += dt * dt * across
+        rest = law[2] if law[2] >= 0.0 else length
+        across = max(law[0] * (1.0 - rest / length), 0.0) if length > 0.0 else 0.0
+        for i in range(size):
+            for j in range(size):
+                along = (x[second, i] - x[first, i]) * (x[second, j] - x[first, j]) / max(square, 1e-300)
+                spring[i, j] = dt * dt * (law[0] - across) * along
+                damper[i, j] = 4.0 * dt * law[1] * along
+            spring[i, i] += dt * dt * across
+        for i in range(size):
+            for j in range(size):
+                block[i, j] = spring[i, j] + damper[i, j]
+    see_rows(start, stop, springs, elements, RIGID)
+    ask_rows(start, stop, springs, elements)
+    return FINE
 
 
-@kernel
-def spring_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    law: Array,
-    x: Array,
-    v: Array,
-    force: Array,
-    ledger: Array,
-    power: Array,
-) -> None:
+@loop
+def spring_loop(start: int, stop: int, springs: Table, elements: Elements) -> int:
     """F = k (l - l0) + c l' along the line, pulling the ends together."""
-    for n in range(count):
+    x, v, force = elements.position, elements.current_velocity, elements.force
+    size = springs.block.shape[0]
+    for n in range(start, stop):
+        first, second, law = springs.first[n], springs.second[n], springs.law[n]
         square = 0.0
         stretching = 0.0
-        for c in range(x.shape[1]):
-            arm = x[second[n], c] - x[first[n], c]
+        for c in range(size):
+            arm = x[second, c] - x[first, c]
             square += arm * arm
-            stretching += arm * (v[second[n], c] - v[first[n], c])
+            stretching += arm * (v[second, c] - v[first, c])
         length = np.sqrt(square)
-        if law[n, 2] < 0.0:
-            law[n, 2] = length
+        if law[2] < 0.0:
+            law[2] = length
         rate = stretching / length if length > 0.0 else 0.0
-        stretch = length - law[n, 2]
-        pull = law[n, 0] * stretch + law[n, 1] * rate
-        ledger[n, STORED] = 0.5 * law[n, 0] * stretch * stretch
-        power[n] = law[n, 1] * rate * rate
-        for c in range(x.shape[1]):
-            along = (x[second[n], c] - x[first[n], c]) / length if length > 0.0 else 0.0
-            force[first[n], c] = pull * along
-            force[second[n], c] = -pull * along
+        stretch = length - law[2]
+        pull = law[0] * stretch + law[1] * rate
+        springs.ledger[n, STORED] = 0.5 * law[0] * stretch * stretch
+        springs.power[n] = law[1] * rate * rate
+        for c in range(size):
+            along = (x[second, c] - x[first, c]) / length if length > 0.0 else 0.0
+            force[first, c] = pull * along
+            force[second, c] = -pull * along
+    return FINE

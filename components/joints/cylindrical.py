@@ -8,48 +8,37 @@ from typing import ClassVar, Self
 
 from components.joints.marks import line_mark, line_of, off_line, share_axis
 from components.joints.rows import align, keep_cosine, stay_on_line
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def line_and_axis_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def line_and_axis_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """A point on a line (III.10.b) and a common axis (III.10.a)."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 2]
-        stay_on_line(a, b, 0, 1, error[n], on_first[n], on_second[n])
-        align(a, b, 3, 1, 1, error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        stay_on_line(a, b, 0, 1, error, on_first, on_second)
+        align(a, b, 3, 1, 1, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
-@kernel
-def line_and_rod_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def line_and_rod_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """A point on a line and a rod at a constant angle to it."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 2]
-        stay_on_line(a, b, 0, 1, error[n], on_first[n], on_second[n])
-        keep_cosine(a, b, 3, 1, 1, marker[n, 0], error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        stay_on_line(a, b, 0, 1, error, on_first, on_second)
+        keep_cosine(a, b, 3, 1, 1, marker[0], error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 LINE_AND_AXIS = JointForm(

@@ -7,34 +7,32 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def distance_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def distance_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """(|P_a P_b|^2 - l^2) / (2 l): quadratic in the elements like (A2.6), and a length near zero."""
-    for n in range(count):
-        length = marker[n, 0]
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        length = marker[0]
         square = 0.0
-        for c in range(x.shape[1]):
-            arm = x[second[n], c] - x[first[n], c]
+        for c in range(a.shape[1]):
+            arm = b[0, c] - a[0, c]
             square += arm * arm
-            on_first[n, 0, 0, c] = -arm / length
-            on_second[n, 0, 0, c] = arm / length
-        error[n, 0] = 0.5 * (square - length * length) / length
+            on_first[0, 0, c] = -arm / length
+            on_second[0, 0, c] = arm / length
+        error[0] = 0.5 * (square - length * length) / length
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 DISTANCE = JointForm(

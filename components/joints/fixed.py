@@ -10,52 +10,41 @@ import numpy as np
 from components.joints.marks import common_line, must, oriented, plane_directions
 from components.joints.revolute import ALIGNED_POINTS
 from components.joints.rows import coincide, keep_angle_in_plane, lock
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def locked_points_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def locked_points_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """Coincident points and parallel axes."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 4]
-        b = x[second[n] : second[n] + 4]
-        coincide(a, b, 0, error[n], on_first[n], on_second[n])
-        lock(a, b, 3, error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        coincide(a, b, 0, error, on_first, on_second)
+        lock(a, b, 3, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
-@kernel
-def locked_points_in_plane_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def locked_points_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """Coincident points and a constant angle."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 2]
-        coincide(a, b, 0, error[n], on_first[n], on_second[n])
-        keep_angle_in_plane(a, b, 2, 1, 1, marker[n, 0], marker[n, 1], error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        coincide(a, b, 0, error, on_first, on_second)
+        keep_angle_in_plane(a, b, 2, 1, 1, marker[0], marker[1], error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 LOCKED_POINTS = JointForm(
-    "locked-points", locked_points_loop, first=4, second=4, rows=6, translations=3, locks=6, rotations=3
+    "locked-points", locked_points_loop, first=4, second=4, rows=6, translations=3, locks=6, rotations=3, coincident=3
 )
 LOCKED_POINTS_IN_PLANE = JointForm(
     "locked-points-2d",
@@ -67,6 +56,7 @@ LOCKED_POINTS_IN_PLANE = JointForm(
     locks=3,
     rotations=1,
     marker=2,
+    coincident=2,
 )
 
 

@@ -7,51 +7,44 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from components.joints.marks import angle_between, line_mark, line_of, must, oriented
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def no_sideways_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def no_sideways_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """n . (v_b - v_a) = 0 with n carried by the first side: a row that locks a velocity, and no error of position."""
-    for n in range(count):
-        error[n, 0] = 0.0
-        for c in range(x.shape[1]):
-            on_first[n, 0, 0, c] = -x[first[n] + 1, c]
-            on_second[n, 0, 0, c] = x[first[n] + 1, c]
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        error[0] = 0.0
+        for c in range(a.shape[1]):
+            on_first[0, 0, c] = -a[1, c]
+            on_second[0, 0, c] = a[1, c]
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
-@kernel
-def no_sideways_in_plane_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def no_sideways_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """The same in the plane: n stands at a fixed angle to the direction of the first side."""
-    for n in range(count):
-        u = x[first[n] + 1]
-        cosine, sine = marker[n, 0], marker[n, 1]
-        error[n, 0] = 0.0
-        on_first[n, 0, 0, 0] = -(cosine * u[0] - sine * u[1])
-        on_first[n, 0, 0, 1] = -(sine * u[0] + cosine * u[1])
-        on_second[n, 0, 0, 0] = -on_first[n, 0, 0, 0]
-        on_second[n, 0, 0, 1] = -on_first[n, 0, 0, 1]
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        u = a[1]
+        cosine, sine = marker[0], marker[1]
+        error[0] = 0.0
+        on_first[0, 0, 0] = -(cosine * u[0] - sine * u[1])
+        on_first[0, 0, 1] = -(sine * u[0] + cosine * u[1])
+        on_second[0, 0, 0] = -on_first[0, 0, 0]
+        on_second[0, 0, 1] = -on_first[0, 0, 1]
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 NO_SIDEWAYS = JointForm(

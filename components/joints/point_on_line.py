@@ -8,46 +8,35 @@ from typing import ClassVar, Self
 
 from components.joints.marks import angle_between, line_mark, line_of, must, off_line, oriented
 from components.joints.rows import stay_on_line, stay_on_line_in_plane
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def point_on_line_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def point_on_line_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """(III.10.b) in space."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 1]
-        stay_on_line(a, b, 0, 1, error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        stay_on_line(a, b, 0, 1, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
-@kernel
-def point_on_line_in_plane_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def point_on_line_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """The same in the plane, (VI.8): the line stands at a fixed angle to the direction of the first side."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 1]
-        stay_on_line_in_plane(a, b, 0, 1, marker[n, 0], marker[n, 1], error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        stay_on_line_in_plane(a, b, 0, 1, marker[0], marker[1], error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 POINT_ON_LINE = JointForm(

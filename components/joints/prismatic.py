@@ -19,67 +19,49 @@ from components.joints.marks import (
     plane_directions,
 )
 from components.joints.rows import align, keep_angle_in_plane, lock, stay_on_line, stay_on_line_in_plane
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def slider_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def slider_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """A point on a line (III.10.b) and parallel axes; the line is the z axis, element 3, of the first side."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 4]
-        b = x[second[n] : second[n] + 4]
-        stay_on_line(a, b, 0, 3, error[n], on_first[n], on_second[n])
-        lock(a, b, 3, error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        stay_on_line(a, b, 0, 3, error, on_first, on_second)
+        lock(a, b, 3, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
-@kernel
-def sliding_rod_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def sliding_rod_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """A point on a line and one direction in common: a slider of which one side is a slender rod."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 3]
-        b = x[second[n] : second[n] + 2]
-        stay_on_line(a, b, 0, 2, error[n], on_first[n], on_second[n])
-        align(a, b, 3, 1, 1, error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        stay_on_line(a, b, 0, 2, error, on_first, on_second)
+        align(a, b, 3, 1, 1, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
-@kernel
-def slider_in_plane_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def slider_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """A point on a line and a constant angle; the line stands at a fixed angle to the direction of the first side."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 2]
-        stay_on_line_in_plane(a, b, 0, 1, marker[n, 2], marker[n, 3], error[n], on_first[n], on_second[n])
-        keep_angle_in_plane(a, b, 1, 1, 1, marker[n, 0], marker[n, 1], error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        stay_on_line_in_plane(a, b, 0, 1, marker[2], marker[3], error, on_first, on_second)
+        keep_angle_in_plane(a, b, 1, 1, 1, marker[0], marker[1], error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 SLIDER = JointForm("slider", slider_loop, first=4, second=4, rows=6, translations=3, locks=5, rotations=3)

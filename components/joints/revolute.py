@@ -9,56 +9,45 @@ from typing import Self
 from components.joints.marks import line_of, share_axis
 from components.joints.rows import align, coincide, keep_cosine
 from components.joints.spherical import POINTS
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def aligned_points_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def aligned_points_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """Coincident points and one direction in common: (III.9) and (III.10.a)."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 2]
-        coincide(a, b, 0, error[n], on_first[n], on_second[n])
-        align(a, b, 3, 1, 1, error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        coincide(a, b, 0, error, on_first, on_second)
+        align(a, b, 3, 1, 1, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
-@kernel
-def hinged_rod_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def hinged_rod_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """Coincident points and a constant angle between the axis and a rod that has no axes of its own."""
-    for n in range(count):
-        a = x[first[n] : first[n] + 2]
-        b = x[second[n] : second[n] + 2]
-        coincide(a, b, 0, error[n], on_first[n], on_second[n])
-        keep_cosine(a, b, 3, 1, 1, marker[n, 0], error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        coincide(a, b, 0, error, on_first, on_second)
+        keep_cosine(a, b, 3, 1, 1, marker[0], error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 ALIGNED_POINTS = JointForm(
-    "aligned-points", aligned_points_loop, first=2, second=2, rows=6, translations=3, locks=5, rotations=2
+    "aligned-points", aligned_points_loop, first=2, second=2, rows=6, translations=3, locks=5, rotations=2, coincident=3
 )
 HINGED_ROD = JointForm(
-    "hinged-rod", hinged_rod_loop, first=2, second=2, rows=4, translations=3, locks=4, rotations=1, marker=1
+    "hinged-rod", hinged_rod_loop, first=2, second=2, rows=4, translations=3, locks=4, rotations=1, marker=1, coincident=3
 )
 
 

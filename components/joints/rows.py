@@ -1,5 +1,7 @@
 """Blocks of joint equations for one joint: rows phi and their Jacobians, from which joints are put together.
 
+They fill in errors and Jacobian blocks that were all zero before.
+
 Cross products keep all three of their rows. Annexe 2 of the thesis picks two of three, (A2.4), which becomes
 singular when the axis turns into the row left out; three rows of rank two never do, and the seen mass of such a
 block is inverted on its range (modular/seen_mass.py).
@@ -34,25 +36,14 @@ def cross(x: Array, y: Array, row: int, sign: float, i: int, j: int, error: Arra
 @kernel
 def align(a: Array, b: Array, row: int, i: int, j: int, error: Array, on_first: Array, on_second: Array) -> None:
     """Directions a_i and b_j stay parallel: a_i cross b_j = 0 (III.10.a), the small rotation from a to b."""
-    clear(row, 3, error, on_first, on_second)
     cross(a, b, row, 1.0, i, j, error, on_first, on_second)
 
 
 @kernel
 def lock(a: Array, b: Array, row: int, error: Array, on_first: Array, on_second: Array) -> None:
     """All axes stay parallel: 1/2 sum_i a_i cross b_i = sin(angle) n, over elements 1, 2, 3."""
-    clear(row, 3, error, on_first, on_second)
     for i in range(1, 4):
         cross(a, b, row, 0.5, i, i, error, on_first, on_second)
-
-
-@kernel
-def clear(row: int, number: int, error: Array, on_first: Array, on_second: Array) -> None:
-    """Zero some rows before they are summed."""
-    for r in range(row, row + number):
-        error[r] = 0.0
-        on_first[r, :, :] = 0.0
-        on_second[r, :, :] = 0.0
 
 
 @kernel
@@ -64,8 +55,6 @@ def stay_on_line(a: Array, b: Array, row: int, i: int, error: Array, on_first: A
         ds = b[0, s] - a[0, s]
         dt = b[0, t] - a[0, t]
         error[row + r] = a[i, s] * dt - a[i, t] * ds
-        on_first[row + r, :, :] = 0.0
-        on_second[row + r, :, :] = 0.0
         on_first[row + r, i, s] = dt
         on_first[row + r, i, t] = -ds
         on_first[row + r, 0, t] = -a[i, s]
@@ -77,7 +66,6 @@ def stay_on_line(a: Array, b: Array, row: int, i: int, error: Array, on_first: A
 @kernel
 def stay_on_plane(a: Array, b: Array, row: int, i: int, error: Array, on_first: Array, on_second: Array) -> None:
     """P_b stays on the plane through P_a across direction a_i: a_i . (P_b - P_a) = 0, one row."""
-    error[row] = 0.0
     for c in range(a.shape[1]):
         arm = b[0, c] - a[0, c]
         error[row] += a[i, c] * arm

@@ -6,26 +6,24 @@ from dataclasses import dataclass
 from typing import Self
 
 from components.joints.rows import coincide
-from modular.elements import Array, Indices
+from modular.elements import Array, Elements
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.kernel import kernel
+from modular.joints import desk_of, keep, look
+from modular.lanes import LANES
+from modular.loop import FINE, loop
 from modular.side import Side
+from modular.table import Table
 
 
-@kernel
-def points_loop(
-    count: int,
-    first: Indices,
-    second: Indices,
-    marker: Array,
-    x: Array,
-    error: Array,
-    on_first: Array,
-    on_second: Array,
-) -> None:
+@loop
+def points_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
     """Coincident points, in the plane or in space."""
-    for n in range(count):
-        coincide(x[first[n] : first[n] + 1], x[second[n] : second[n] + 1], 0, error[n], on_first[n], on_second[n])
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        coincide(a, b, 0, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
 
 
 POINTS = {
@@ -38,6 +36,7 @@ POINTS = {
         translations=d,
         locks=d,
         rotations=0,
+        coincident=d,
         turns=False,
     )
     for d in (2, 3)

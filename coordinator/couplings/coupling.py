@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 
+from coordinator.score import Part
 from coordinator.system import System
 from modular.component import Component
 from modular.errors import CouplingError
@@ -27,6 +28,10 @@ class Coupling(Component):
 
         Returns the name of a body that went wrong, if any.
         """
+
+    def score(self, system: System) -> list[Part] | None:
+        """One whole tick as parts in order, for the engine; None where a tick is more than that."""
+        return None
 
     @abstractmethod
     def margins(self, system: System, dt: float) -> dict[str, float]:

@@ -12,6 +12,7 @@ from coordinator.couplings.coupling import Coupling, require
 from coordinator.equilibrium import carry_loads
 from coordinator.margins import stability_margins
 from coordinator.rules import Stable, StiffnessRule
+from coordinator.score import Part, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.errors import ModelError
@@ -46,25 +47,37 @@ class Penalty(Coupling):
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
         elements, step = system.elements, (stop - start) * dt
+        elements.clock[:] = step, (system.tick + stop) * dt, dt
         system.evaluations += 1
-        for bodies in system.bodies_as(PredictsAndCorrects):
-            bodies.predict(elements, step)  # and show the predicted ports
-        for joints in system.joints:
-            joints.linearise(elements)
+        wrong = perform(elements, self.approach(system))
         if system.turns:
             self.rule.refresh(system, dt)  # seen masses turn with the bodies, and springs against them
-        for joints in system.joints:
-            joints.exert(elements)
-        for forces in system.forces:
-            forces.exert(elements, (system.tick + stop) * dt)
-        wrong = None
+        wrong = perform(elements, self.answer(system)) or wrong
         for bodies in system.bodies_as(PredictsAndCorrects):
-            wrong = bodies.correct(elements, step) or wrong  # and show the corrected ports
-        for joints in system.joints:
-            joints.account(elements, step)
-        for forces in system.forces:
-            forces.account(elements, step)
+            bodies.show(elements)
         return wrong
+
+    def approach(self, system: System) -> list[Part]:
+        """Before the stiffness is known: predict, show the predicted ports, write the joint equations there."""
+        parts: list[Part] = [(bodies, "predict") for bodies in system.bodies]
+        if system.force_home:
+            parts += [(bodies, "foresee") for bodies in system.bodies if compiled((bodies, "foresee"))]
+        return parts + [(joints, "linearise") for joints in system.joints]
+
+    def answer(self, system: System) -> list[Part]:
+        """Joint forces, local solves, correction, and the energy of the tick."""
+        booked = system.booked
+        parts: list[Part] = [(stack, "exert") for stack in booked]
+        parts += [(bodies, "correct") for bodies in system.bodies]
+        return parts + [(stack, "account") for stack in booked]
+
+    def score(self, system: System) -> list[Part] | None:
+        """The same tick for the engine; points that coincide need no equations of their own."""
+        refresh = self.rule.score(system) if system.turns else []
+        if refresh is None:
+            return None
+        parts = [*self.approach(system), *refresh, *self.answer(system)]
+        return [part for part in parts if part[1] != "linearise" or part[0].form.coincident < part[0].form.rows]
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Accelerations are state with a memory: after an event a stale one would lower the order to one.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import psutil
 
+from coordinator.score import Part, perform
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.errors import MemoryShortage
@@ -81,34 +83,67 @@ class Recorder:
         """Take a sample if this tick is one to record; a sample of the same tick is replaced (the state after an event)."""
         if system.tick % self.every:
             return
-        for joints in system.joints:
-            joints.measure(system.elements)
-        while (
-            self.segments
-            and self.segments[-1].used
-            and self.segments[-1].ticks[self.segments[-1].used - 1] == system.tick
-        ):
-            self.segments[-1].used -= 1
-            if self.segments[-1].used == 0:
-                self.segments.pop()
+        perform(system.elements, self.score(system))
+        self.prune()
+        while self.segments and (last := self.segments[-1]).ticks[last.used - 1] == system.tick:
+            last.used -= 1
+            self.prune()
+        segment = self.prepare(system)
+        i = segment.used
+        segment.ticks[i] = system.tick
+        for source, target in self._pairs(system, segment):
+            target[i] = source
+        segment.used = i + 1
+        self.took(1)
+
+    def took(self, samples: int) -> None:
+        """So many of the announced samples have been taken."""
+        self._expected = max(self._expected - samples, 1)
+
+    def prepare(self, system: System) -> Segment:
+        """A segment with room for one more sample of the present components."""
         if self._version != system.version or not self.segments or self.segments[-1].used == self.segments[-1].capacity:
             self.segments.append(self._open(system))
             self._version = system.version
-        segment, i = self.segments[-1], self.segments[-1].used
-        segment.ticks[i] = system.tick
+        return self.segments[-1]
+
+    def prune(self) -> None:
+        """Forget a segment that holds no sample."""
+        if self.segments and not self.segments[-1].used:
+            self.segments.pop()
+            self._version = -1
+
+    def score(self, system: System) -> list[Part]:
+        """What has to be worked out for a sample: errors, their rates and reactions of the joints."""
+        return [(joints, verb) for joints in system.joints for verb in ("linearise", "measure_rates", "wrenches")]
+
+    def _pairs(self, system: System, segment: Segment) -> Iterator[tuple[Array, Array]]:
+        """What is copied, and the series it goes to, in which the first axis is time."""
         for bodies, (_, series) in zip(system.bodies, segment.bodies, strict=True):
             for key, array in bodies.state().items():
-                series[key][i] = array
+                yield array, series[key]
         for joints, (_, series) in zip(system.joints, segment.joints, strict=True):
             n = joints.count
-            series["violation"][i] = joints.error[:n]
-            series["violation_rate"][i] = joints.rate[:n]
-            series["reaction"][i] = joints.wrenches(system.elements)
-            series["ledger"][i] = joints.ledger[:n]
+            yield joints.error[:n], series["violation"]
+            yield joints.rate[:n], series["violation_rate"]
+            yield joints.wrench[:n], series["reaction"]
+            yield joints.ledger[:n], series["ledger"]
         for forces, (_, series) in zip(system.forces, segment.forces, strict=True):
-            series["ledger"][i] = forces.ledger[: forces.count]
-        segment.used = i + 1
-        self._expected = max(self._expected - 1, 1)
+            yield forces.ledger[: forces.count], series["ledger"]
+
+    def copies(self, system: System) -> list[tuple[int, int, int, int]] | None:
+        """The same for compiled code: address, bytes, address of the first sample and bytes between samples.
+
+        None where a source does not lie in one piece, or is made anew each time it is asked for.
+        """
+        found = []
+        for (source, target), (again, _) in zip(
+            self._pairs(system, self.segments[-1]), self._pairs(system, self.segments[-1]), strict=True
+        ):
+            if not source.flags.c_contiguous or source.ctypes.data != again.ctypes.data:
+                return None
+            found.append((source.ctypes.data, source.nbytes, target.ctypes.data, target.strides[0]))
+        return found
 
     def _open(self, system: System) -> Segment:
         size = max(self._expected, UNANNOUNCED)
@@ -120,7 +155,7 @@ class Recorder:
         for stack in system.joints:
             n, rows = stack.count, stack.form.rows
             widths = {
-                "violation": rows, "violation_rate": rows, "reaction": stack.wrenches(system.elements).shape[1],
+                "violation": rows, "violation_rate": rows, "reaction": stack.wrench.shape[1],
                 "ledger": stack.ledger.shape[1],
             }  # fmt: skip
             joints.append((list(stack.names), {key: np.empty((size, n, width)) for key, width in widths.items()}))

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from coordinator.score import Part, perform
 from coordinator.system import System
 from modular.component import Component
+from modular.elements import GAIN_STEP
 
 
 class StiffnessRule(Component):
     """Chooses stiffness and damping of every joint from the step and the masses it sees."""
 
-    @abstractmethod
+    def score(self, system: System) -> list[Part] | None:
+        """How K and C of all joints are set, as parts of a tick; None for a rule that only has `refresh`."""
+        return None
+
     def refresh(self, system: System, dt: float) -> None:
         """Set K and C of all joints at the present geometry; elements shown and joints linearised."""
+        parts = self.score(system)
+        assert parts is not None, f"{type(self).__name__} needs a score or its own refresh"
+        system.elements.clock[GAIN_STEP] = dt
+        perform(system.elements, parts)
 
     @abstractmethod
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

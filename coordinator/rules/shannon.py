@@ -14,12 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import pi
 
-import numpy as np
-
 from coordinator.rules.rule import StiffnessRule
+from coordinator.score import Part
 from coordinator.system import System
-from modular.elements import MODES
+from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
+from modular.kernel import kernel
+from modular.loop import FINE, loop
+from modular.table import Table
 
 
 @dataclass(frozen=True)
@@ -38,25 +40,13 @@ class Shannon(StiffnessRule):
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Shannon: damping = {self.damping}; give a ratio from 0 to 1.")
 
-    def refresh(self, system: System, dt: float) -> None:
+    def score(self, system: System) -> list[Part]:
         """One seen mass per row."""
-        system.respond(constrained=False)
-        omega = 2.0 * pi * self.delta / dt  # (IV.18)
-        for joints in system.joints:
-            joints.see(system.elements, modes=MODES)
-            n, rows, split = joints.count, joints.form.rows, joints.form.translations
-            compliance = np.einsum("nii->ni", joints.compliance[:n]).copy()
-            form = joints.form
-            for part, rank in ((slice(split), form.locks - form.rotations), (slice(split, rows), form.rotations)):
-                if compliance[:, part].shape[1] > rank:  # a cross product: one of its rows may see nothing
-                    compliance[:, part] = compliance[:, part].max(axis=1, keepdims=True)
-            mass = np.zeros((n, rows, rows))
-            mass[:, np.arange(rows), np.arange(rows)] = 1.0 / compliance  # (IV.14)
-            if not joints.form.holonomic:
-                joints.damping[:n] = self.delta / dt * mass  # (IV.27)
-                continue
-            joints.stiffness[:n] = omega**2 * mass  # (IV.19)
-            joints.damping[:n] = 2.0 * self.damping * omega * mass  # (IV.20)
+        for stack in system.joints:
+            stack.rule[:3] = self.delta, self.damping, stack.form.locks - stack.form.rotations
+            stack.loops["stiffen"] = stiffen_loop
+        parts: list[Part] = [(stack, "respond_freely") for stack in system.bodies]
+        return parts + [(stack, verb) for stack in system.joints for verb in ("see_all", "stiffen")]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller delta; a smaller step would only stiffen the joints in proportion."""
@@ -65,3 +55,37 @@ class Shannon(StiffnessRule):
             f"with this rule the stiffness grows as the step falls, so no step holds: use Stable(), or Shannon(delta={lower:.2g})",
             None,
         )
+
+
+@kernel
+def largest_of(compliance: Array, start: int, stop: int) -> float:
+    """The largest entry on a part of the diagonal."""
+    largest = 0.0
+    for i in range(start, stop):
+        largest = max(largest, compliance[i, i])
+    return largest
+
+
+@loop
+def stiffen_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+    """K and C of every joint, row by row."""
+    dt, delta, damping, locked = elements.clock[GAIN_STEP], joints.rule[0], joints.rule[1], int(joints.rule[2])
+    omega = 2.0 * pi * delta / dt  # (IV.18)
+    rows, split = joints.block.shape[0], joints.translations.shape[0]
+    for n in range(start, stop):
+        compliance, stiffness, damper = joints.compliance[n], joints.stiffness[n], joints.damping[n]
+        stiffness[:, :] = 0.0
+        damper[:, :] = 0.0
+        for i in range(rows):
+            first, last = (0, split) if i < split else (split, rows)
+            rank = locked if i < split else joints.rotations.shape[0]
+            seen = compliance[i, i]
+            if last - first > rank:  # a cross product: one of its rows may see nothing
+                seen = largest_of(compliance, first, last)
+            mass = 1.0 / seen  # (IV.14)
+            if joints.holonomic.shape[0] == 1:
+                stiffness[i, i] = omega * omega * mass  # (IV.19)
+                damper[i, i] = 2.0 * damping * omega * mass  # (IV.20)
+            else:
+                damper[i, i] = delta / dt * mass  # (IV.27)
+    return FINE

@@ -13,8 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from coordinator.rules.rule import StiffnessRule
+from coordinator.score import Part
 from coordinator.system import System
+from modular.blocks import like
+from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
+from modular.kernel import kernel
+from modular.lanes import LANES, larger
+from modular.loop import FINE, loop
+from modular.table import Table
+from modular.views import fetch, gather_one, spots, store
 
 LEAST = 0.05  # share of the bound that joints keep beside forces too stiff for the step; the margins then name those
 
@@ -39,30 +47,21 @@ class Stable(StiffnessRule):
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Stable: damping = {self.damping}; give a ratio from 0 to 1; 0.05 to 0.1 is usual.")
 
-    def refresh(self, system: System, dt: float) -> None:
+    def score(self, system: System) -> list[Part]:
         """Seen masses, their loads on the bodies, the bodies' bounds, stiffness and damping."""
-        system.respond()
-        taken = system.force_bounds(dt) if system.force_home else None
-        for joints in system.joints:
-            joints.see(system.elements)
-            joints.weigh()
-            joints.ask(joints.shape, system.elements)
-        system.tighten()
-        if taken is not None:  # springs and dampers of forces keep their share of the four; joints get the rest
-            system.elements.bound[:] /= np.maximum(1.0 - 0.25 * taken, LEAST)
-        for joints in system.joints:
-            n = joints.count
-            shape = joints.shape[:n]
-            if not joints.form.holonomic:
-                # E = 2 dt C: half of what is allowed takes a forbidden velocity away within one tick
-                joints.damping[:n] = (0.25 * 4.0 / joints.bounds(system.elements) / dt)[:, None, None] * shape
-                continue
-            # E = (w^2 + 4 eps w) S with w = omega dt; the largest allowed E is 4 S / lambda
-            allowed = 4.0 / joints.bounds(system.elements)
-            limit = 2.0 * (np.sqrt(self.damping**2 + 0.25 * allowed) - self.damping)
-            omega = limit / (self.safety * dt)
-            joints.stiffness[:n] = (omega**2)[:, None, None] * shape  # (IV.19)
-            joints.damping[:n] = (2.0 * self.damping * omega)[:, None, None] * shape  # (IV.20)
+        bodies, joints, forces = list(system.bodies), list(system.joints), list(system.forces)
+        for stack in joints:
+            stack.rule[:2] = self.safety, self.damping
+            stack.loops["stiffen"] = stiffen_loop
+        parts: list[Part] = [(stack, "respond") for stack in bodies]
+        if forces:  # springs and dampers of forces keep their share of the four; joints get the rest
+            parts += [(system.elements, "forget_loads")]
+            parts += [(stack, "ask") for stack in forces]
+            parts += [(stack, "tighten") for stack in bodies]
+            parts += [(system.elements, "take_bounds")]
+        parts += [(stack, verb) for stack in joints for verb in ("see", "weigh", "ask")]
+        parts += [(stack, "tighten") for stack in bodies]
+        return parts + [(stack, "stiffen") for stack in joints]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """More safety."""
@@ -70,3 +69,37 @@ class Stable(StiffnessRule):
             f"raise the safety factor, as in Stable(safety={self.safety / max(margin, 0.1) * 1.2:.2g})",
             None,
         )
+
+
+@kernel
+def scale(block: Array, factor: float) -> None:
+    """block *= factor."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            block[i, j] = factor * block[i, j]
+
+
+@loop
+def stiffen_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+    """K and C of every joint from what it asked and what its two bodies answered."""
+    block = like(joints.block)
+    dt, safety, damping = elements.clock[GAIN_STEP], joints.rule[0], joints.rule[1]
+    for n in range(start, stop, LANES):
+        first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
+        on_first = gather_one(elements.bound, first) / larger(1.0 - 0.25 * gather_one(elements.taken, first), LEAST)
+        on_second = gather_one(elements.bound, second) / larger(1.0 - 0.25 * gather_one(elements.taken, second), LEAST)
+        allowed = 4.0 / larger(on_first, on_second)
+        spring, damper = 0.0 * allowed, 0.25 * allowed / dt
+        if joints.holonomic.shape[0] == 1:
+            # E = (w^2 + 4 eps w) S with w = omega dt; the largest allowed E is 4 S / lambda
+            limit = 2.0 * (np.sqrt(damping * damping + 0.25 * allowed) - damping)
+            omega = limit / (safety * dt)
+            spring, damper = omega * omega, 2.0 * damping * omega  # (IV.19), (IV.20)
+        # else E = 2 dt C: half of what is allowed takes a forbidden velocity away within one tick
+        fetch(joints.block, n, stop, block)
+        scale(block, spring)
+        store(block, joints.stiffness, n, stop)
+        fetch(joints.block, n, stop, block)
+        scale(block, damper)
+        store(block, joints.damping, n, stop)
+    return FINE

@@ -188,7 +188,7 @@ def test_reactions_and_accelerations_obey_the_equations_of_motion(name):
             a, multipliers = equations.accelerate(simulation.time, q, v)
             assert np.abs(equations.collect("a") - a).max() < 1e-9 * np.abs(a).max()
             for joints, rows in zip(equations.joints, equations.joint_rows, strict=True):
-                effort = joints.effort[: joints.count].ravel()
+                effort = joints.preload[: joints.count].ravel()
                 assert np.abs(effort - multipliers[rows]).max() < 1e-9 * np.abs(multipliers).max()
 
 

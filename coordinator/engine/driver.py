@@ -1,0 +1,174 @@
+"""The driver: plays the loops of a tick by their addresses, tick after tick, without coming back to Python.
+
+It knows no component. A program is a table of parts (address of a loop, sheet of its stack, first and last row); parts of one
+phase may be played at once by several threads, each on rows of its own, and phases are divided by barriers. Every row is
+worked out by itself and every sum is taken in one order, so the bits do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from modular.elements import TIME, Array, Indices
+from modular.kernel import kernel
+from modular.lanes import WHOLE
+from modular.loop import BYTE, call
+
+ADDRESS, SHEET, START, STOP, PHASE = range(5)  # columns of a program; PHASE 1: a barrier comes first
+SOURCE, BYTES, TARGET, STRIDE = range(4)  # columns of a table of copies: sample i goes to TARGET + i STRIDE
+TICK, LAST, NEXT, EVERY, USED, ROOM, STATUS, PART, ROW = range(9)  # places in `state`; NEXT: tick of the next sample
+RUNNING, DONE, FULL, BROKEN, WRONG, ALARMED = range(6)  # status
+WAITING, ROUND, YIELD = 0, 8, 16  # places in `meeting`, each in a cache line of its own; YIELD: address of a function
+PATIENCE = 2000  # looks before a thread that waits lets others run
+
+
+@intrinsic
+def _add(context: Any, numbers: types.Type, place: types.Type, amount: types.Type) -> Any:
+    """Add to a number that others add to at the same time; the number before."""
+
+    def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        array = inner.make_array(kinds.args[0])(inner, builder, values[0])
+        return builder.atomic_rmw("add", builder.gep(array.data, [values[1]]), values[2], "seq_cst")
+
+    return types.int64(numbers, types.int64, types.int64), generate
+
+
+@intrinsic
+def _copy(context: Any, target: types.Type, source: types.Type, number: types.Type) -> Any:
+    """Copy bytes from one address to another."""
+
+    def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        pointer = BYTE.as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, WHOLE, ir.IntType(1)])
+        function = builder.module.globals.get("llvm.memcpy.p0i8.p0i8.i64")
+        if function is None:
+            function = ir.Function(builder.module, kind, "llvm.memcpy.p0i8.p0i8.i64")
+        addresses = [builder.inttoptr(value, pointer) for value in values[:2]]
+        builder.call(function, [*addresses, values[2], ir.Constant(ir.IntType(1), 0)])
+        return inner.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def _read(context: Any, numbers: types.Type, place: types.Type) -> Any:
+    """A number that others write at the same time."""
+
+    def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        array = inner.make_array(kinds.args[0])(inner, builder, values[0])
+        return builder.load_atomic(builder.gep(array.data, [values[1]]), "acquire", 8)
+
+    return types.int64(numbers, types.int64), generate
+
+
+@intrinsic
+def _give_way(context: Any, address: types.Type) -> Any:
+    """Let the machine run somebody else."""
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        function = builder.inttoptr(values[0], ir.FunctionType(ir.IntType(32), []).as_pointer())
+        return builder.sext(builder.call(function, []), WHOLE)
+
+    return types.int64(types.int64), generate
+
+
+@kernel
+def meet(meeting: Indices, crew: int) -> None:
+    """Wait until all threads are here."""
+    if crew == 1:
+        return
+    now = _read(meeting, ROUND)
+    if _add(meeting, WAITING, 1) == crew - 1:
+        _add(meeting, WAITING, -crew)
+        _add(meeting, ROUND, 1)
+        return
+    turns = 0
+    while _read(meeting, ROUND) == now:
+        turns += 1
+        if turns > PATIENCE and meeting[YIELD] != 0:
+            _give_way(meeting[YIELD])
+
+
+@kernel
+def play(program: Indices, elements: int, meeting: Indices, crew: int) -> tuple[int, int]:
+    """Play parts in order; the last that went wrong and its first such row, or -1."""
+    part, row = -1, -1
+    for k in range(program.shape[0]):
+        if program[k, PHASE] == 1:
+            meet(meeting, crew)
+        if program[k, START] < program[k, STOP]:
+            found = call(program[k, ADDRESS], program[k, START], program[k, STOP], program[k, SHEET], elements)
+            if found >= 0:
+                part, row = k, found
+    return part, row
+
+
+@kernel
+def ready(before: Indices, elements: int, clock: Array, dt: float, state: Indices, meeting: Indices) -> int:
+    """Between two ticks: whether to go on, and the time to come."""
+    tick = state[TICK]
+    if tick >= state[LAST]:
+        return DONE
+    if tick + 1 == state[NEXT] and state[USED] >= state[ROOM]:
+        return FULL
+    if play(before, elements, meeting, 1)[0] >= 0:
+        return BROKEN
+    clock[TIME] = (tick + 1.0) * dt
+    return RUNNING
+
+
+@kernel
+def finish(
+    sample: Indices, copies: Indices, after: Indices, elements: int, state: Indices, meeting: Indices, blame: Indices
+) -> int:
+    """After the loops of a tick: count it and record it, unless a body went wrong; then look at the ledgers."""
+    for me in range(blame.shape[0]):
+        part, row = blame[me]
+        if part > state[PART] or (part == state[PART] and row < state[ROW]):
+            state[PART], state[ROW] = part, row
+    if state[PART] >= 0:
+        return WRONG
+    state[TICK] += 1
+    if state[TICK] == state[NEXT]:
+        play(sample, elements, meeting, 1)
+        for k in range(copies.shape[0]):
+            _copy(copies[k, TARGET] + state[USED] * copies[k, STRIDE], copies[k, SOURCE], copies[k, BYTES])
+        state[USED] += 1
+        state[NEXT] += state[EVERY]
+    return ALARMED if play(after, elements, meeting, 1)[0] >= 0 else RUNNING
+
+
+@kernel
+def drive(
+    program: Indices,
+    before: Indices,
+    sample: Indices,
+    copies: Indices,
+    after: Indices,
+    elements: int,
+    clock: Array,
+    dt: float,
+    state: Indices,
+    meeting: Indices,
+    blame: Indices,
+    me: int,
+) -> None:
+    """Ticks from state[TICK] to state[LAST], unless a joint breaks, a body goes wrong, an alarm rings or the record is full.
+
+    All threads run this; between ticks the first one looks around (`before`: breakage, `after`: alarms) and decides.
+    """
+    crew = blame.shape[0]
+    while True:
+        if me == 0 and state[STATUS] == RUNNING:
+            state[STATUS] = ready(before, elements, clock, dt, state, meeting)
+        meet(meeting, crew)
+        if state[STATUS] != RUNNING:
+            return
+        blame[me, 0], blame[me, 1] = play(program, elements, meeting, crew)
+        meet(meeting, crew)
+        if me == 0:
+            state[STATUS] = finish(sample, copies, after, elements, state, meeting, blame)

@@ -1,0 +1,135 @@
+"""The engine: from a score that is all loops to many ticks in one call."""
+
+from __future__ import annotations
+
+import time as clock
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coordinator.engine.crew import crew_for, giving_way, share_out
+from coordinator.engine.driver import (
+    BROKEN, EVERY, LAST, NEXT, PART, ROOM, ROW, STATUS, TICK, USED, WRONG, YIELD, drive,
+)  # fmt: skip
+from coordinator.score import Part, compiled
+from coordinator.system import System
+from modular.elements import Indices
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+AGAIN = 64  # slices after which other sizes of crew are tried again
+SLICE = 0.03  # how long one call may take before Python looks after interrupts and progress [s]
+
+
+class Engine:
+    """Runs whole ticks of a simulation between two events, wherever all that takes part is compiled."""
+
+    def __init__(self, threads: int | None) -> None:
+        self.threads = threads
+        self._version = -1
+        self._program: list[Part] | None = None
+        self._shares: dict[int, list[Indices]] = {}  # the program of every thread, for each size of crew
+        self._pace: dict[int, float] = {}  # seconds per tick, as last seen with so many threads
+        self._slices = 0
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, simulation: Simulation, last: int) -> str | None:
+        """Go on to tick `last`, or to where something has to be looked at; the name of a body that went wrong, if any.
+
+        Returns early where a joint breaks (before the tick), a body goes wrong (in it) or an alarm rings (after it), and does
+        nothing where a component, a rule or a condition is Python. The state is that of a whole number of ticks.
+        """
+        system, recorder = simulation.system, simulation.recorder
+        if simulation.schedule.watches or simulation.breakage.asked == system.tick or not self._ready(simulation):
+            return None
+        segment = recorder.prepare(system)
+        copies = recorder.copies(system)
+        if copies is None:
+            return None
+        state = np.zeros(9, np.int64)
+        tick_at = state.ctypes.data + 8 * TICK
+        copies.append((tick_at, 8, segment.ticks.ctypes.data, 8))
+        state[[TICK, EVERY, USED, ROOM]] = system.tick, recorder.every, segment.used, segment.capacity
+        crew = self._choose()
+        shares = self._shares[crew]
+        state[LAST] = min(last, system.tick + max(1, int(SLICE / self._pace.get(crew, 1e-3))))
+        state[NEXT] = (system.tick // recorder.every + 1) * recorder.every
+        state[[PART, ROW]] = -1
+        elements = system.elements
+        elements.clock[:] = simulation.dt, 0.0, simulation.dt
+        before, sample, after = (
+            share_out(parts, elements, 1)[0]
+            for parts in (
+                simulation.breakage.score(),
+                [*shown(system), *recorder.score(system)],
+                simulation.alarm.score(system),
+            )
+        )
+        meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((crew, 2), -1, np.int64)
+        meeting[YIELD] = giving_way()
+        rest = (
+            before, sample, np.array(copies, np.int64), after, elements.sheet, elements.clock, simulation.dt, state,
+            meeting, blame,
+        )  # fmt: skip
+        started, first, before_used = clock.perf_counter(), system.tick, segment.used
+        try:
+            helpers = [self._helpers(crew).submit(drive, shares[me], *rest, me) for me in range(1, crew)]
+            drive(shares[0], *rest, 0)
+            for helper in helpers:
+                helper.result()
+        finally:
+            system.tick, segment.used = int(state[TICK]), int(state[USED])
+            system.evaluations += system.tick - first
+            recorder.took(int(state[USED]) - before_used)
+        if system.tick > first:
+            self._pace[crew] = max((clock.perf_counter() - started) / (system.tick - first), 1e-8)
+        for stack, verb in shown(system):
+            stack.play(verb, elements)
+        if state[STATUS] == BROKEN:
+            simulation.breakage.asked = system.tick
+        if state[STATUS] != WRONG:
+            return None
+        assert self._program is not None
+        system.evaluations += 1
+        return str(self._program[state[PART]][0].names[state[ROW]])
+
+    def _ready(self, simulation: Simulation) -> bool:
+        """Whether everything that takes part in a tick is compiled, and its program is at hand."""
+        system = simulation.system
+        if self._version != system.version:
+            self._version = system.version
+            parts = simulation.coupling.score(system)
+            kept = [*(parts or []), *simulation.recorder.score(system), *shown(system)]
+            self._program = parts if parts is not None and all(map(compiled, kept)) else None
+            if self._program is not None:
+                most = crew_for(sum(len(stack.names) for stack in system.bodies), self.threads)
+                crews = {most} if self.threads is not None else {1, most}
+                self._shares = {crew: share_out(self._program, system.elements, crew) for crew in crews}
+                self._pace = {crew: pace for crew, pace in self._pace.items() if crew in crews}
+        return self._program is not None
+
+    def _choose(self) -> int:
+        """The size of crew that was the fastest of late: other programs may want the cores too. The bits are the same."""
+        self._slices += 1
+        if self._slices % AGAIN == 0:
+            self._pace = {crew: pace for crew, pace in self._pace.items() if crew == min(self._pace, key=self._pace.__getitem__)}
+        untried = [crew for crew in self._shares if crew not in self._pace]
+        return untried[0] if untried else min(self._pace, key=self._pace.__getitem__)
+
+    def _helpers(self, crew: int) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(crew, thread_name_prefix="modular")
+        return self._pool
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+def shown(system: System) -> list[Part]:
+    """What lets joints and forces see the corrected state."""
+    return [(bodies, "show") for bodies in system.bodies]

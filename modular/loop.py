@@ -1,0 +1,80 @@
+"""Loops: the kernel of a class run over its stack, called by address.
+
+All loops have one signature, `loop(start, stop, stack, elements) -> int`: they handle the rows from `start` to `stop` of
+a stack beside the table of elements, and return -1, or the first row that went wrong. So one compiled driver runs a whole
+tick through the loops of all stacks, and a new class needs no recompilation of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from modular.kernel import kernel
+from modular.lanes import WHOLE
+from modular.views import ViewType
+
+if TYPE_CHECKING:
+    from modular.table import Table
+
+FINE = -1  # what a loop returns where nothing went wrong
+BYTE = ir.IntType(8)
+
+
+class Loop:
+    """A compiled loop; one machine code per layout of the tables."""
+
+    def __init__(self, function: Callable[..., int]) -> None:
+        self.kernel: Any = kernel(function)
+        self.__name__, self.__doc__ = function.__name__, function.__doc__
+        self._addresses: dict[tuple[ViewType, ViewType], int] = {}
+
+    def address(self, stack: Table, elements: Table) -> int:
+        """Where its machine code for these tables lies."""
+        key = (stack.view, elements.view)
+        found = self._addresses.get(key)
+        if found is None:
+            signature = (types.int64, types.int64, *key)
+            self.kernel.compile(signature)
+            compiled = self.kernel.overloads[signature]
+            found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+            self._addresses[key] = found
+        return found
+
+    def __call__(self, stack: Table, elements: Table, start: int, stop: int) -> int:
+        """Run it over some rows."""
+        return int(_call(self.address(stack, elements), start, stop, stack.sheet, elements.sheet))
+
+
+def loop(function: Callable[..., int]) -> Loop:
+    """Compile a loop on first use."""
+    return Loop(function)
+
+
+@intrinsic
+def call(
+    context: Any, address: types.Type, start: types.Type, stop: types.Type, stack: types.Type, elements: types.Type
+) -> Any:
+    """Call a loop by its address."""
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        pointer, none = WHOLE.as_pointer(), BYTE.as_pointer().as_pointer()
+        kind = ir.FunctionType(ir.IntType(32), [pointer, none, WHOLE, WHOLE, pointer, pointer])
+        function = builder.inttoptr(values[0], kind.as_pointer())
+        result = cgutils.alloca_once(builder, WHOLE)
+        sheets = [builder.inttoptr(value, pointer) for value in values[3:]]
+        builder.call(function, [result, ir.Constant(none, None), values[1], values[2], *sheets])
+        return builder.load(result)
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64, types.int64), generate
+
+
+@kernel
+def _call(address: int, start: int, stop: int, stack: int, elements: int) -> int:
+    """Call one loop from Python."""
+    found: int = call(address, start, stop, stack, elements)
+    return found

@@ -1,0 +1,124 @@
+"""The engine plays the same loops as the step by step: same bits, in one thread or many, whatever happens on the way."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import scenarios
+from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
+from coordinator import LeakWarning, Penalty, Shannon, Simulation
+from modular import Assembly, Cut, Diverged, Join, Limit
+
+
+def by_steps(simulation, until):
+    while simulation.tick < round(until / simulation.dt):
+        simulation.step()
+    return simulation.recorded
+
+
+def mixture():
+    """All kinds at once: hinges, balls and a weld, a spring, a load over time, a moment, on rods and a full body."""
+    model = Assembly()
+    model.add("post", RigidBody(mass=2.0, inertia=(0.02, 0.03, 0.04), centre=(0.3, 0, 0), ports={"a": (0, 0, 0), "b": (0.6, 0, 0)}))
+    model.add("rod", Rod((0.6, 0, 0), (1.0, 0, 0), 0.4))
+    model.add("tail", Rod((1.0, 0, 0), (1.3, 0.1, 0), 0.3, 0.02))
+    model.add("flag", Rod((1.3, 0.1, 0), (1.3, 0.4, 0), 0.2, 0.02))
+    model.join("hinge", Revolute(axis=(0, 1, 0)), "ground", "post.a")
+    model.join("ball", Spherical(), "post.b", "rod.start")
+    model.join("knee", Spherical(), "rod.end", "tail.start")
+    model.join("weld", Fixed(), "tail.end", "flag.start")
+    model.apply("spring", SpringDamper(30.0, 0.4), "ground", "tail.end", at=(1.3, 0.1, 0.5))
+    model.apply("gust", Load(Table((0.0, 0.05, 0.1), ((0, 0, 0), (0, 3, 1), (0, 0, 2)))), "flag.end")
+    model.apply("twist", Moment((0.1, 0.0, 0.2)), "tail.start")
+    return model
+
+
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("rule", [Penalty(), Penalty(rule=Shannon(delta=0.1))])
+def test_many_ticks_at_once_give_the_bits_of_single_steps(every, rule):
+    with Simulation(mixture(), 1e-3, rule, record_every=every) as one, Simulation(mixture(), 1e-3, rule, record_every=every) as two:
+        assert one.run(0.2).digest == by_steps(two, 0.2).digest
+        assert one.recorded.timings["evaluations"] == two.recorded.timings["evaluations"]
+
+
+def test_events_at_times_and_changes_by_hand_fall_on_the_same_ticks():
+    def model():
+        chain = scenarios.load("chain", bodies=4)
+        chain.at(0.03, Cut("ball2"))
+        chain.at(0.05, Join("again", Spherical(), "rod1.end", "ground"))
+        return chain
+
+    with Simulation(model(), 1e-3) as one, Simulation(model(), 1e-3) as two:
+        for until in (0.021, 0.1):
+            one.run(until)
+            by_steps(two, until)
+            one.cut("ball3") if until == 0.021 else None
+            two.cut("ball3") if until == 0.021 else None
+        assert [e["tick"] for e in one.recorded.events] == [21, 30, 50]
+        assert one.recorded.digest == two.recorded.digest
+
+
+def test_a_joint_breaks_at_the_same_tick():
+    def model():
+        chain = scenarios.load("chain", bodies=3)
+        chain.cut("ball1")
+        chain.join("ball1", Spherical(), "rod0.end", "rod1.start", breaks_at=Limit(force=2.5, window=0.02))
+        return chain
+
+    with Simulation(model(), 1e-3) as one, Simulation(model(), 1e-3) as two:
+        first, second = one.run(0.3), by_steps(two, 0.3)
+    assert [e["kind"] for e in first.events] == ["break"]
+    assert first.events == second.events
+    assert first.digest == second.digest
+
+
+def test_a_leak_rings_at_the_same_tick():
+    logs = []
+    for run in (lambda s: s.run(0.3), lambda s: by_steps(s, 0.3)):
+        with warnings.catch_warnings(), Simulation(scenarios.load("double-pendulum"), 5e-3, leak_limit=1e-6) as simulation:
+            warnings.simplefilter("ignore", LeakWarning)
+            logs.append(run(simulation).events)
+    assert logs[0] and logs[0] == logs[1]
+
+
+def test_a_run_that_diverges_stops_at_the_same_tick_with_everything_recorded():
+    ends = []
+    for go in (lambda s: s.run(1.0), lambda s: by_steps(s, 1.0)):
+        with Simulation(scenarios.load("chain", bodies=12), 1e-3, Penalty(rule=Shannon(delta=0.3)), record_every=3) as simulation:
+            with pytest.raises(Diverged) as caught:
+                go(simulation)
+            ends.append((str(caught.value), caught.value.tick, simulation.recorded.digest, simulation.tick))
+    assert ends[0] == ends[1]
+    assert ends[0][3] == ends[0][1] - 1
+
+
+def test_a_law_in_python_takes_part_and_changes_nothing_for_the_others():
+    push = Load(Law(lambda t, x, v: (0.0, 0.3, 0.0)))
+    runs = []
+    for force in (push, Load((0.0, 0.3, 0.0))):
+        model = scenarios.load("chain", bodies=3)
+        model.apply("push", force, "rod2.end")
+        with Simulation(model, 1e-3) as simulation:
+            runs.append(simulation.run(0.05))
+    assert runs[0].digest == runs[1].digest
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_the_number_of_threads_changes_no_bit(threads):
+    def model():
+        chain = scenarios.load("chain", bodies=50)
+        chain.apply("spring", SpringDamper(5.0, 0.1), "rod10.end", "rod40.end")
+        return chain
+
+    with Simulation(model(), 1e-4, threads=threads, record_every=10) as many, Simulation(model(), 1e-4, record_every=10) as single:
+        assert many.run(0.03).digest == by_steps(single, 0.03).digest
+    assert threading.active_count() < 10
+
+
+def test_a_record_in_parts_is_the_record_of_the_whole():
+    with Simulation(mixture(), 1e-3) as one, Simulation(mixture(), 1e-3) as two:
+        for until in np.arange(1, 11) * 0.013:
+            one.run(until)
+        assert one.recorded.digest == two.run(0.13).digest
