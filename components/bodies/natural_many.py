@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -164,18 +165,27 @@ def local_operators(gram: Array, inverse_mass: Array) -> Array:
     # how the vectors answer each other: y = D M^-1 D^T, with w = D q
     rows = np.concatenate([inverse_mass[:, 1:2] - inverse_mass[:, :1], inverse_mass[:, 2:]], axis=1)
     y = np.concatenate([rows[:, :, 1:2] - rows[:, :, :1], rows[:, :, 2:]], axis=2)
-    y, g = (np.ascontiguousarray(x.transpose(1, 2, 0)) for x in (y, gram))
+    answers, products = (np.concatenate([x.reshape(n, vectors**2), np.zeros((n, 1))], axis=1) for x in (y, gram))
+    first, *others = _pairings(vectors)
+    local: Array = answers[:, first[0]] * products[:, first[1]]
+    for moved, held in others:
+        local += answers[:, moved] * products[:, held]
+    return local
+
+
+@cache
+def _pairings(vectors: int) -> Indices:
+    """Which answers meet which products in each entry of S, four times, (4, 2, m, m); the last place of each is a zero."""
     pairs = [(i, j) for i in range(vectors) for j in range(i, vectors)]
     # d(w_i . w_j) = w_j . dw_i + w_i . dw_j; the pair (i, i) with its factor 1/2 counts once
     terms = [[(i, j), (j, i)] if i != j else [(i, i)] for i, j in pairs]
-    local = np.zeros((len(pairs), len(pairs), n))
+    found = np.full((4, 2, len(pairs), len(pairs)), vectors**2)
     for r, row in enumerate(terms):
-        for s, column in enumerate(terms[: r + 1]):
-            for moved, by in row:
-                for other, at in column:
-                    local[r, s] += y[moved, other] * g[by, at]
-            local[s, r] = local[r, s]
-    return np.ascontiguousarray(local.transpose(2, 0, 1))
+        for s, column in enumerate(terms):
+            together = [(a, b) for a in row for b in column]
+            for k, ((moved, by), (other, at)) in enumerate(together):
+                found[k, :, r, s] = moved * vectors + other, by * vectors + at
+    return found
 
 
 def _turning(second_moment: Array, inverse_spans: Array) -> tuple[Array, Array]:
