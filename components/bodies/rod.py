@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from typing import Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from components.bodies.natural import NaturalBody
 from components.bodies.natural_many import Layout
 from components.bodies.short_sums import length, outer
 from components.bodies.straight import (
+    MOST,
     NUMBERS,
     check_straight,
     ends_as_ports,
@@ -22,6 +22,7 @@ from components.bodies.straight import (
     points_of,
     straight_elements,
 )
+from modular.errors import ModelError
 from modular.port import Port
 
 ENDS = ("start", "end")
@@ -72,13 +73,16 @@ class Rod(LaidOutBody):
         start, end = points_of((b.start for b in bodies), n), points_of((b.end for b in bodies), n)
         mass = np.fromiter((b.mass for b in bodies), float, n)
         radius = np.fromiter((b.radius for b in bodies), float, n) * (start.shape[1] == 3)
+        full = radius > 0.0
+        if np.any(full != full[0]):
+            raise ModelError("Rod: some of the rods have a radius and some have none; give them in two lists.")
         size = length(end - start)
         axis = (end - start) / size[:, None]
         along, across = mass * size**2 / 12, mass * radius**2 / 4
         squares = outer(axis, axis)
         moment = along[:, None, None] * squares + across[:, None, None] * (np.eye(start.shape[1]) - squares)
         return Layout(
-            straight_elements(start, end, full=bool(np.any(radius > 0))),
+            straight_elements(start, end, full=bool(full[0])),
             mass,
             0.5 * (start + end),
             moment,
@@ -88,7 +92,12 @@ class Rod(LaidOutBody):
 
     def check(self, name: str) -> list[str]:
         """Everything that is wrong with the data; the ends of a rod are ports that it can follow."""
-        return [] if self._plainly_sound() else NaturalBody.check(self, name)
+        try:
+            if self._plainly_sound():
+                return []
+        except OverflowError:  # a whole number beyond all floats
+            pass
+        return NaturalBody.check(self, name)
 
     def _plainly_sound(self) -> bool:
         """A quick look at data as most people give them; what it does not pass is looked at closely."""
@@ -97,8 +106,8 @@ class Rod(LaidOutBody):
         size = plain_length(self.start, self.end)
         return (
             size > 0.0
-            and 0.0 < self.mass < inf
-            and (self.radius == 0.0 or 1.001 * THINNEST * size < self.radius < inf)
+            and 0.0 < self.mass < MOST
+            and (self.radius == 0.0 or 1.001 * THINNEST * size < self.radius < MOST)
             and plain_motion(len(self.start), self.velocity, self.angular_velocity)
         )
 

@@ -11,7 +11,7 @@ from components.bodies.short_sums import cross, length
 from modular.elements import Array
 
 NUMBERS = frozenset({float, int})
-LEAST, MOST = 1e-200, 1e200  # squares of lengths [m^2] that neither vanish nor overflow
+LEAST, MOST = 1e-200, 1e18  # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
 
 
 def points_of(places: Iterable[Sequence[float]], count: int) -> Array:
