@@ -38,8 +38,7 @@ class Component:
         """Take copies: arrays and lists become tuples, so that nobody else's edit reaches a description."""
         for name, _ in _fields(type(self)):
             value = getattr(self, name)
-            kind = value.__class__
-            if kind not in ATOMS and not (kind is tuple and _flat(value)):
+            if value.__class__ not in ATOMS:
                 copied = frozen(value)
                 if copied is not value:
                     object.__setattr__(self, name, copied)
@@ -84,6 +83,9 @@ def _flat(values: Sequence[Any]) -> bool:
 
 def frozen(value: Any) -> Any:
     """A value that nobody else can change: arrays and lists as tuples, mappings as copies."""
+    kind = value.__class__
+    if kind in ATOMS or (kind is tuple and _flat(value)):
+        return value
     if isinstance(value, np.ndarray | np.generic):
         return frozen(value.tolist())
     if isinstance(value, list | tuple):

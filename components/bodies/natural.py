@@ -224,6 +224,7 @@ class NaturalBody(Body):
         problems = self.check_data(name)
         if problems:
             return problems  # what follows would only repeat them
+        e, d = self.shape
         for port, place in self.places.items():
             try:
                 place.frame(f"port '{name}.{port}'")
@@ -231,7 +232,9 @@ class NaturalBody(Body):
                 problems.append(str(error))
             if not np.all(np.isfinite(np.asarray(place.point, float))):
                 problems.append(f"port '{name}.{port}' stands at {tuple(place.point)}; give finite numbers.")
-            elif self.mark_at_start(np.asarray(place.point, float)) is None:
+            elif (
+                e <= d and self.mark_at_start(np.asarray(place.point, float)) is None
+            ):  # vectors that span all reach any point
                 problems.append(
                     f"port '{name}.{port}' at {tuple(place.point)} lies off the line or plane of body '{name}', which has "
                     "no inertia across it and cannot follow that point; give the body inertia (Rod: radius=…; "

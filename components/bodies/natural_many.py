@@ -209,16 +209,21 @@ def _turning(second_moment: Array, inverse_spans: Array) -> tuple[Array, Array]:
 
 def _initial_velocity(bodies: Sequence[NaturalBody], elements: Array, fall: Array, centre: Array) -> Array:
     """Velocities of the elements from the velocity of the mass centre and the angular velocity, (n, e, d)."""
-    n, _, d = elements.shape
-    linear, angular = np.zeros((n, d)), np.zeros((n, 2 * d - 3))
-    for k, body in enumerate(bodies):
-        if body.velocity is not None:
-            linear[k] = body.velocity
-        if body.angular_velocity is not None:
-            angular[k] = body.angular_velocity
+    d = elements.shape[2]
+    linear = _given([body.velocity for body in bodies], d)
+    angular = _given([body.angular_velocity for body in bodies], 2 * d - 3)
     arms = elements - fall[:, :, None] * centre[:, None, :]
     if d == 2:
         turning = angular[:, :, None] * np.stack([-arms[:, :, 1], arms[:, :, 0]], axis=-1)
     else:
         turning = cross(np.broadcast_to(angular[:, None, :], arms.shape), arms)
     return np.asarray(fall[:, :, None] * linear[:, None, :] + turning)
+
+
+def _given(values: Sequence[Sequence[float] | float | None], size: int) -> Array:
+    """What was given as rows, zeros where nothing was, (n, size)."""
+    found = np.zeros((len(values), size))
+    given = {row: value for row, value in enumerate(values) if value is not None}
+    if given:
+        found[list(given)] = np.array([np.ravel(value) for value in given.values()])
+    return found

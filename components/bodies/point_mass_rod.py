@@ -9,9 +9,19 @@ from typing import Self
 import numpy as np
 
 from components.bodies.laid_out import LaidOutBody
+from components.bodies.natural import NaturalBody
 from components.bodies.natural_many import Layout
 from components.bodies.short_sums import outer
-from components.bodies.straight import check_straight, ends_as_ports, points_of, straight_elements
+from components.bodies.straight import (
+    MOST,
+    check_straight,
+    ends_as_ports,
+    is_plain,
+    plain_length,
+    plain_motion,
+    points_of,
+    straight_elements,
+)
 from modular.port import Port
 
 
@@ -52,6 +62,24 @@ class PointMassRod(LaidOutBody):
             (first * second / total)[:, None, None] * outer(end - start, end - start),
             ends_as_ports(start, end),
             np.full(n, 2),
+        )
+
+    def check(self, name: str) -> list[str]:
+        """Everything that is wrong with the data; the ends of a rod are ports that it can follow."""
+        try:
+            if self._plainly_sound():
+                return []
+        except OverflowError:  # a whole number beyond all floats
+            pass
+        return NaturalBody.check(self, name)
+
+    def _plainly_sound(self) -> bool:
+        """A quick look at data as most people give them; what it does not pass is looked at closely."""
+        return (
+            plain_length(self.start, self.end) > 0.0
+            and is_plain(self.masses, 2)
+            and all(0.0 < mass < MOST for mass in self.masses)
+            and plain_motion(len(self.start), self.velocity, self.angular_velocity)
         )
 
     def check_data(self, name: str) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from components.bodies.laid_out import LaidOutBody
 from components.bodies.mass_moments import principal, rank, second_moment_from_inertia
 from components.bodies.natural_many import Layout
+from components.bodies.recent import recently
 from components.bodies.short_sums import length
 from components.bodies.straight import across, check_motion
 from modular.component import Component
@@ -63,7 +64,9 @@ class RigidBody(LaidOutBody):
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """From the principal axes, where points and vectors are left out."""
-        mass, centre, second_moment, ports, counts, ranks = _masses_and_ports(bodies)
+        mass, centre, second_moment, ports, counts, ranks = (
+            _mass_and_ports(bodies[0]) if len(bodies) == 1 else _masses_and_ports(bodies)
+        )
         if np.any(ranks != ranks[0]):
             raise ModelError(
                 f"RigidBody: bodies of ranks {np.unique(ranks).tolist()}; lay out those of one rank together."
@@ -73,7 +76,7 @@ class RigidBody(LaidOutBody):
 
     @property
     def _rank(self) -> int:
-        return int(_masses_and_ports([self])[-1][0])
+        return int(_mass_and_ports(self)[-1][0])
 
     def check_data(self, name: str) -> list[str]:
         """Negative mass, impossible inertia, coplanar vectors, ports of the wrong dimension."""
@@ -170,6 +173,11 @@ def _masses_and_ports(bodies: Sequence[RigidBody]) -> tuple[Array, Array, Array,
     farthest = np.zeros(len(bodies))
     np.fmax.at(farthest, owner, length(ports - centre[owner]))
     return mass, centre, moment, ports, counts, rank(moment, mass, farthest)
+
+
+@recently
+def _mass_and_ports(body: RigidBody) -> tuple[Array, Array, Array, Array, Indices, Indices]:
+    return _masses_and_ports([body])
 
 
 def _elements_of(bodies: Sequence[RigidBody], centre: Array, second_moment: Array, mass: Array, needed: int) -> Array:

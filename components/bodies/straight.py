@@ -60,12 +60,13 @@ def plain_length(start: Sequence[float], end: Sequence[float]) -> float:
 
 def plain_motion(d: int, velocity: Sequence[float] | None, angular_velocity: Sequence[float] | float | None) -> bool:
     """Whether initial velocities are left out or plain finite numbers of the right size; a quick look as above."""
-    return (velocity is None or _plain(velocity, d)) and (
-        angular_velocity is None or _plain(angular_velocity if d == 3 else (angular_velocity,), 2 * d - 3)
+    return (velocity is None or is_plain(velocity, d)) and (
+        angular_velocity is None or is_plain(angular_velocity if d == 3 else (angular_velocity,), 2 * d - 3)
     )
 
 
-def _plain(values: object, size: int) -> bool:
+def is_plain(values: object, size: int) -> bool:
+    """Whether values are a tuple of so many plain finite numbers."""
     if not isinstance(values, tuple) or len(values) != size or not NUMBERS.issuperset(map(type, values)):
         return False
     return all(map(isfinite, values))

@@ -1,4 +1,4 @@
-"""A rod with plain numbers passes a quick look; it must pass nothing that the close one refuses."""
+"""A straight body with plain numbers passes a quick look; it must pass nothing that the close one refuses."""
 
 import itertools
 import warnings
@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from components import Rod
+from components import PointMassRod, Rod
 from components.bodies.natural import NaturalBody
 
 NOTHING, EVERYTHING = float("nan"), float("inf")
@@ -34,9 +34,11 @@ def verdict(check):
 def rods():
     for start, end in itertools.product(POINTS, POINTS):
         yield Rod(start, end, 1.0, 0.01)
+        yield PointMassRod(start, end, (1.0, 2.0))
     for mass, radius in itertools.product(NUMBERS, NUMBERS):
         yield Rod((0, 0, 0), (1, 0, 0), mass, radius)
         yield Rod((0, 0), (1, 0), mass, radius)
+        yield PointMassRod((0, 0, 0), (1, 0, 0), (mass, radius))
     for velocity, spin in itertools.product(NUMBERS + POINTS, NUMBERS + POINTS):
         yield Rod((0, 0, 0), (1, 0, 0), 1.0, velocity=velocity, angular_velocity=spin)
         yield Rod((0, 0), (1, 0), 1.0, velocity=velocity, angular_velocity=spin)
@@ -52,7 +54,7 @@ def test_the_quick_look_passes_nothing_that_the_close_one_refuses():
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.02])
-def test_plain_rods_are_not_looked_at_twice(radius, monkeypatch):
+def test_plain_bodies_are_not_looked_at_twice(radius, monkeypatch):
     monkeypatch.setattr(NaturalBody, "check", lambda body, name: pytest.fail("a plain rod was looked at closely"))
     assert (
         Rod((0, 0, 0), np.array([0.0, 0.3, 0.4]), 1.5, radius, velocity=(1, 2, 3), angular_velocity=[0, 0, 1]).check(
@@ -61,3 +63,4 @@ def test_plain_rods_are_not_looked_at_twice(radius, monkeypatch):
         == []
     )
     assert Rod((0, 0), (0.3, 0.4), 1.5, radius, angular_velocity=2.0).check("r") == []
+    assert PointMassRod((0, 0), (0.3, 0.4), (1.5, 1 + radius), velocity=(1, 2)).check("r") == []
