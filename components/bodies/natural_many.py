@@ -56,9 +56,7 @@ class NaturalRows:
     centre_weights: Array  # the mass centre, put together from the elements, (n, e)
     slip: Array  # 1/sqrt(mass), (n,)
     spin: Array  # 1/sqrt(inertia) where it is the same about every axis that turns the body, else 0, (n,)
-    axes: (
-        Array  # directions put together from the elements; times themselves they sum to the inverse inertia, (n, 3, e)
-    )
+    axes: Array  # three directions t put together from the elements, with sum t t^T = inertia^-1, (n, 3, e)
     port_weights: Array  # the points of all ports, put together from the elements, (p, e)
     port_starts: Indices  # first row of each body in `port_weights`, and their number at the end, (n + 1,)
 

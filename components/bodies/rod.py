@@ -92,12 +92,7 @@ class Rod(LaidOutBody):
 
     def check(self, name: str) -> list[str]:
         """Everything that is wrong with the data; the ends of a rod are ports that it can follow."""
-        try:
-            if self._plainly_sound():
-                return []
-        except OverflowError:  # a whole number beyond all floats
-            pass
-        return NaturalBody.check(self, name)
+        return [] if self._plainly_sound() else NaturalBody.check(self, name)
 
     def _plainly_sound(self) -> bool:
         """A quick look at data as most people give them; what it does not pass is looked at closely."""

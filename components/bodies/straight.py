@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isfinite
 
 import numpy as np
 
@@ -47,13 +46,16 @@ def plain_length(start: Sequence[float], end: Sequence[float]) -> float:
     """
     if start.__class__ is not tuple or end.__class__ is not tuple or not NUMBERS.issuperset(map(type, start + end)):
         return 0.0
-    if len(start) == 3 == len(end):
-        x, y, z = end[0] - start[0], end[1] - start[1], end[2] - start[2]
-        square = x * x + y * y + z * z
-    elif len(start) == 2 == len(end):
-        x, y = end[0] - start[0], end[1] - start[1]
-        square = x * x + y * y
-    else:
+    try:
+        if len(start) == 3 == len(end):
+            x, y, z = end[0] - start[0], end[1] - start[1], end[2] - start[2]
+            square = x * x + y * y + z * z
+        elif len(start) == 2 == len(end):
+            x, y = end[0] - start[0], end[1] - start[1]
+            square = x * x + y * y
+        else:
+            return 0.0
+    except OverflowError:  # a whole number beyond all floats
         return 0.0
     return float(square**0.5) if LEAST < square < MOST else 0.0  # also where a number is not finite
 
@@ -69,7 +71,7 @@ def is_plain(values: object, size: int) -> bool:
     """Whether values are a tuple of so many plain finite numbers."""
     if not isinstance(values, tuple) or len(values) != size or not NUMBERS.issuperset(map(type, values)):
         return False
-    return all(map(isfinite, values))
+    return all(-MOST < value < MOST for value in values)
 
 
 def check_straight(
