@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,10 @@ from modular.names import missing
 from modular.numbers import number
 from modular.port import GROUND, PortName
 
+UNSAFE = re.compile(r"[./\\ \t\n]").search  # what a name cannot hold: names stand in port names and in paths
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class JointEdge:
     """A joint of the model, between two ports."""
 
@@ -36,7 +39,7 @@ class JointEdge:
     breaks_at: Limit | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ForceEdge:
     """A force of the model, on one or two ports."""
 
@@ -129,10 +132,11 @@ class Assembly:
         self._check_name(name, "joint", self.joint_edges, self.force_edges)
         if not isinstance(joint, Joint):
             raise ModelError(f"joint '{name}': {joint!r} is no joint; give one such as Revolute().")
-        ports = [self.port(text, f"joint '{name}'") for text in (first, second)]
-        if ports[0].body == ports[1].body:
+        owner = f"joint '{name}'"
+        one, other = self.port(first, owner), self.port(second, owner)
+        if one.body == other.body:
             raise ModelError(
-                f"joint '{name}' connects '{ports[0].body}' with itself ({first}, {second}); connect two different bodies."
+                f"joint '{name}' connects '{one.body}' with itself ({first}, {second}); connect two different bodies."
             )
         if breaks_at is not None and not isinstance(breaks_at, Limit):
             raise ModelError(f"joint '{name}': breaks_at = {breaks_at!r}; give a Limit, such as Limit(force=500.0).")
@@ -141,7 +145,8 @@ class Assembly:
                 f"joint '{name}': {type(joint).__name__} means something in {' and '.join(map(str, joint.dimensions))} dimensions, "
                 f"not in {self.dimension}; see its help for the one to take instead."
             )
-        self.joint_edges[name] = JointEdge(joint, ports[0], ports[1], self._place(f"joint '{name}'", at), breaks_at)
+        place = None if at is None else self._place(owner, at)
+        self.joint_edges[name] = JointEdge(joint, one, other, place, breaks_at)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
@@ -158,11 +163,10 @@ class Assembly:
             raise ModelError(
                 f"force '{name}' acts on {list(ports)}; let it act on ports of different bodies, not the ground alone."
             )
-        self.force_edges[name] = ForceEdge(force, named, self._place(f"force '{name}'", at))
+        place = None if at is None else self._place(f"force '{name}'", at)
+        self.force_edges[name] = ForceEdge(force, named, place)
 
-    def _place(self, owner: str, at: Sequence[float] | None) -> tuple[float, ...] | None:
-        if at is None:
-            return None
+    def _place(self, owner: str, at: Sequence[float]) -> tuple[float, ...]:
         place = tuple(float(x) for x in at)
         if len(place) != self.dimension or not np.all(np.isfinite(place)):
             raise ModelError(f"{owner}: at = {place}; give {self.dimension} finite numbers [m].")
@@ -208,8 +212,11 @@ class Assembly:
         port = PortName.parse(text, owner)
         if port.body == GROUND:
             return port
-        self.known(port.body, self.bodies, "body", owner)
-        self.known(port.port, self.bodies[port.body].port_names, f"port of body '{port.body}'", owner)
+        body = self.bodies.get(port.body)
+        if body is None:
+            raise ModelError(missing("body", port.body, self.bodies, owner))
+        if port.port not in body.port_names:
+            raise ModelError(missing(f"port of body '{port.body}'", port.port, body.port_names, owner))
         return port
 
     def known(self, name: str, names: Collection[str], what: str, owner: str = "") -> None:
@@ -219,12 +226,13 @@ class Assembly:
         raise ModelError(missing(what, name, names, owner))
 
     def _check_name(self, name: str, what: str, *taken: Container[str]) -> None:
-        if not isinstance(name, str) or not name or name == GROUND or any(c in name for c in "./\\ \t\n"):
+        if not isinstance(name, str) or name == GROUND or not (name.isidentifier() or (name and not UNSAFE(name))):
             raise ModelError(
                 f"{what} {name!r}: a name needs at least one character, no dot, slash or space, and is not 'ground'."
             )
-        if any(name in names for names in taken):
-            raise ModelError(f"{what} '{name}' exists already; choose another name.")
+        for names in taken:
+            if name in names:
+                raise ModelError(f"{what} '{name}' exists already; choose another name.")
 
     # --- as data -----------------------------------------------------------------------------------------------------
 
@@ -243,16 +251,10 @@ class Assembly:
             "gravity": self.gravity.tolist(),
             "bodies": {name: body.to_data() for name, body in self.bodies.items()},
             "joints": {
-                name: {**edge.joint.to_data(), "between": [str(edge.first), str(edge.second)]}
-                | ({} if edge.at is None else {"at": list(edge.at)})
-                | ({} if edge.breaks_at is None else {"breaks_at": edge.breaks_at.to_data()})
-                for name, edge in self.joint_edges.items()
+                name: _edge_data(e.joint, "between", (e.first, e.second), e.at, e.breaks_at)
+                for name, e in self.joint_edges.items()
             },
-            "forces": {
-                name: {**edge.force.to_data(), "on": [str(port) for port in edge.ports]}
-                | ({} if edge.at is None else {"at": list(edge.at)})
-                for name, edge in self.force_edges.items()
-            },
+            "forces": {name: _edge_data(e.force, "on", e.ports, e.at) for name, e in self.force_edges.items()},
             "events": [scheduled.to_data() for scheduled in self.schedule],
             "suggested": dict(self.suggested),
         }
@@ -295,3 +297,16 @@ def _events(events: Sequence[Event]) -> tuple[Event, ...]:
         if not isinstance(event, Event):
             raise ModelError(f"{event!r} is no event; give one such as Cut('elbow').")
     return tuple(events)
+
+
+def _edge_data(
+    part: Joint | Force, key: str, ports: Sequence[PortName], at: Sequence[float] | None, breaks_at: Limit | None = None
+) -> dict[str, Any]:
+    """A joint or a force and where it is."""
+    data = part.to_data()
+    data[key] = [str(port) for port in ports]
+    if at is not None:
+        data["at"] = list(at)
+    if breaks_at is not None:
+        data["breaks_at"] = breaks_at.to_data()
+    return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from modular.errors import ModelError
 GROUND = "ground"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Port(Component):
     """A named place of a body: a point and, where the body has an orientation, axes fixed to it.
 
@@ -62,7 +63,7 @@ class PortName(NamedTuple):
             )
         if not (body and dot and port):
             raise ModelError(f"{owner}: {text!r} is not a port; write 'body.port', such as 'upper.end', or 'ground'.")
-        return cls(body, port)
+        return cls(body, intern(port))  # few port names serve many bodies
 
     def __str__(self) -> str:
         return GROUND if self.body == GROUND else f"{self.body}.{self.port}"

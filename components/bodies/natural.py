@@ -21,19 +21,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from components.bodies.natural_kernels import violations_loop
+from components.bodies.natural_many import Layout, NaturalRows, element_weights, rows_of, spans_of
 from components.bodies.natural_stack import NaturalBodies
+from components.bodies.recent import recently
+from components.bodies.short_sums import combined
 from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.port import Port
 from modular.side import Mark
-
-FLAT = 1e-10  # second moments below this share of the largest count as none
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,13 @@ class MassProperties:
 
 
 class NaturalBody(Body):
-    """What all bodies in natural coordinates share; a subclass states its physical data and its elements."""
+    """What all bodies in natural coordinates share; a subclass states its physical data and its elements.
+
+    What follows from the data is worked out for many bodies at once (`rows_of`); a body alone is a list of one. Nothing
+    of it stays on the description: the rows of the bodies last asked for are kept at hand, others are worked out again.
+    """
+
+    __slots__ = ()
 
     @property
     @abstractmethod
@@ -66,10 +73,36 @@ class NaturalBody(Body):
     velocity: Sequence[float] | None
     angular_velocity: Sequence[float] | float | None
 
+    @classmethod
+    def lay_out(cls, bodies: Sequence[Self]) -> Layout:
+        """Mass, elements and ports of many bodies of this type, one by one; a type with faster formulae says them here."""
+        masses = [body.mass_properties for body in bodies]
+        ports = [[port.point for port in body.places.values()] for body in bodies]
+        elements = np.array([body.elements for body in bodies], float)
+        return Layout(
+            elements,
+            np.array([m.mass for m in masses], float),
+            np.array([m.centre for m in masses], float),
+            np.array([m.second_moment for m in masses], float),
+            np.array([point for points in ports for point in points], float).reshape(-1, elements.shape[2]),
+            np.array([len(points) for points in ports], np.int64),
+        )
+
+    @property
+    def derived(self) -> NaturalRows:
+        """What follows from its data: arrays with one row, for reading only."""
+        return _derive(self)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many elements it has in how many dimensions, (e, d)."""
+        e, d = self.elements.shape
+        return int(e), int(d)
+
     @property
     def dimension(self) -> int:
         """2 in the plane, 3 in space."""
-        return int(self.elements.shape[1])
+        return self.shape[1]
 
     @property
     def port_names(self) -> tuple[str, ...]:
@@ -84,72 +117,47 @@ class NaturalBody(Body):
     @property
     def freedoms(self) -> int:
         """Coordinates less internal constraints."""
-        e, d = self.elements.shape
+        e, d = self.shape
         return int(e * d - e * (e - 1) // 2)
 
     def kind(self) -> Hashable:
         """Bodies with equally many elements share a stack: their kernel is the same."""
-        return (NaturalBodies, *self.elements.shape)
+        return (NaturalBodies, *self.shape)
 
     def new_stack(self) -> NaturalBodies:
         """An empty stack for bodies with as many elements."""
-        return NaturalBodies(*self.elements.shape)
+        return NaturalBodies(*self.shape)
 
     # --- the mass matrix -------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def spans(self) -> Array:
         """w = (B - A, u, v) at the start, (e - 1, d); their transpose is X_0 of (A1.6)."""
-        q = self.elements
-        return np.concatenate([q[1:2] - q[0:1], q[2:]])
+        return spans_of(self.elements)
 
     def coordinates(self, offset: Array) -> Array:
         """c1, c2, c3 of a vector of the body: offset = c1 (B - A) + c2 u + c3 v (A1.8); shape (..., e - 1)."""
-        return np.asarray(offset @ np.linalg.pinv(self.spans)) if len(self.spans) else np.zeros((*offset.shape[:-1], 0))
+        return combined(offset, self.derived.inverse_spans[0])
 
     def weights(self, x: Array, *, point: bool) -> Array:
         """How a point (or direction) of the body is put together from its elements, (e,)."""
         c = self.coordinates(x - self.elements[0] if point else x)
         return element_weights(c, point=point)
 
-    @cached_property
+    @property
     def mass_matrix(self) -> Array:
         """(A1.12) without its unit matrices, (e, e)."""
-        mass, centre = self.mass_properties.mass, self.mass_properties.centre
-        if len(self.elements) == 1:
-            return np.array([[mass]])
-        a = self.coordinates(centre - self.elements[0])  # (A1.9)
-        # z = X_0^-1 J X_0^-T with J about A; parallel axes: J_A = J_G + m (G - A)(G - A)^T     (A1.10), (A1.11)
-        inverse = np.linalg.pinv(self.spans)
-        z = inverse.T @ self.mass_properties.second_moment @ inverse + mass * np.outer(a, a)
-        e = len(self.elements)
-        matrix = np.empty((e, e))
-        matrix[0, 0] = mass - 2 * mass * a[0] + z[0, 0]
-        matrix[0, 1:] = mass * a - z[0]
-        matrix[1:, 0] = matrix[0, 1:]
-        matrix[1:, 1:] = z
-        return matrix
+        return np.asarray(self.derived.mass_matrix[0])
 
-    @cached_property
+    @property
     def gram(self) -> Array:
         """The constants of the internal constraints (III.8): products of the vectors, (e - 1, e - 1)."""
-        return np.asarray(self.spans @ self.spans.T)
+        return np.asarray(self.derived.gram[0])
 
-    @cached_property
+    @property
     def initial_velocity(self) -> Array:
         """Velocities of the elements from the velocity of the mass centre and the angular velocity, (e, d)."""
-        d = self.dimension
-        shares = np.zeros(len(self.elements))
-        shares[:2] = 1.0  # points; the rest are directions
-        linear = np.zeros(d) if self.velocity is None else np.asarray(self.velocity, float)
-        arms = self.elements - shares[:, None] * self.mass_properties.centre
-        if self.angular_velocity is None:
-            turning = np.zeros_like(arms)
-        elif d == 2:
-            turning = float(np.asarray(self.angular_velocity)) * np.stack([-arms[:, 1], arms[:, 0]], axis=-1)
-        else:
-            turning = np.cross(np.asarray(self.angular_velocity, float), arms)
-        return shares[:, None] * linear + turning
+        return np.asarray(self.derived.initial_velocity[0])
 
     # --- what a record of states says --------------------------------------------------------------------------
 
@@ -162,15 +170,15 @@ class NaturalBody(Body):
             np.einsum("i,...ic->...c", row, a),
         )
 
-    @cached_property
+    @property
     def port_weights(self) -> dict[str, Array]:
         """How each port's point is put together from the elements."""
-        return {name: self.weights(np.asarray(port.point, float), point=True) for name, port in self.places.items()}
+        return dict(zip(self.port_names, self.derived.port_weights, strict=True))
 
-    @cached_property
+    @property
     def centre_weights(self) -> Array:
         """How the mass centre is put together from the elements."""
-        return self.weights(self.mass_properties.centre, point=True)
+        return np.asarray(self.derived.centre_weights[0])
 
     def mass_centre(self, q: Array) -> Array:
         """Position of the mass centre [m], shape (..., dimension)."""
@@ -216,6 +224,7 @@ class NaturalBody(Body):
         problems = self.check_data(name)
         if problems:
             return problems  # what follows would only repeat them
+        e, d = self.shape
         for port, place in self.places.items():
             try:
                 place.frame(f"port '{name}.{port}'")
@@ -223,7 +232,9 @@ class NaturalBody(Body):
                 problems.append(str(error))
             if not np.all(np.isfinite(np.asarray(place.point, float))):
                 problems.append(f"port '{name}.{port}' stands at {tuple(place.point)}; give finite numbers.")
-            elif self.mark_at_start(np.asarray(place.point, float)) is None:
+            elif (
+                e <= d and self.mark_at_start(np.asarray(place.point, float)) is None
+            ):  # vectors that span all reach any point
                 problems.append(
                     f"port '{name}.{port}' at {tuple(place.point)} lies off the line or plane of body '{name}', which has "
                     "no inertia across it and cannot follow that point; give the body inertia (Rod: radius=…; "
@@ -240,10 +251,9 @@ class NaturalBody(Body):
         return find_mark(self.elements, x, point=True)
 
 
-def element_weights(c: Array, *, point: bool) -> Array:
-    """x = A + c1 (B - A) + c2 u + c3 v as weights on A, B, u, v; a direction has no A of its own."""
-    first = (1.0 if point else 0.0) - (c[0] if len(c) else 0.0)
-    return np.array([first, *c])
+@recently
+def _derive(body: NaturalBody) -> NaturalRows:
+    return rows_of([body])
 
 
 def find_mark(q: Array, x: Array, *, point: bool) -> Mark | None:
@@ -256,25 +266,3 @@ def find_mark(q: Array, x: Array, *, point: bool) -> Mark | None:
     if np.linalg.norm(missed) > 1e-6 * size:
         return None
     return Mark(element_weights(c, point=point), np.array(x, float))
-
-
-def second_moment_from_inertia(inertia: Array) -> Array:
-    """J = 1/2 tr(I) 1 - I about the mass centre (A1.11)."""
-    return np.asarray(0.5 * np.trace(inertia) * np.eye(len(inertia)) - inertia)
-
-
-def principal(second_moment: Array) -> tuple[Array, Array]:
-    """Principal second moments, largest first, and their axes as rows."""
-    moments, axes = np.linalg.eigh(second_moment)
-    order = np.argsort(moments)[::-1]
-    moments, axes = moments[order], axes.T[order]
-    if len(axes) == 3 and np.linalg.det(axes) < 0:
-        axes[2] = -axes[2]
-    return moments, axes
-
-
-def rank(second_moment: Array, mass: float, size: float) -> int:
-    """In how many directions the mass extends."""
-    moments, _ = principal(second_moment)
-    scale = max(float(moments[0]), FLAT * mass * size**2)
-    return int(np.sum(moments > FLAT * scale)) if scale > 0 else 0

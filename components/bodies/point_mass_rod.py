@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from components.bodies.natural import MassProperties, NaturalBody
-from components.bodies.straight import check_straight, straight_elements
-from modular.elements import Array
+from components.bodies.laid_out import LaidOutBody
+from components.bodies.natural import NaturalBody
+from components.bodies.natural_many import Layout
+from components.bodies.short_sums import outer
+from components.bodies.straight import (
+    MOST,
+    check_straight,
+    ends_as_ports,
+    is_plain,
+    plain_length,
+    plain_motion,
+    points_of,
+    straight_elements,
+)
 from modular.port import Port
 
 
-@dataclass(frozen=True)
-class PointMassRod(NaturalBody):
+@dataclass(frozen=True, slots=True)
+class PointMassRod(LaidOutBody):
     """A massless rod between ports `start` and `end` [m] with a mass [kg] at each.
 
     Its mass matrix is diagonal, (VI.3). Optional: velocity of the mass centre [m/s], angular_velocity [rad/s].
@@ -28,24 +38,44 @@ class PointMassRod(NaturalBody):
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
 
-    @cached_property
+    @property
     def places(self) -> Mapping[str, Port]:
         """Its two ends."""
         return {"start": Port(self.start), "end": Port(self.end)}
 
-    @cached_property
-    def mass_properties(self) -> MassProperties:
-        """Of the two points."""
-        start, end = np.asarray(self.start, float), np.asarray(self.end, float)
-        first, second = self.masses
-        total = first + second
-        moment = first * second / total * np.outer(end - start, end - start)
-        return MassProperties(float(total), (first * start + second * end) / total, moment)
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Two points."""
+        return 2, len(self.start)
 
-    @cached_property
-    def elements(self) -> Array:
-        """A and B, the two masses."""
-        return straight_elements(self.start, self.end, full=False)
+    @classmethod
+    def lay_out(cls, bodies: Sequence[Self]) -> Layout:
+        """Of two points each: A and B, the two masses."""
+        n = len(bodies)
+        start, end = points_of((b.start for b in bodies), n), points_of((b.end for b in bodies), n)
+        first, second = points_of((b.masses for b in bodies), n).T
+        total = first + second
+        return Layout(
+            straight_elements(start, end, full=False),
+            total,
+            (first[:, None] * start + second[:, None] * end) / total[:, None],
+            (first * second / total)[:, None, None] * outer(end - start, end - start),
+            ends_as_ports(start, end),
+            np.full(n, 2),
+        )
+
+    def check(self, name: str) -> list[str]:
+        """Everything that is wrong with the data; the ends of a rod are ports that it can follow."""
+        return [] if self._plainly_sound() else NaturalBody.check(self, name)
+
+    def _plainly_sound(self) -> bool:
+        """A quick look at data as most people give them; what it does not pass is looked at closely."""
+        return (
+            plain_length(self.start, self.end) > 0.0
+            and is_plain(self.masses, 2)
+            and all(0.0 < mass < MOST for mass in self.masses)
+            and plain_motion(len(self.start), self.velocity, self.angular_velocity)
+        )
 
     def check_data(self, name: str) -> list[str]:
         """Masses that are not two positive numbers, a rod without length."""

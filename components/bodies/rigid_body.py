@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from components.bodies.natural import MassProperties, NaturalBody, principal, rank, second_moment_from_inertia
+from components.bodies.laid_out import LaidOutBody
+from components.bodies.mass_moments import principal, rank, second_moment_from_inertia
+from components.bodies.natural_many import Layout
+from components.bodies.recent import recently
+from components.bodies.short_sums import length
 from components.bodies.straight import across, check_motion
-from modular.elements import Array
+from modular.component import Component
+from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.port import Port
 
 
-@dataclass(frozen=True)
-class RigidBody(NaturalBody):
+@dataclass(frozen=True, slots=True)
+class RigidBody(LaidOutBody):
     """A rigid body, described in the world as it stands at the start.
 
     mass [kg]; inertia about the mass centre [kg m^2]: a number in the plane, in space a 3 x 3 tensor in world axes or
@@ -38,7 +42,7 @@ class RigidBody(NaturalBody):
     vectors: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        Component.__post_init__(self)
         if not isinstance(self.ports, Mapping):
             raise ModelError(
                 f"RigidBody: ports = {self.ports!r}; give a mapping from names to points, as {{'tip': (1, 0, 0)}}."
@@ -51,43 +55,28 @@ class RigidBody(NaturalBody):
         """The named ports."""
         return self.ports
 
-    @cached_property
+    @property
     def inertia_tensor(self) -> Array:
         """About the mass centre, in world axes at the start; in the plane the number itself."""
         inertia = np.asarray(self.inertia, float)
         return np.diag(inertia) if inertia.shape == (3,) else inertia
 
-    @cached_property
-    def mass_properties(self) -> MassProperties:
-        """Mass, centre and second moment; the plane knows only the trace of the latter, so it is taken round."""
-        centre = np.asarray(self.centre, float)
-        if len(centre) == 2:
-            return MassProperties(self.mass, centre, 0.5 * float(self.inertia_tensor) * np.eye(2))
-        return MassProperties(self.mass, centre, second_moment_from_inertia(self.inertia_tensor))
-
-    @cached_property
-    def elements(self) -> Array:
-        """A, B, u, v at the start."""
-        properties = self.mass_properties
-        moments, axes = principal(properties.second_moment)
-        needed = self._rank
-        if self.points is None:
-            reach = np.sqrt(moments[0] / properties.mass)  # radius of gyration: M is then as round as the body
-            points = [properties.centre, properties.centre + reach * axes[0]][: 1 + min(needed, 1)]
-        else:
-            points = [np.asarray(x, float) for x in self.points]
-        if self.vectors is None:
-            vectors = list(across(points[1] - points[0]))[: needed - 1] if needed > 1 else []
-        else:
-            vectors = [np.asarray(x, float) for x in self.vectors]
-        return np.array([*points, *vectors])
+    @classmethod
+    def lay_out(cls, bodies: Sequence[Self]) -> Layout:
+        """From the principal axes, where points and vectors are left out."""
+        mass, centre, second_moment, ports, counts, ranks = (
+            _mass_and_ports(bodies[0]) if len(bodies) == 1 else _masses_and_ports(bodies)
+        )
+        if np.any(ranks != ranks[0]):
+            raise ModelError(
+                f"RigidBody: bodies of ranks {np.unique(ranks).tolist()}; lay out those of one rank together."
+            )
+        elements = _elements_of(bodies, centre, second_moment, mass, int(ranks[0]))
+        return Layout(elements, mass, centre, second_moment, ports, counts)
 
     @property
     def _rank(self) -> int:
-        size = max(
-            [float(np.linalg.norm(np.asarray(p.point, float) - self.centre)) for p in self.ports.values()] + [0.0]
-        )
-        return rank(self.mass_properties.second_moment, self.mass, size)
+        return int(_mass_and_ports(self)[-1][0])
 
     def check_data(self, name: str) -> list[str]:
         """Negative mass, impossible inertia, coplanar vectors, ports of the wrong dimension."""
@@ -168,6 +157,47 @@ class RigidBody(NaturalBody):
             ports={"left": (0.1, 0.2, -0.1), "right": (0.9, -0.7, 0.5)},
             velocity=(0.3, -0.2, 0.1), angular_velocity=(0.7, -0.4, 0.9),
         )  # fmt: skip
+
+
+def _masses_and_ports(bodies: Sequence[RigidBody]) -> tuple[Array, Array, Array, Array, Indices, Indices]:
+    """Masses, mass centres, second moments, points of the ports, numbers of ports, and in how many directions mass extends."""
+    mass = np.array([b.mass for b in bodies], float)
+    centre = np.array([b.centre for b in bodies], float)
+    d = centre.shape[1]
+    inertia = np.array([b.inertia_tensor for b in bodies])
+    # the plane knows only the trace of the second moment, so it is taken round
+    moment = 0.5 * inertia[:, None, None] * np.eye(2) if d == 2 else second_moment_from_inertia(inertia)
+    counts = np.array([len(b.ports) for b in bodies], np.int64)
+    ports = np.array([p.point for b in bodies for p in b.ports.values()], float).reshape(-1, d)
+    owner = np.repeat(np.arange(len(bodies)), counts)
+    farthest = np.zeros(len(bodies))
+    np.fmax.at(farthest, owner, length(ports - centre[owner]))
+    return mass, centre, moment, ports, counts, rank(moment, mass, farthest)
+
+
+@recently
+def _mass_and_ports(body: RigidBody) -> tuple[Array, Array, Array, Array, Indices, Indices]:
+    return _masses_and_ports([body])
+
+
+def _elements_of(bodies: Sequence[RigidBody], centre: Array, second_moment: Array, mass: Array, needed: int) -> Array:
+    """A, B, u, v of bodies of one rank: given by hand, or A at the mass centre and the rest along principal axes."""
+    n, d = centre.shape
+    moments, axes = principal(second_moment)
+    reach = np.sqrt(moments[:, 0] / mass)  # radius of gyration: M is then as round as the body
+    points = np.stack([centre, centre + reach[:, None] * axes[:, 0]], axis=1)[:, : 1 + min(needed, 1)]
+    for k, body in enumerate(bodies):
+        if body.points is not None:
+            points[k] = body.points
+    if needed < 2:
+        return points
+    given = {k: body.vectors for k, body in enumerate(bodies) if body.vectors is not None}
+    vectors = np.empty((n, needed - 1, d))
+    rest = np.array([k for k in range(n) if k not in given], np.int64)
+    vectors[rest] = across(points[rest, 1] - points[rest, 0])[:, : needed - 1]
+    for k, value in given.items():
+        vectors[k] = value
+    return np.concatenate([points, vectors], axis=1)
 
 
 def find_off_line(body: RigidBody) -> bool:

@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from components.bodies.short_sums import cross, length
 from modular.elements import Array
 
+NUMBERS = frozenset({float, int})
+LEAST, MOST = 1e-200, 1e18  # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
 
-def straight_elements(start: Sequence[float], end: Sequence[float], *, full: bool) -> Array:
-    """A and B at the ends and, for a full body in space, u and v across."""
-    a, b = np.asarray(start, float), np.asarray(end, float)
-    return np.array([a, b, *across(b - a)]) if full else np.array([a, b])
+
+def points_of(places: Iterable[Sequence[float]], count: int) -> Array:
+    """Points of `count` bodies as rows, (n, d)."""
+    return np.fromiter((x for place in places for x in place), float).reshape(count, -1)
+
+
+def ends_as_ports(start: Array, end: Array) -> Array:
+    """Start and end of each body in turn, (2 n, d)."""
+    return np.stack([start, end], axis=1).reshape(-1, start.shape[1])
+
+
+def straight_elements(start: Array, end: Array, *, full: bool) -> Array:
+    """A and B at the ends and, for full bodies in space, u and v across, (n, e, d)."""
+    ends = np.stack([start, end], axis=1)
+    return np.concatenate([ends, across(end - start)], axis=1) if full else ends
 
 
 def across(x: Array) -> Array:
-    """Unit vectors completing `x` to an orthogonal, right-handed basis, as rows."""
-    x = x / np.linalg.norm(x)
-    if len(x) == 2:
-        return np.array([[-x[1], x[0]]])
-    u = np.cross(x, np.eye(3)[np.argmin(np.abs(x))])
-    u /= np.linalg.norm(u)
-    return np.array([u, np.cross(x, u)])
+    """Unit vectors completing `x` to an orthogonal, right-handed basis, as rows, (..., d - 1, d)."""
+    x = x / length(x)[..., None]
+    if x.shape[-1] == 2:
+        return np.stack([-x[..., 1], x[..., 0]], axis=-1)[..., None, :]
+    u = cross(x, np.eye(3)[np.argmin(np.abs(x), axis=-1)])
+    u /= length(u)[..., None]
+    return np.stack([u, cross(x, u)], axis=-2)
+
+
+def plain_length(start: Sequence[float], end: Sequence[float]) -> float:
+    """How far two points of plain finite numbers, both in the plane or both in space, are apart; else 0 [m].
+
+    A quick look at data as most people give them; what it does not pass may still be sound (`check_straight`).
+    """
+    if start.__class__ is not tuple or end.__class__ is not tuple or not NUMBERS.issuperset(map(type, start + end)):
+        return 0.0
+    try:
+        if len(start) == 3 == len(end):
+            x, y, z = end[0] - start[0], end[1] - start[1], end[2] - start[2]
+            square = x * x + y * y + z * z
+        elif len(start) == 2 == len(end):
+            x, y = end[0] - start[0], end[1] - start[1]
+            square = x * x + y * y
+        else:
+            return 0.0
+    except OverflowError:  # a whole number beyond all floats
+        return 0.0
+    return float(square**0.5) if LEAST < square < MOST else 0.0  # also where a number is not finite
+
+
+def plain_motion(d: int, velocity: Sequence[float] | None, angular_velocity: Sequence[float] | float | None) -> bool:
+    """Whether initial velocities are left out or plain finite numbers of the right size; a quick look as above."""
+    return (velocity is None or is_plain(velocity, d)) and (
+        angular_velocity is None or is_plain(angular_velocity if d == 3 else (angular_velocity,), 2 * d - 3)
+    )
+
+
+def is_plain(values: object, size: int) -> bool:
+    """Whether values are a tuple of so many plain finite numbers."""
+    if not isinstance(values, tuple) or len(values) != size or not NUMBERS.issuperset(map(type, values)):
+        return False
+    return all(-MOST < value < MOST for value in values)
 
 
 def check_straight(

@@ -16,10 +16,12 @@ def build(bodies: int = 10, radius: float = 0.005) -> Assembly:
         raise ModelError(f"chain: bodies = {bodies}; give a whole number from 1 on.")
     length, mass = 0.1, 0.1  # [m], [kg]
     chain = Assembly(gravity=(0.0, 0.0, -9.81), title="chain")
+    places = [(k * length, 0.0, 0.0) for k in range(bodies + 1)]
     for k in range(bodies):
-        chain.add(f"rod{k}", Rod((k * length, 0.0, 0.0), ((k + 1) * length, 0.0, 0.0), mass, radius))
-    chain.join("hook", Spherical(), "ground", "rod0.start")
+        chain.add(f"rod{k}", Rod(places[k], places[k + 1], mass, radius))
+    ball = Spherical()
+    chain.join("hook", ball, "ground", "rod0.start")
     for k in range(1, bodies):
-        chain.join(f"ball{k}", Spherical(), f"rod{k - 1}.end", f"rod{k}.start")
+        chain.join(f"ball{k}", ball, f"rod{k - 1}.end", f"rod{k}.start")
     chain.suggested = {"dt": 1e-4, "until": 1.0}
     return chain

@@ -1,0 +1,163 @@
+"""What follows from the data of bodies: the same for one and for many, and what mechanics says."""
+
+import dataclasses
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import scenarios
+from components import PointMassRod, RigidBody, Rod
+from components.bodies.natural_many import rows_of
+from components.bodies.short_sums import combined, cross, dot, inverted, length, outer, product, trace
+from modular import ModelError
+
+SHAPES = [(1, 3), (1, 2), (2, 2), (2, 3), (3, 2), (4, 3)]
+PER_BODY = [
+    f.name for f in dataclasses.fields(rows_of([Rod.example()])) if f.name not in ("port_weights", "port_starts")
+]
+
+
+def some_bodies(shape, count):
+    """Bodies of all types that have this shape, in mixed order, some with initial velocities or elements by hand."""
+    rng = np.random.default_rng(sum(shape))
+    return [some_body(shape, rng) for _ in range(count)]
+
+
+def some_body(shape, rng):
+    e, d = shape
+    start, end, velocity = rng.normal(size=(3, d))
+    spin = float(rng.normal()) if d == 2 else rng.normal(size=3)
+    motion = {"velocity": velocity, "angular_velocity": spin} if rng.random() < 0.5 else {}
+    mass, kind = rng.uniform(0.1, 5.0), rng.integers(3)
+    if e == 2 and kind == 0:
+        return PointMassRod(start, end, rng.uniform(0.1, 2.0, 2), **motion)
+    if shape == (2, 2) or (e == 2 and kind == 1) or (e == 4 and kind < 2):
+        radius = {(2, 2): 0.03, (2, 3): 0.0, (4, 3): rng.uniform(0.01, 0.1)}[
+            shape
+        ]  # in the plane it counts for nothing
+        return Rod(start, end, mass, radius, **motion)
+    if e < 3:
+        axis = (e - 1) * np.eye(d)[0]
+        inertia = 0.0 if d == 2 else (0.0, 0.3 * (e - 1), 0.3 * (e - 1))
+        ports = {f"p{k}": start + k * axis for k in range(rng.integers(3))}
+        return RigidBody(mass=mass, inertia=inertia, centre=start, ports=ports, **motion)
+    ports = {f"p{k}": x for k, x in enumerate(rng.normal(size=(rng.integers(4), d)))}
+    inertia = 0.4 if d == 2 else np.diag([0.3, 0.25, 0.2]) + 0.02 * (1 - np.eye(3))
+    points = (start, end) if rng.random() < 0.5 else None
+    return RigidBody(mass=mass, inertia=inertia, centre=start, ports=ports, points=points, **motion)
+
+
+def port_rows(rows, k):
+    return rows.port_weights[rows.port_starts[k] : rows.port_starts[k + 1]]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_body_alone_has_the_same_bits_as_among_many(shape):
+    bodies = some_bodies(shape, 257)
+    for body in bodies:
+        assert body.check("body") == [] and body.shape == shape
+    for count in (257, 64, 3, 2):
+        rows = rows_of(bodies[-count:])
+        assert rows.elements.shape == (count, *shape)
+        for k in range(0, count, max(1, count // 40)):
+            body = bodies[len(bodies) - count + k]
+            alone = rows_of([body])
+            for name in PER_BODY:
+                assert getattr(rows, name)[k].tobytes() == getattr(alone, name)[0].tobytes(), name
+            assert port_rows(rows, k).tobytes() == alone.port_weights.tobytes()
+            assert body.mass_matrix.tobytes() == rows.mass_matrix[k].tobytes()
+            assert list(body.port_weights) == list(body.port_names)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_rows_of_bodies_are_what_mechanics_says(shape):
+    e, d = shape
+    bodies = some_bodies(shape, 40)
+    rows = rows_of(bodies)
+    for k, body in enumerate(bodies):
+        elements = rows.elements[k]
+        size = max(1.0, np.abs(elements).max())
+        assert rows.centre_weights[k] @ elements == pytest.approx(rows.centre[k], abs=1e-13 * size)
+        points = np.array([place.point for place in body.places.values()]).reshape(-1, d)
+        assert np.allclose(port_rows(rows, k) @ elements, points, rtol=0, atol=1e-12 * size)
+        mass, inverse = rows.mass_matrix[k], rows.inverse_mass[k]
+        assert np.allclose(inverse @ mass, np.eye(e), rtol=0, atol=1e-13 * np.linalg.cond(mass))
+        assert np.allclose(rows.root[k] @ rows.root[k].T, inverse, rtol=1e-12, atol=1e-14 * np.abs(inverse).max())
+        fall = rows.fall[k]
+        assert fall @ mass @ fall == pytest.approx(body.total_mass, rel=1e-12)  # all points move alike: a particle
+        assert rows.slip[k] == pytest.approx(body.total_mass**-0.5, rel=1e-15)
+
+        jacobian = closure_jacobian(np.concatenate([elements[1:2] - elements[:1], elements[2:]]))
+        local = jacobian @ np.kron(inverse, np.eye(d)) @ jacobian.T
+        assert np.allclose(rows.local[k], local, rtol=1e-11, atol=1e-13 * np.abs(local).max(initial=0.0))
+
+        moment = rows.second_moment[k]
+        directions = rows.axes[k] @ elements
+        if e == 4:  # all three axes turn it
+            inertia = np.trace(moment) * np.eye(3) - moment
+            assert np.allclose(directions.T @ directions @ inertia, np.eye(3), atol=1e-12 * np.linalg.cond(inertia))
+            assert rows.spin[k] == 0.0
+        elif e > 1:
+            assert rows.spin[k] == pytest.approx(np.trace(moment) ** -0.5, rel=1e-14)
+            assert not rows.axes[k].any()
+        else:
+            assert rows.spin[k] == 0.0 and not rows.axes[k].any()
+
+
+def closure_jacobian(w):
+    """H of the internal constraints w_a . w_b (halved where a = b), row by row."""
+    vectors, d = w.shape
+    rows = []
+    for a in range(vectors):
+        for b in range(a, vectors):
+            by_vector = np.zeros((vectors, d))
+            by_vector[a] += w[b] * (1.0 if a != b else 0.5)
+            by_vector[b] += w[a] * (1.0 if a != b else 0.5)
+            by_element = np.zeros((vectors + 1, d))
+            by_element[1:] = by_vector
+            by_element[0] = -by_vector[0]
+            rows.append(by_element.ravel())
+    return np.array(rows).reshape(-1, (vectors + 1) * d)
+
+
+def test_bodies_of_different_shapes_are_refused_together():
+    slender, full = Rod((0, 0, 0), (1, 0, 0), 1.0), Rod((0, 0, 0), (1, 0, 0), 1.0, 0.1)
+    box = RigidBody.example(3)
+    for bodies in ([slender, full], [slender, box], []):
+        with pytest.raises(ModelError, match="give"):
+            rows_of(bodies)
+
+
+def test_written_out_sums_are_those_of_the_library():
+    rng = np.random.default_rng(3)
+    a, b, c = rng.normal(size=(5, 3, 4)), rng.normal(size=(5, 4, 2)), rng.normal(size=(5, 4))
+    x, y, square = rng.normal(size=(5, 3)), rng.normal(size=(5, 3)), rng.normal(size=(5, 3, 3))
+    for ours, theirs in (
+        (product(a, b), a @ b),
+        (combined(c, b), np.einsum("nk,nkj->nj", c, b)),
+        (dot(x, y), np.einsum("nk,nk->n", x, y)),
+        (length(x), np.linalg.norm(x, axis=1)),
+        (outer(x, y), np.einsum("ni,nj->nij", x, y)),
+        (cross(x, y), np.cross(x, y)),
+        (trace(square), np.trace(square, axis1=1, axis2=2)),
+        (inverted(square) @ square, np.broadcast_to(np.eye(3), square.shape)),
+    ):
+        assert np.allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_descriptions_stay_small_whatever_has_been_asked_of_them():
+    """Numbers, names and edges: 0.7 kB per body of a chain; arrays that follow from them are not kept."""
+    count = 2000
+    scenarios.load("chain", bodies=3)
+    tracemalloc.start()
+    try:
+        chain = scenarios.load("chain", bodies=count)
+        built = tracemalloc.get_traced_memory()[0] / count
+        for body in chain.bodies.values():
+            assert body.mass_matrix.shape == (4, 4)
+        asked = tracemalloc.get_traced_memory()[0] / count
+    finally:
+        tracemalloc.stop()
+    assert built < 800.0
+    assert asked < built + 2e6 / count  # the rows of the bodies last asked for, whatever their number
