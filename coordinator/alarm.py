@@ -8,7 +8,7 @@ import numpy as np
 
 from coordinator.score import Part
 from coordinator.system import System
-from modular.ledger import LEAKED, leak_loop
+from modular.ledger import LEAKED, Booked, leak_loop
 
 
 class LeakWarning(UserWarning):
@@ -27,9 +27,10 @@ class Alarm:
         if self.limit is None:
             return []
         system.elements.alarm[0] = self.limit
-        for stack in system.booked:
+        own = [stack for stack in system.booked if isinstance(stack, Booked)]
+        for stack in own:
             stack.loops["leak"] = leak_loop
-        return [(stack, "leak") for stack in system.booked]
+        return [(stack, "leak") for stack in own]
 
     def ring(self, system: System, time: float) -> dict[str, float]:
         """Names that have just passed the limit, with their leak [J]."""
@@ -38,8 +39,9 @@ class Alarm:
         found: dict[str, float] = {}
         for stack in system.booked:
             leaks = stack.ledger[: stack.count, LEAKED]
-            for row in np.flatnonzero((np.abs(leaks) > self.limit) & (stack.rung[: stack.count] == 0)):
-                stack.rung[row] = 1
+            for row in np.flatnonzero(np.abs(leaks) > self.limit):
+                if isinstance(stack, Booked):
+                    stack.rung[row] = 1
                 name = stack.names[row]
                 if name not in self._rung:
                     self._rung.add(name)

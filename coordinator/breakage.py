@@ -9,11 +9,11 @@ import numpy as np
 from coordinator.score import Part
 from coordinator.system import JointHome, System
 from modular.assembly import JointEdge
-from modular.elements import GAIN_STEP, Array, Elements, Indices
+from modular.elements import GAIN_STEP, Array, Indices
 from modular.errors import ModelError
 from modular.loop import FINE, loop
 from modular.stack import Stack
-from modular.table import Table
+from modular.views import View
 
 TICKS = 20  # shortest window
 
@@ -100,7 +100,7 @@ class Breakage:
 
 
 @loop
-def watch_loop(start: int, stop: int, watched: Table, elements: Elements) -> int:
+def watch_loop(start: int, stop: int, watched: View, elements: View) -> int:
     """J and S of every limited joint, by the trapezoidal rule with their fading; the first that breaks, or -1."""
     dt, broken = elements.clock[GAIN_STEP], FINE
     for n in range(start, stop):

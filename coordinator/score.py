@@ -14,7 +14,13 @@ from modular.elements import GAIN_STEP, STEP, TIME, Elements
 from modular.table import Table
 
 Part = tuple[Any, str]
-ARGUMENTS = {"predict": STEP, "correct": STEP, "account": STEP, "exert": TIME, "ask": GAIN_STEP}  # what methods are told
+ARGUMENTS = {
+    "predict": STEP,
+    "correct": STEP,
+    "account": STEP,
+    "exert": TIME,
+    "ask": GAIN_STEP,
+}  # what methods are told
 
 
 def compiled(part: Part) -> bool:

@@ -1,8 +1,9 @@
 """Blocks: small matrices of known shape inside kernels, of plain numbers or of lanes.
 
 A block is a pointer with a shape that the compiler knows. `room` and `like` make fresh ones on the stack of the machine,
-where a loop may use them over and over at no cost (they belong to the function that made them, so none may return them); rows of a component's columns are blocks too (modular/views.py). Kernels
-read and write them as they read and write arrays: `m[i, j]`, `m.shape`, `m[i]` for a row, `m[i, :] = 0.0`.
+where a loop may use them over and over at no cost; they belong to the function that made them, so none may return them.
+Rows of a component's columns are blocks too (modular/views.py). Kernels read and write them as they read and write arrays:
+`m[i, j]`, `m.shape`, `m[i]` for a row, `m[i, :] = 0.0`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from math import prod
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils
+from numba.core import types as numba_types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, overload_attribute, register_model
 
-from modular.lanes import NUMBER, SCALARS, SMALL, VECTOR, WHOLE, lanes
+from modular.lanes import NUMBER, SCALARS, SMALL, VECTOR, WHOLE, lanes, types
 
 
 def machine_type(item: types.Type) -> ir.Type:
@@ -25,7 +27,7 @@ def machine_type(item: types.Type) -> ir.Type:
     return VECTOR if item == lanes else WHOLE if item == types.int64 else NUMBER
 
 
-class BlockType(types.Type):
+class BlockType(numba_types.Type):
     """A matrix of known shape; items are lanes, float64 or int64."""
 
     def __init__(self, item: types.Type, shape: Sequence[int]) -> None:
@@ -145,8 +147,7 @@ def _read(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
 class _Write(AbstractTemplate):
     def generic(self, arguments: tuple[types.Type, ...], keywords: dict[str, Any]) -> Any:
         block, at, value = arguments
-        fits = isinstance(block, BlockType) and (found := split_index(at)) is not None
-        if not fits or sum(found) > len(block.shape):
+        if not isinstance(block, BlockType) or (found := split_index(at)) is None or sum(found) > len(block.shape):
             return None
         if value == lanes and block.item != lanes:
             return None

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from modular.loop import FINE, loop
 from modular.table import Table
+from modular.views import View
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -80,7 +81,7 @@ class Elements(Table):
 
 
 @loop
-def forget_loads_loop(start: int, stop: int, table: Table, elements: Elements) -> int:
+def forget_loads_loop(start: int, stop: int, table: View, elements: View) -> int:
     """Nobody asks anything of the bodies yet."""
     for n in range(start, stop):
         for i in range(RIGID):
@@ -90,7 +91,7 @@ def forget_loads_loop(start: int, stop: int, table: Table, elements: Elements) -
 
 
 @loop
-def take_bounds_loop(start: int, stop: int, table: Table, elements: Elements) -> int:
+def take_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
     """What has been asked so far is what springs and dampers of forces ask; joints ask anew."""
     for n in range(start, stop):
         table.taken[n] = table.bound[n]

@@ -18,6 +18,7 @@ import numpy as np
 from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.loop import Loop
 from modular.side import Mark, Side
 
 
@@ -33,7 +34,7 @@ class JointForm:
     """
 
     name: str
-    linearise: Callable[..., None]
+    linearise: Loop | Callable[..., None]
     first: int  # elements read on the first side
     second: int
     rows: int
@@ -41,7 +42,9 @@ class JointForm:
     locks: int  # independent directions locked
     rotations: int  # of them rotations
     marker: int = 0  # numbers fixed when the joint is made
-    coincident: int = 0  # leading rows that say P_a = P_b, the first elements of both sides: their Jacobians are -1 and 1
+    coincident: int = (
+        0  # leading rows that say P_a = P_b, the first elements of both sides: their Jacobians are -1 and 1
+    )
     turns: bool = True  # whether its seen masses change as the bodies turn
     holonomic: bool = True  # False: its rows lock velocities only, errors stay zero (Séguy 2003, IV.2.b)
 

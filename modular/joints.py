@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
 from modular import seen_mass
 from modular.blocks import like, shaped
@@ -12,8 +12,7 @@ from modular.kernel import kernel
 from modular.lanes import LANES, lanes
 from modular.ledger import STORED, Booked, account_loop
 from modular.loop import FINE, Loop, loop
-from modular.table import Table
-from modular.views import fetch, gather, scatter, spots, store, store_item, store_one
+from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
 
 
 class Joints(Booked):
@@ -31,6 +30,7 @@ class Joints(Booked):
     seen_second: Array
     compliance: Array  # W = J M^-1 J^T over both bodies, (n, m, m)
     wrench: Array  # force [N] and moment [N m] on the second side, as last worked out
+    rule: Array  # settings of the rule that chooses the stiffness
     block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
 
     def __init__(self, form: JointForm, dimension: int) -> None:
@@ -64,7 +64,8 @@ class Joints(Booked):
         if isinstance(self.form.linearise, Loop):
             self.play("linearise", elements)
             return
-        self.form.linearise(
+        function: Callable[..., None] = self.form.linearise
+        function(
             self.count, self.first, self.second, self.marker, elements.position, self.error, self.on_first, self.on_second
         )  # fmt: skip
 
@@ -110,7 +111,7 @@ desk_of = shaped(lanes, lambda joints: [joints.shape_of(name) for name in ON_DES
 
 
 @kernel
-def look(joints: Table, elements: Table, n: int, stop: int, desk: tuple[Array, ...]) -> tuple[Array, ...]:
+def look(joints: View, elements: View, n: int, stop: int, desk: tuple[Array, ...]) -> tuple[Array, ...]:
     """Elements of both sides of four joints, the numbers fixed when they were made, and empty rows to be filled in."""
     a, b, marker, error, on_first, on_second = desk
     gather(elements.position, spots(joints.first, n, stop), a)
@@ -123,7 +124,7 @@ def look(joints: Table, elements: Table, n: int, stop: int, desk: tuple[Array, .
 
 
 @kernel
-def keep(joints: Table, n: int, stop: int, error: Array, on_first: Array, on_second: Array) -> None:
+def keep(joints: View, n: int, stop: int, error: Array, on_first: Array, on_second: Array) -> None:
     """What was filled in becomes the rows of four joints."""
     store(error, joints.error, n, stop)
     store(on_first, joints.on_first, n, stop)
@@ -164,7 +165,7 @@ def pull_back(leading: int, jacobian: Array, sign: float, effort: Array, force: 
 
 
 @loop
-def measure_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
+def measure_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Rates of the errors of joints that are linearised."""
     on_first, on_second, rate = like(joints.on_first), like(joints.on_second), like(joints.rate)
     a, b = like(joints.first_side), like(joints.second_side)
@@ -179,7 +180,7 @@ def measure_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
 
 
 @loop
-def exert_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
+def exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Explicit penalty, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars.
 
     The preload is what marks set off by K^-1 sigma_0 would give (coordinator/equilibrium.py); its energy is sigma_0 . phi.
@@ -228,7 +229,7 @@ def exert_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
 
 
 @loop
-def wrench_loop(start: int, stop: int, joints: Table, elements: Table) -> int:
+def wrench_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Force on the second side and moment about its point: the sum of e x f over its directions e."""
     size, sides = joints.first_side.shape[1], joints.second_side.shape[0]
     x, force = elements.position, elements.force

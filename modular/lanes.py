@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils
+from numba.core import types as numba_types
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
 
+types: Any = numba_types  # it lists its names at run time
 LANES = 4
 NUMBER = ir.DoubleType()
 WHOLE = ir.IntType(64)
@@ -27,7 +29,7 @@ VECTOR = ir.VectorType(NUMBER, LANES)
 SCALARS = (types.Float, types.Integer)
 
 
-class LanesType(types.Type):
+class LanesType(numba_types.Type):
     """The type of four numbers side by side."""
 
     def __init__(self) -> None:

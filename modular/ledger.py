@@ -11,6 +11,9 @@ leaked                    what the others leave open: the work of the scheme
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from modular.blocks import like
@@ -19,8 +22,7 @@ from modular.kernel import kernel
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.stack import Stack
-from modular.table import Table
-from modular.views import Spots, fetch, fetch_one, gather, scatter, spots, store, store_one
+from modular.views import Spots, View, fetch, fetch_one, gather, scatter, spots, store, store_one
 
 LEDGER = ("work_first", "work_second", "stored", "dissipated", "supplied", "released", "impact", "leaked")
 WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED = range(len(LEDGER))
@@ -47,11 +49,11 @@ class Booked(Stack):
         self.fixed("first_side", first, dimension)  # shapes of what it reads and writes on either side
         self.fixed("second_side", second, dimension)
 
-    def add_row(self, name: str) -> int:
-        """A fresh row whose books are still to be opened."""
-        row = super().add_row(name)
-        self.fresh[row] = 1
-        return row
+    def add_rows(self, names: Sequence[str]) -> slice:
+        """Fresh rows whose books are still to be opened."""
+        rows = super().add_rows(names)
+        self.fresh[rows] = 1
+        return rows
 
     def bounds(self, elements: Elements) -> Array:
         """The larger of the two bodies' answers to what the rows ask of them, per row."""
@@ -79,7 +81,7 @@ class Booked(Stack):
 
 
 @kernel
-def work_of(force: Array, force_before: Array, velocity: Array, velocity_before: Array, dt: float) -> float:
+def work_of(force: Array, force_before: Array, velocity: Array, velocity_before: Array, dt: float) -> Any:
     """Work of the forces on some elements during a tick.
 
     Mean force times mean velocity times dt: with gamma = 1/2 the work of all forces on a body is then exactly the
@@ -93,7 +95,7 @@ def work_of(force: Array, force_before: Array, velocity: Array, velocity_before:
 
 
 @kernel
-def work_on(elements: Elements, where: Spots, side: Array) -> Array:
+def work_on(elements: View, where: Spots, side: Array) -> Any:
     """Work of four rows of a stack on the elements of one side; the elements remember force and velocity for the next tick."""
     force, force_before, velocity, velocity_before = like(side), like(side), like(side), like(side)
     gather(elements.force, where, force)
@@ -115,7 +117,7 @@ def close(book: Array) -> None:
 
 
 @loop
-def account_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+def account_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """What each row did to its sides, holds, took, and what is left without a name."""
     book = like(stack.ledger)
     for n in range(start, stop, LANES):
@@ -131,7 +133,7 @@ def account_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
 
 
 @loop
-def supply_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """A force from outside: what it does to its side it brings along."""
     book = like(stack.ledger)
     for n in range(start, stop, LANES):
@@ -145,7 +147,7 @@ def supply_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
 
 
 @loop
-def close_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+def close_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """Close every book."""
     for n in range(start, stop):
         close(stack.ledger[n])
@@ -153,7 +155,7 @@ def close_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
 
 
 @loop
-def leak_loop(start: int, stop: int, stack: Table, elements: Table) -> int:
+def leak_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """The first row that leaks more than the alarm allows and has not been told yet, or -1."""
     for n in range(start, stop):
         if stack.rung[n] == 0 and abs(stack.ledger[n, LEAKED]) > elements.alarm[0]:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from modular.kernel import kernel
-from modular.lanes import WHOLE
+from modular.lanes import WHOLE, types
 from modular.views import ViewType
 
 if TYPE_CHECKING:

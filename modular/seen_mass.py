@@ -8,12 +8,11 @@ element rows, so a joint needs nothing but what its two neighbours report.
 from typing import Any
 
 from modular.blocks import like, shaped
-from modular.elements import MODES, RIGID, Array, Elements
+from modular.elements import MODES, RIGID, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, given, lanes, share
 from modular.loop import FINE, loop
-from modular.table import Table
-from modular.views import fetch, gather, scatter, spots, store
+from modular.views import View, fetch, gather, scatter, spots, store
 
 
 @kernel
@@ -32,7 +31,7 @@ responses = shaped(lanes, lambda side: [(side[0], side[1], MODES)])
 
 
 @kernel
-def see_rows(start: int, stop: int, joints: Table, elements: Elements, modes: int) -> None:
+def see_rows(start: int, stop: int, joints: View, elements: View, modes: int) -> None:
     """G on both sides and W = G_a G_a^T + G_b G_b^T of every joint."""
     on_first, on_second, compliance = like(joints.on_first), like(joints.on_second), like(joints.compliance)
     seen_first, seen_second = like(joints.seen_first), like(joints.seen_second)
@@ -61,14 +60,14 @@ def see_rows(start: int, stop: int, joints: Table, elements: Elements, modes: in
 
 
 @loop
-def see_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def see_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """What joints see of bodies that move as rigid ones."""
     see_rows(start, stop, joints, elements, RIGID)
     return FINE
 
 
 @loop
-def see_all_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def see_all_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """What joints see of bodies whose coordinates are free of each other."""
     see_rows(start, stop, joints, elements, MODES)
     return FINE
@@ -78,7 +77,7 @@ matrix = shaped(lanes, lambda _: [(3, 3), (3, 3), (3, 3), (3, 3)])
 
 
 @loop
-def weigh_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def weigh_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Seen mass of every joint as a matrix: translations one isotropic number, rotations W_rr^-1 (pseudo-inverse).
 
     The isotropic number is the inverse of the trace, which neither a turn of the bodies nor one of the world changes; its
@@ -148,7 +147,7 @@ loads = shaped(lanes, lambda _: [(RIGID, RIGID), (RIGID, RIGID)])
 
 
 @kernel
-def ask_rows(start: int, stop: int, joints: Table, elements: Elements) -> None:
+def ask_rows(start: int, stop: int, joints: View, elements: View) -> None:
     """Share each joint's block E between its bodies and write G^T (E / theta) G for each side.
 
     theta_a + theta_b = 1 in the proportions of the two compliances, translations and rotations each on their own. A body
@@ -177,7 +176,7 @@ def ask_rows(start: int, stop: int, joints: Table, elements: Elements) -> None:
 
 
 @loop
-def ask_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def ask_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Tell the bodies what the blocks of joints ask of them."""
     ask_rows(start, stop, joints, elements)
     return FINE
@@ -203,4 +202,3 @@ def add_load(seen: Array, block: Array, start: int, stop: int, factor: Any, load
             for p in range(RIGID):
                 for q in range(RIGID):
                     load[p, q] += weight * seen[i, p] * seen[j, q]
-

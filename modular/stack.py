@@ -7,6 +7,8 @@ took hold of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from modular.table import Table
 
 
@@ -28,14 +30,18 @@ class Stack(Table):
 
     def add_row(self, name: str) -> int:
         """A fresh row of zeros at the end."""
-        if self.count == self._capacity:
-            self.grow(2 * self._capacity)
-        row = self.count
+        return int(self.add_rows([name]).start)
+
+    def add_rows(self, names: Sequence[str]) -> slice:
+        """Fresh rows of zeros at the end."""
+        first, last = self.count, self.count + len(names)
+        if last > self._capacity:
+            self.grow(max(last, 2 * self._capacity) if first else last)
         for column in self._columns:
-            getattr(self, column)[row] = 0
-        self.names.append(name)
-        self.row[name] = row
-        return row
+            getattr(self, column)[first:last] = 0
+        self.names += names
+        self.row.update(zip(names, range(first, last), strict=True))
+        return slice(first, last)
 
     def remove_row(self, name: str) -> None:
         """Let the last row take the place of a leaving one."""

@@ -22,7 +22,8 @@ from math import prod
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils
+from numba.core import types as numba_types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import (
     intrinsic,
@@ -34,13 +35,14 @@ from numba.extending import (
 )
 
 from modular.blocks import BlockType, machine_type, offset, places, split_index
-from modular.lanes import LANES, VECTOR, WHOLE, index, lanes, mask
+from modular.lanes import LANES, VECTOR, WHOLE, index, lanes, mask, types
 
+View = Any  # what the sides of a loop are: tables, as they look inside compiled code
 Field = tuple[str, bool, str, tuple[int, ...]]  # name, whether it has a row per component, type of its numbers, shape
 POINTER = WHOLE.as_pointer()
 
 
-class RowsType(types.Type):
+class RowsType(numba_types.Type):
     """A column: rows of equal shape. The first size of a row may be unknown (0): rows are as far apart as `pitch` says."""
 
     def __init__(self, item: types.Type, shape: Sequence[int]) -> None:
@@ -63,14 +65,14 @@ class RowsModel(models.StructModel):
         super().__init__(manager, kind, [("start", types.CPointer(kind.item)), ("pitch", types.int64)])
 
 
-class ViewType(types.Type):
+class ViewType(numba_types.Type):
     """A table as loops see it: its fields by name."""
 
     def __init__(self, fields: tuple[Field, ...]) -> None:
         self.fields = fields
         super().__init__(f"View({hashlib.blake2b(repr(fields).encode(), digest_size=8).hexdigest()})")
 
-    def find(self, name: str) -> tuple[int, types.Type] | None:
+    def find(self, name: str) -> tuple[int, Any] | None:
         """Place and type of a field."""
         for place, (known, rows, item, shape) in enumerate(self.fields):
             if known == name:
@@ -103,7 +105,7 @@ class ViewModel(models.PrimitiveModel):
 class _Fields(AttributeTemplate):
     key = ViewType
 
-    def generic_resolve(self, view: ViewType, name: str) -> types.Type | None:
+    def generic_resolve(self, view: ViewType, name: str) -> Any:
         found = view.find(name)
         return None if found is None else found[1]
 
@@ -152,7 +154,7 @@ def _read(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
 @infer_global(operator.setitem)
 class _Write(AbstractTemplate):
     def generic(self, arguments: tuple[types.Type, ...], keywords: dict[str, Any]) -> Any:
-        rows, at, value = arguments
+        rows, at, _value = arguments
         if not isinstance(rows, RowsType) or (found := split_index(at)) is None or found[1]:
             return None
         return signature(types.none, rows, at, rows.item) if found[0] == len(rows.shape) + 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from components.bodies.natural_kernels import (
     combine,
@@ -13,18 +14,17 @@ from components.bodies.natural_kernels import (
     remove_internal,
 )
 from modular.blocks import like, shaped
-from modular.elements import MODES, RIGID, Array, Elements
+from modular.elements import MODES, RIGID, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes, share
 from modular.loop import FINE, loop
-from modular.table import Table
-from modular.views import fetch, fetch_one, fetch_slot, gather, scatter, scatter_one, spots_slot
+from modular.views import View, fetch, fetch_one, fetch_slot, gather, scatter, scatter_one, spots_slot
 
 answers = shaped(lanes, lambda point: [(point[1], MODES), (point[1],), (3,)])
 
 
 @loop
-def respond_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """B of every attached element of a rigid body: three translations and three rotations, mass-normalised.
 
     B B^T = C M_c^-1 C^T with M_c^-1 = M^-1 - M^-1 H^T S^-1 H M^-1: a body whose internal constraints hold moves as
@@ -67,7 +67,7 @@ def respond_loop(start: int, stop: int, bodies: Table, elements: Elements) -> in
 
 
 @loop
-def respond_freely_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def respond_freely_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """B of every attached element with the plain M^-1 of (IV.14), from the Cholesky factor of M^-1."""
     count, dimension = bodies.q.shape
     for n in range(start, stop):
@@ -88,7 +88,7 @@ squares = shaped(lanes, lambda _: [(RIGID, RIGID), (RIGID, RIGID), (1, RIGID, RI
 
 
 @loop
-def tighten_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Upper bound of the largest eigenvalue of each body's summed loads, written to all its elements."""
     total, square, load, traces = squares(bodies.point)
     for n in range(start, stop, LANES):
@@ -106,7 +106,7 @@ def tighten_loop(start: int, stop: int, bodies: Table, elements: Elements) -> in
 
 
 @kernel
-def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> float:
+def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> Any:
     """Upper bound of the largest eigenvalue of a symmetric semi-definite matrix, at most 3 % above it; spoils it.
 
     lambda <= (tr A^64)^(1/64), by six squarings scaled by their traces: no branch, no library, smooth in A.

@@ -8,15 +8,17 @@ the unit matrix, so everything below works on rows of d numbers. With w = (B - A
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from modular.blocks import like, shaped
-from modular.elements import STEP, Array, Elements
+from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.lanes import LANES, larger, lanes, unfit
+from modular.lanes import LANES, lanes, larger, unfit
 from modular.loop import FINE, loop
-from modular.table import Table
-from modular.views import fetch, fetch_slot, gather, scatter, spots_slot, store
+from modular.views import View, fetch, fetch_slot, gather, scatter, spots_slot, store
 
 BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS = range(5)  # places in `gains`
 
@@ -155,7 +157,7 @@ def solve_locally(
         remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a)
 
 
-def _workspace(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _workspace(shape: tuple[int, ...]) -> Sequence[tuple[int, ...]]:
     elements, dimension = shape
     vectors = max(elements - 1, 0)
     rows = vectors * (vectors + 1) // 2
@@ -205,7 +207,7 @@ def combine(weights: Array, state: Array, shown: Array) -> None:
 
 
 @kernel
-def show_one(bodies: Table, n: int, stop: int, state: Array, column: Array) -> None:
+def show_one(bodies: View, n: int, stop: int, state: Array, column: Array) -> None:
     """Show one kind of state of four bodies."""
     weights, shown = like(bodies.fall), like(bodies.point)
     for k in range(most(bodies.numbers, n, stop)):
@@ -215,7 +217,7 @@ def show_one(bodies: Table, n: int, stop: int, state: Array, column: Array) -> N
 
 
 @kernel
-def show_two(bodies: Table, n: int, stop: int, q: Array, v: Array, position: Array, velocity: Array) -> None:
+def show_two(bodies: View, n: int, stop: int, q: Array, v: Array, position: Array, velocity: Array) -> None:
     """Show positions and velocities of four bodies."""
     weights, x, dx = like(bodies.fall), like(bodies.point), like(bodies.point)
     for k in range(most(bodies.numbers, n, stop)):
@@ -228,7 +230,7 @@ def show_two(bodies: Table, n: int, stop: int, q: Array, v: Array, position: Arr
 
 
 @kernel
-def collect(bodies: Table, elements: Elements, n: int, stop: int, total: Array) -> None:
+def collect(bodies: View, elements: View, n: int, stop: int, total: Array) -> None:
     """Forces on the elements become forces on the coordinates: the transpose of showing, summed in the order of attaching."""
     weights, force = like(bodies.fall), like(bodies.point)
     total[:, :] = 0.0
@@ -253,7 +255,7 @@ def predict(q: Array, v: Array, a: Array, dt: float, beta: float, gamma: float, 
 
 
 @loop
-def predict_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Predict and show the predicted elements."""
     q, v, a, q_new, v_new = like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q)
     dt, gains = elements.clock[STEP], bodies.gains
@@ -267,7 +269,7 @@ def predict_loop(start: int, stop: int, bodies: Table, elements: Elements) -> in
 
 
 @loop
-def foresee_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the velocities v + dt a, for forces that depend on velocity."""
     v, a = like(bodies.q), like(bodies.q)
     dt = elements.clock[STEP]
@@ -283,7 +285,7 @@ def foresee_loop(start: int, stop: int, bodies: Table, elements: Elements) -> in
 
 @kernel
 def solve_rows(
-    bodies: Table, elements: Elements, n: int, stop: int, q: Array, v: Array, scratch: tuple[Array, ...], a: Array
+    bodies: View, elements: View, n: int, stop: int, q: Array, v: Array, scratch: tuple[Array, ...], a: Array
 ) -> None:
     """Accelerations of four bodies at (q, v) under the forces on their elements."""
     total, fall, gram = like(q), like(bodies.fall), like(bodies.gram)
@@ -301,7 +303,7 @@ def solve_rows(
 
 
 @loop
-def correct_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Local solve, correction (II.44), corrected velocities of the elements; the first row that went wrong, or -1."""
     q, v, a, q_new, v_new = like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q)
     gram = like(bodies.gram)
@@ -333,7 +335,7 @@ def correct_loop(start: int, stop: int, bodies: Table, elements: Elements) -> in
 
 
 @kernel
-def unsoundness(q: Array, v: Array, gram: Array) -> float:
+def unsoundness(q: Array, v: Array, gram: Array) -> Any:
     """Above zero where a vector is off by half of its squared length, which is no shape any more; no number beside infinities."""
     sound = 0.0 * q[0, 0]
     for i in range(q.shape[0]):
@@ -352,7 +354,7 @@ def unsoundness(q: Array, v: Array, gram: Array) -> float:
 
 
 @loop
-def show_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the present elements."""
     q, v = like(bodies.q), like(bodies.q)
     for n in range(start, stop, LANES):
@@ -363,7 +365,7 @@ def show_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
 
 
 @loop
-def reevaluate_loop(start: int, stop: int, bodies: Table, elements: Elements) -> int:
+def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Accelerations at the unchanged state."""
     q, v, a = like(bodies.q), like(bodies.q), like(bodies.q)
     scratch = workspace(q)

@@ -10,6 +10,7 @@ import numpy as np
 from components.bodies import natural_compliance as compliance
 from components.bodies import natural_equations as equations
 from components.bodies import natural_kernels as kernels
+from components.bodies.natural_many import rows_of
 from modular.body import Body
 from modular.elements import STEP, Array, Elements, Indices
 from modular.internal_gains import InternalGains
@@ -41,6 +42,8 @@ class NaturalBodies(Stack):
     attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
     weights: Array  # how each of them is put together, (n, width, e)
     numbers: Indices  # how many
+    gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
+    gravity: Array  # [m/s^2], (d,)
 
     def __init__(self, elements: int, dimension: int, capacity: int = 4, width: int = 4) -> None:
         super().__init__(capacity)
@@ -78,21 +81,19 @@ class NaturalBodies(Stack):
 
     def add(self, name: str, body: Body) -> None:
         """Take a body in, in its initial state."""
-        body = cast("NaturalBody", body)
-        row = self.add_row(name)
-        self.bodies[name] = body
-        self.q[row] = body.elements
-        self.v[row] = body.initial_velocity
-        inverse = np.linalg.inv(body.mass_matrix)
-        self.inverse_mass[row] = 0.5 * (inverse + inverse.T)
-        self.root[row] = np.linalg.cholesky(self.inverse_mass[row])
-        self.gram[row] = body.gram
-        self.local[row] = local_operator(body.gram, self.inverse_mass[row])
-        self.fall[row, :2] = 1.0
-        self.centre[row] = body.centre_weights
-        self.slip[row] = 1.0 / np.sqrt(body.total_mass)
-        self.spin[row], self.axes[row] = turning(body)
-        self._factorise(row)
+        self.add_many([name], [body])
+
+    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
+        """Take bodies in, in their initial state."""
+        found = rows_of(cast("list[NaturalBody]", list(bodies)))
+        rows = self.add_rows(names)
+        self.bodies.update(zip(names, cast("list[NaturalBody]", bodies), strict=True))
+        self.q[rows], self.v[rows] = found.elements, found.initial_velocity
+        self.inverse_mass[rows], self.root[rows] = found.inverse_mass, found.root
+        self.gram[rows], self.local[rows] = found.gram, found.local
+        self.fall[rows], self.centre[rows] = found.fall, found.centre_weights
+        self.slip[rows], self.spin[rows], self.axes[rows] = found.slip, found.spin, found.axes
+        self._factorise(rows)
 
     def remove(self, name: str) -> None:
         """Let a body go; the others do not notice."""
@@ -152,14 +153,13 @@ class NaturalBodies(Stack):
         self.newmark, self.internal = newmark, internal
         self.gains[:] = newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations
         if changed:
-            for row in range(self.count):
-                self._factorise(row)
+            self._factorise(slice(0, self.count))
 
-    def _factorise(self, row: int) -> None:
+    def _factorise(self, rows: slice) -> None:
         """The constant local operator, once per body."""
         softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
-        inverse = np.linalg.inv(self.local[row] + softness * np.eye(self.local.shape[1]))
-        self.inverse_local[row] = 0.5 * (inverse + inverse.T)
+        inverse = np.linalg.inv(self.local[rows] + softness * np.eye(self.local.shape[1]))
+        self.inverse_local[rows] = 0.5 * (inverse + inverse.transpose(0, 2, 1))
 
     def predict(self, elements: Elements, dt: float) -> None:
         """Predict the state `dt` seconds on and show the predicted elements."""
@@ -246,40 +246,6 @@ class NaturalBodies(Stack):
         rows = [self.row[name] for name in memory["names"]]
         for name in ("q", "v", "a"):
             getattr(self, name)[rows] = memory[name]
-
-
-def local_operator(gram: Array, inverse_mass: Array) -> Array:
-    """S = H M^-1 H^T from the Gram matrix of the vectors alone: constant as long as the body is rigid, (m, m)."""
-    e = len(inverse_mass)
-    difference = np.zeros((e - 1, e))
-    for k in range(e - 1):
-        difference[k, k + 1] = 1.0
-    if e > 1:
-        difference[0, 0] = -1.0
-    y = difference @ inverse_mass @ difference.T
-    pairs = [(i, j) for i in range(e - 1) for j in range(i, e - 1)]
-    # d(w_i . w_j) = w_j . dw_i + w_i . dw_j; the pair (i, i) with its factor 1/2 counts once
-    terms = [[(i, j), (j, i)] if i != j else [(i, i)] for i, j in pairs]
-    matrix = np.zeros((len(pairs), len(pairs)))
-    for r, row in enumerate(terms):
-        for s, column in enumerate(terms):
-            matrix[r, s] = sum(y[moved, other] * gram[by, at] for moved, by in row for other, at in column)
-    return matrix
-
-
-def turning(body: NaturalBody) -> tuple[float, Array]:
-    """How readily a body turns: 1/sqrt(inertia) about every axis, or principal axes over sqrt(inertia)."""
-    e, d = body.elements.shape
-    moment = body.mass_properties.second_moment
-    axes = np.zeros((3, e))
-    if e == 1:
-        return 0.0, axes
-    if d == 2 or e == 2:
-        return float(1.0 / np.sqrt(np.trace(moment))), axes
-    inertia, directions = np.linalg.eigh(np.trace(moment) * np.eye(d) - moment)
-    for k in range(3):
-        axes[k] = body.weights(directions[:, k], point=False) / np.sqrt(inertia[k])
-    return 0.0, axes
 
 
 class NaturalSide(Side):

@@ -64,7 +64,9 @@ class External(Booked):
         for name, law in self.laws.items():
             row = self.row[name]
             point = self.first[row]
-            self.value[row] = _asked(name, law, time, elements.position[point], elements.current_velocity[point], self.value)
+            self.value[row] = _asked(
+                name, law, time, elements.position[point], elements.current_velocity[point], self.value
+            )
         self._exert(self, elements, 0, self.count)
 
     @property

@@ -8,12 +8,12 @@ from typing import Self
 
 from components.forces.external import External, follow
 from components.forces.values import Value, check_value
-from modular.elements import TIME, Elements
+from modular.elements import TIME
 from modular.errors import ModelError
 from modular.force import Force
 from modular.loop import FINE, loop
 from modular.side import Mark, Side
-from modular.table import Table
+from modular.views import View
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Loads(External):
 
 
 @loop
-def load_loop(start: int, stop: int, loads: Table, elements: Elements) -> int:
+def load_loop(start: int, stop: int, loads: View, elements: View) -> int:
     """Each load on its element."""
     for n in range(start, stop):
         if loads.number[n] > 0:

@@ -8,12 +8,12 @@ from typing import Self
 
 from components.forces.external import External, follow
 from components.forces.values import Value, check_value
-from modular.elements import TIME, Elements
+from modular.elements import TIME
 from modular.errors import ModelError
 from modular.force import Force
 from modular.loop import FINE, loop
 from modular.side import Mark, Side
-from modular.table import Table
+from modular.views import View
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Moments(External):
 
 
 @loop
-def moment_loop(start: int, stop: int, moments: Table, elements: Elements) -> int:
+def moment_loop(start: int, stop: int, moments: View, elements: View) -> int:
     """Forces f on unit directions e with sum e x f = m: (m x e) / 2 on each of three, m x e on one alone."""
     x, force, moment, lines = elements.position, elements.force, moments.value, moments.first_side.shape[0] - 1
     for n in range(start, stop):

@@ -16,7 +16,7 @@ from modular.ledger import STORED, Booked, account_loop
 from modular.loop import FINE, loop
 from modular.seen_mass import ask_rows, see_rows
 from modular.side import Mark, Side
-from modular.table import Table
+from modular.views import View
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Springs(Booked):
 
 
 @loop
-def demand_loop(start: int, stop: int, springs: Table, elements: Elements) -> int:
+def demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
     """dt^2 (k n n^T + F/l (1 - n n^T)) and 4 dt c n n^T; a pushed spring gives way sideways and asks nothing there."""
     dt, x = elements.clock[GAIN_STEP], elements.position
     size = springs.block.shape[0]
@@ -159,7 +159,7 @@ def demand_loop(start: int, stop: int, springs: Table, elements: Elements) -> in
 
 
 @loop
-def spring_loop(start: int, stop: int, springs: Table, elements: Elements) -> int:
+def spring_loop(start: int, stop: int, springs: View, elements: View) -> int:
     """F = k (l - l0) + c l' along the line, pulling the ends together."""
     x, v, force = elements.position, elements.current_velocity, elements.force
     size = springs.block.shape[0]

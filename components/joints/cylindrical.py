@@ -8,21 +8,21 @@ from typing import ClassVar, Self
 
 from components.joints.marks import line_mark, line_of, off_line, share_axis
 from components.joints.rows import align, keep_cosine, stay_on_line
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def line_and_axis_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def line_and_axis_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """A point on a line (III.10.b) and a common axis (III.10.a)."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         stay_on_line(a, b, 0, 1, error, on_first, on_second)
         align(a, b, 3, 1, 1, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
@@ -30,7 +30,7 @@ def line_and_axis_loop(start: int, stop: int, joints: Table, elements: Elements)
 
 
 @loop
-def line_and_rod_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def line_and_rod_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """A point on a line and a rod at a constant angle to it."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):

@@ -7,18 +7,18 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def distance_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def distance_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """(|P_a P_b|^2 - l^2) / (2 l): quadratic in the elements like (A2.6), and a length near zero."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):

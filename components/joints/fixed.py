@@ -10,21 +10,21 @@ import numpy as np
 from components.joints.marks import common_line, must, oriented, plane_directions
 from components.joints.revolute import ALIGNED_POINTS
 from components.joints.rows import coincide, keep_angle_in_plane, lock
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def locked_points_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def locked_points_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Coincident points and parallel axes."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         coincide(a, b, 0, error, on_first, on_second)
         lock(a, b, 3, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
@@ -32,7 +32,7 @@ def locked_points_loop(start: int, stop: int, joints: Table, elements: Elements)
 
 
 @loop
-def locked_points_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def locked_points_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Coincident points and a constant angle."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from components.joints.marks import angle_between, line_mark, line_of, must, oriented
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def no_sideways_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def no_sideways_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """n . (v_b - v_a) = 0 with n carried by the first side: a row that locks a velocity, and no error of position."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, _b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         error[0] = 0.0
         for c in range(a.shape[1]):
             on_first[0, 0, c] = -a[1, c]
@@ -31,11 +31,11 @@ def no_sideways_loop(start: int, stop: int, joints: Table, elements: Elements) -
 
 
 @loop
-def no_sideways_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def no_sideways_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """The same in the plane: n stands at a fixed angle to the direction of the first side."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, _b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         u = a[1]
         cosine, sine = marker[0], marker[1]
         error[0] = 0.0

@@ -8,21 +8,21 @@ from typing import ClassVar, Self
 
 from components.joints.marks import line_mark, line_of, share_axis
 from components.joints.rows import align, keep_cosine, stay_on_plane
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def plane_and_axis_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def plane_and_axis_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """A point on a plane and a common normal (III.10.a)."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         stay_on_plane(a, b, 0, 1, error, on_first, on_second)
         align(a, b, 1, 1, 1, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
@@ -30,7 +30,7 @@ def plane_and_axis_loop(start: int, stop: int, joints: Table, elements: Elements
 
 
 @loop
-def plane_and_rod_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def plane_and_rod_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """A point on a plane and a rod at a constant angle to its normal."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):

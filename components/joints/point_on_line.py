@@ -8,28 +8,28 @@ from typing import ClassVar, Self
 
 from components.joints.marks import angle_between, line_mark, line_of, must, off_line, oriented
 from components.joints.rows import stay_on_line, stay_on_line_in_plane
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def point_on_line_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def point_on_line_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """(III.10.b) in space."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         stay_on_line(a, b, 0, 1, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
     return FINE
 
 
 @loop
-def point_on_line_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def point_on_line_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """The same in the plane, (VI.8): the line stands at a fixed angle to the direction of the first side."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):

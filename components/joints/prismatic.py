@@ -19,21 +19,21 @@ from components.joints.marks import (
     plane_directions,
 )
 from components.joints.rows import align, keep_angle_in_plane, lock, stay_on_line, stay_on_line_in_plane
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def slider_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def slider_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """A point on a line (III.10.b) and parallel axes; the line is the z axis, element 3, of the first side."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         stay_on_line(a, b, 0, 3, error, on_first, on_second)
         lock(a, b, 3, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
@@ -41,11 +41,11 @@ def slider_loop(start: int, stop: int, joints: Table, elements: Elements) -> int
 
 
 @loop
-def sliding_rod_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def sliding_rod_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """A point on a line and one direction in common: a slider of which one side is a slender rod."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         stay_on_line(a, b, 0, 2, error, on_first, on_second)
         align(a, b, 3, 1, 1, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
@@ -53,7 +53,7 @@ def sliding_rod_loop(start: int, stop: int, joints: Table, elements: Elements) -
 
 
 @loop
-def slider_in_plane_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def slider_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """A point on a line and a constant angle; the line stands at a fixed angle to the direction of the first side."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Self
 
 from components.joints.rows import coincide
-from modular.elements import Array, Elements
+from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.lanes import LANES
 from modular.loop import FINE, loop
 from modular.side import Side
-from modular.table import Table
+from modular.views import View
 
 
 @loop
-def points_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def points_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Coincident points, in the plane or in space."""
     desk = desk_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         coincide(a, b, 0, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
     return FINE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,7 +35,10 @@ def cores() -> int:
 def giving_way() -> int:
     """Address of the function of this system by which a thread lets others run; 0 where there is none."""
     try:
-        function = ctypes.windll.kernel32.SwitchToThread if os.name == "nt" else ctypes.CDLL(None).sched_yield
+        if sys.platform == "win32":
+            function = ctypes.windll.kernel32.SwitchToThread
+        else:
+            function = ctypes.CDLL(None).sched_yield
     except (AttributeError, OSError):
         return 0
     return ctypes.cast(function, ctypes.c_void_p).value or 0

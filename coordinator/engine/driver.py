@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
 from numba.extending import intrinsic
 
 from modular.elements import TIME, Array, Indices
 from modular.kernel import kernel
-from modular.lanes import WHOLE
+from modular.lanes import WHOLE, types
 from modular.loop import BYTE, call
 
 ADDRESS, SHEET, START, STOP, PHASE = range(5)  # columns of a program; PHASE 1: a barrier comes first

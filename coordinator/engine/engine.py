@@ -10,7 +10,19 @@ import numpy as np
 
 from coordinator.engine.crew import crew_for, giving_way, share_out
 from coordinator.engine.driver import (
-    BROKEN, EVERY, LAST, NEXT, PART, ROOM, ROW, STATUS, TICK, USED, WRONG, YIELD, drive,
+    BROKEN,
+    EVERY,
+    LAST,
+    NEXT,
+    PART,
+    ROOM,
+    ROW,
+    STATUS,
+    TICK,
+    USED,
+    WRONG,
+    YIELD,
+    drive,
 )  # fmt: skip
 from coordinator.score import Part, compiled
 from coordinator.system import System
@@ -114,7 +126,9 @@ class Engine:
         """The size of crew that was the fastest of late: other programs may want the cores too. The bits are the same."""
         self._slices += 1
         if self._slices % AGAIN == 0:
-            self._pace = {crew: pace for crew, pace in self._pace.items() if crew == min(self._pace, key=self._pace.__getitem__)}
+            self._pace = {
+                crew: pace for crew, pace in self._pace.items() if crew == min(self._pace, key=self._pace.__getitem__)
+            }
         untried = [crew for crew in self._shares if crew not in self._pace]
         return untried[0] if untried else min(self._pace, key=self._pace.__getitem__)
 

@@ -17,11 +17,11 @@ from math import pi
 from coordinator.rules.rule import StiffnessRule
 from coordinator.score import Part
 from coordinator.system import System
-from modular.elements import GAIN_STEP, Array, Elements
+from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.kernel import kernel
 from modular.loop import FINE, loop
-from modular.table import Table
+from modular.views import View
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def largest_of(compliance: Array, start: int, stop: int) -> float:
 
 
 @loop
-def stiffen_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def stiffen_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """K and C of every joint, row by row."""
     dt, delta, damping, locked = elements.clock[GAIN_STEP], joints.rule[0], joints.rule[1], int(joints.rule[2])
     omega = 2.0 * pi * delta / dt  # (IV.18)

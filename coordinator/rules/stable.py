@@ -16,13 +16,12 @@ from coordinator.rules.rule import StiffnessRule
 from coordinator.score import Part
 from coordinator.system import System
 from modular.blocks import like
-from modular.elements import GAIN_STEP, Array, Elements
+from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.kernel import kernel
 from modular.lanes import LANES, larger
 from modular.loop import FINE, loop
-from modular.table import Table
-from modular.views import fetch, gather_one, spots, store
+from modular.views import View, fetch, gather_one, spots, store
 
 LEAST = 0.05  # share of the bound that joints keep beside forces too stiff for the step; the margins then name those
 
@@ -80,7 +79,7 @@ def scale(block: Array, factor: float) -> None:
 
 
 @loop
-def stiffen_loop(start: int, stop: int, joints: Table, elements: Elements) -> int:
+def stiffen_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """K and C of every joint from what it asked and what its two bodies answered."""
     block = like(joints.block)
     dt, safety, damping = elements.clock[GAIN_STEP], joints.rule[0], joints.rule[1]

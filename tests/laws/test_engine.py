@@ -21,7 +21,10 @@ def by_steps(simulation, until):
 def mixture():
     """All kinds at once: hinges, balls and a weld, a spring, a load over time, a moment, on rods and a full body."""
     model = Assembly()
-    model.add("post", RigidBody(mass=2.0, inertia=(0.02, 0.03, 0.04), centre=(0.3, 0, 0), ports={"a": (0, 0, 0), "b": (0.6, 0, 0)}))
+    model.add(
+        "post",
+        RigidBody(mass=2.0, inertia=(0.02, 0.03, 0.04), centre=(0.3, 0, 0), ports={"a": (0, 0, 0), "b": (0.6, 0, 0)}),
+    )
     model.add("rod", Rod((0.6, 0, 0), (1.0, 0, 0), 0.4))
     model.add("tail", Rod((1.0, 0, 0), (1.3, 0.1, 0), 0.3, 0.02))
     model.add("flag", Rod((1.3, 0.1, 0), (1.3, 0.4, 0), 0.2, 0.02))
@@ -38,7 +41,10 @@ def mixture():
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("rule", [Penalty(), Penalty(rule=Shannon(delta=0.1))])
 def test_many_ticks_at_once_give_the_bits_of_single_steps(every, rule):
-    with Simulation(mixture(), 1e-3, rule, record_every=every) as one, Simulation(mixture(), 1e-3, rule, record_every=every) as two:
+    with (
+        Simulation(mixture(), 1e-3, rule, record_every=every) as one,
+        Simulation(mixture(), 1e-3, rule, record_every=every) as two,
+    ):
         assert one.run(0.2).digest == by_steps(two, 0.2).digest
         assert one.recorded.timings["evaluations"] == two.recorded.timings["evaluations"]
 
@@ -77,7 +83,10 @@ def test_a_joint_breaks_at_the_same_tick():
 def test_a_leak_rings_at_the_same_tick():
     logs = []
     for run in (lambda s: s.run(0.3), lambda s: by_steps(s, 0.3)):
-        with warnings.catch_warnings(), Simulation(scenarios.load("double-pendulum"), 5e-3, leak_limit=1e-6) as simulation:
+        with (
+            warnings.catch_warnings(),
+            Simulation(scenarios.load("double-pendulum"), 5e-3, leak_limit=1e-6) as simulation,
+        ):
             warnings.simplefilter("ignore", LeakWarning)
             logs.append(run(simulation).events)
     assert logs[0] and logs[0] == logs[1]
@@ -86,7 +95,9 @@ def test_a_leak_rings_at_the_same_tick():
 def test_a_run_that_diverges_stops_at_the_same_tick_with_everything_recorded():
     ends = []
     for go in (lambda s: s.run(1.0), lambda s: by_steps(s, 1.0)):
-        with Simulation(scenarios.load("chain", bodies=12), 1e-3, Penalty(rule=Shannon(delta=0.3)), record_every=3) as simulation:
+        with Simulation(
+            scenarios.load("chain", bodies=12), 1e-3, Penalty(rule=Shannon(delta=0.3)), record_every=3
+        ) as simulation:
             with pytest.raises(Diverged) as caught:
                 go(simulation)
             ends.append((str(caught.value), caught.value.tick, simulation.recorded.digest, simulation.tick))
@@ -112,7 +123,10 @@ def test_the_number_of_threads_changes_no_bit(threads):
         chain.apply("spring", SpringDamper(5.0, 0.1), "rod10.end", "rod40.end")
         return chain
 
-    with Simulation(model(), 1e-4, threads=threads, record_every=10) as many, Simulation(model(), 1e-4, record_every=10) as single:
+    with (
+        Simulation(model(), 1e-4, threads=threads, record_every=10) as many,
+        Simulation(model(), 1e-4, record_every=10) as single,
+    ):
         assert many.run(0.03).digest == by_steps(single, 0.03).digest
     assert threading.active_count() < 10
 
