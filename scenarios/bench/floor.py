@@ -20,12 +20,13 @@ from scenarios.bench.suite import Case, Effort, Skip
 
 NAME = "floor"
 OVERHEAD = Target(1.3)
+NAMED = "chain of {:,}: over a hand-written loop"
 FILE = Path(scenarios.__file__).resolve().parent.parent / "benchmarks" / "floor.py"
 
 
 def cases(effort: Effort) -> list[Case]:
     """One for each length."""
-    return [Case(f"chain of {n:,}", measure(n), 5) for n in effort.choose((10, 1000), (10, 1000, 10_000))]
+    return [Case(NAMED.format(n), measure(n), 5, OVERHEAD) for n in effort.choose((10, 1000), (10, 1000, 10_000))]
 
 
 def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
@@ -38,7 +39,7 @@ def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
         subjects = {"modular": stepper.subject, "floor": Subject(lambda nothing: loop(stepper.ticks))}
         seconds = take_turns(subjects, effort.rounds)
         found = ratio(seconds["modular"], seconds["floor"])
-        yield Figure.of(NAME, f"chain of {bodies:,}: over a hand-written loop", "×", found, OVERHEAD)
+        yield Figure.of(NAME, NAMED.format(bodies), "×", found, OVERHEAD)
 
     return figures
 

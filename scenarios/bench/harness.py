@@ -59,25 +59,30 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Spread:
 
 
 def take_turns(
-    subjects: Mapping[str, Subject], rounds: int, *, warm_up: int = 1, clock: Clock = time.perf_counter
+    subjects: Mapping[str, Subject],
+    rounds: int,
+    *,
+    warm_up: int = 1,
+    clock: Clock = time.perf_counter,
+    tidy: Callable[[], object] = gc.collect,
 ) -> dict[str, list[float]]:
-    """Seconds of every subject in every round; rounds of warming up are not kept."""
+    """Seconds of every subject in every round; rounds of warming up are not kept. `tidy` comes before each go."""
     if rounds < 1:
         raise ModelError(f"rounds = {rounds}; measure at least one.")
     seconds: dict[str, list[float]] = {name: [] for name in subjects}
     for number in range(-warm_up, rounds):
         names = list(subjects)
         for name in names if number % 2 == 0 else reversed(names):
-            spent = timed(subjects[name], clock)
+            spent = timed(subjects[name], clock, tidy)
             if number >= 0:
                 seconds[name].append(spent)
     return seconds
 
 
-def timed(subject: Subject, clock: Clock = time.perf_counter) -> float:
+def timed(subject: Subject, clock: Clock = time.perf_counter, tidy: Callable[[], object] = gc.collect) -> float:
     """Seconds of one go; rubbish of others is collected before, what the subject makes is its own affair."""
     made = subject.prepare()
-    gc.collect()
+    tidy()
     started = clock()
     subject.act(made)
     spent = clock() - started

@@ -6,7 +6,7 @@ import inspect
 
 import components
 import scenarios
-from components import Revolute, RigidBody, Rod
+from components import Distance, Revolute, RigidBody, Rod
 from modular.assembly import Assembly
 from modular.joint import Joint
 
@@ -47,10 +47,9 @@ def joint_chain(kind: type[Joint], dimension: int, bodies: int) -> Assembly:
         ports = {"start": (k * LENGTH, *rest), "end": ((k + 1) * LENGTH, *rest)}
         centre = ((k + 0.5) * LENGTH, *rest)
         model.add(f"body{k}", RigidBody(mass=MASS, inertia=inertia, centre=centre, ports=ports))
-    near = "start" if kind.coincident else "end"  # a joint between points apart spans its body
-    at = None if kind.coincident else (0.0, *rest)
-    model.join("joint0", kind.example(dimension), "ground", f"body0.{near}", at=at)
+    spans = kind is Distance  # its points must lie apart: it holds the far ends of two neighbours
+    near, far = ("end", "start") if spans else ("start", "end")
+    model.join("joint0", kind.example(dimension), "ground", f"body0.{near}", at=(0.0, *rest) if spans else None)
     for k in range(1, bodies):
-        first = f"body{k - 1}.{'end' if kind.coincident else 'start'}"
-        model.join(f"joint{k}", kind.example(dimension), first, f"body{k}.{near}")
+        model.join(f"joint{k}", kind.example(dimension), f"body{k - 1}.{far}", f"body{k}.{near}")
     return model

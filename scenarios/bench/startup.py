@@ -53,7 +53,9 @@ def chain_of_many(effort: Effort) -> Iterator[Figure]:
     unit = "µs per body"
     yield Figure.of(NAME, "chain of 10,000: Simulation and its first step", unit, spread(each["start"]), COST)
     whole = [sum(parts) for parts in zip(each["model"], each["start"], strict=True)]
-    yield Figure.of(NAME, "chain of 10,000: the model as well", unit, spread(whole), note="add, join, step")
+    yield Figure.of(
+        NAME, "chain of 10,000: model, Simulation and its first step", unit, spread(whole), COST, "add, join, step"
+    )
 
 
 def process(effort: Effort) -> Iterator[Figure]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from modular.errors import CouplingError, ModelError
-from scenarios.bench.figures import Figure, Point
+from scenarios.bench.figures import Figure, Point, Target
 
 # name -> module of scenarios.bench; in this order they run
 FAMILIES = {
@@ -55,11 +55,15 @@ Measure = Callable[[Effort], Iterator[Figure | Point]]
 
 @dataclass(frozen=True)
 class Case:
-    """A piece of work that gives figures one after the other; `weight` is about how long it takes [s]."""
+    """A piece of work that gives figures one after the other; `weight` is about how long it takes [s].
+
+    `target` is that of its figure where nothing can be measured.
+    """
 
     name: str
     measure: Measure
     weight: float = 1.0
+    target: Target | None = None
 
 
 class Family(Protocol):
@@ -148,5 +152,5 @@ def _measure(name: str, case: Case, effort: Effort, results: Results) -> None:
             else:
                 results.points.append(found)
     except (Skip, ModelError, CouplingError, ArithmeticError, MemoryError) as error:
-        why = str(error) or type(error).__name__
-        results.figures.append(Figure.skipped(name, case.name, why))
+        why = str(error).partition("\n")[0] or type(error).__name__
+        results.figures.append(Figure.skipped(name, case.name, why, case.target))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from modular.errors import ModelError
 from scenarios.bench.figures import Figure
+from scenarios.bench.harness import spread
 from scenarios.bench.machine import sentence
 from scenarios.bench.suite import Results, describe
 
@@ -53,6 +54,13 @@ def markdown(results: Results) -> str:
         lines += [f"Typed: `{results.command}`", ""]
     if results.interrupted:
         lines += ["It was stopped before its end.", ""]
+    if results.yardsticks:
+        stick = spread(results.yardsticks)
+        lines += [
+            "Yardstick, taken before each benchmark: 1,000 multiply-adds that wait for each other took "
+            f"{number(stick.median)} µs ({number(min(results.yardsticks))} … {number(max(results.yardsticks))}).",
+            "",
+        ]
     lines += [tally(results.figures), ""]
     for family in dict.fromkeys(figure.family for figure in results.figures):
         rows = [figure for figure in results.figures if figure.family == family]

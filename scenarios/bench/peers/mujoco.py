@@ -28,7 +28,7 @@ LEAST = 1e-9  # [kg m^2], about the axis of a planar rod: it must be something a
 def cases(effort: Effort) -> list[Case]:
     """Chains of ball joints in space."""
     label = "spatial chain, joint tree, Euler"
-    return [Case(f"chain of {n:,}", race(NAME, label, chain, MuJoCo, n, target), 4) for n, target in GAINS.items()]
+    return [race(NAME, label, chain, MuJoCo, bodies, target) for bodies, target in GAINS.items()]
 
 
 class MuJoCo(Peer):

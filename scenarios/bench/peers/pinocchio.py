@@ -24,13 +24,14 @@ from scenarios.bench.suite import Case, Effort
 
 NAME = "pinocchio"
 GAIN = Target(1.5, at_least=True)
+NAMED = "spatial chain, ABA and Euler: {:,} bodies"
 BATCH = 500  # states of which each is one call of the algorithm
 CALLS = 500  # updates of the state in a sample
 
 
 def cases(effort: Effort) -> list[Case]:
     """Chains of ball joints in space."""
-    return [Case(f"chain of {n:,}", measure(n), 4) for n in (10, 100)]
+    return [Case(NAMED.format(bodies), measure(bodies), 4, GAIN) for bodies in (10, 100)]
 
 
 def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
@@ -54,8 +55,7 @@ def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
         rounds = zip(seconds["algorithm"], seconds["update"], seconds["call"], strict=True)
         other = [1e6 * (a / BATCH + max(u - c, 0.0) / CALLS) / bodies for a, u, c in rounds]
         note = costs(other, cost, off, we)
-        name = f"spatial chain, ABA and Euler: {bodies:,} bodies"
-        yield Figure.of(NAME, name, "× our time", ratio(other, cost), GAIN, note)
+        yield Figure.of(NAME, NAMED.format(bodies), "× our time", ratio(other, cost), GAIN, note)
 
     return figures
 

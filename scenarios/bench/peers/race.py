@@ -13,16 +13,17 @@ from scenarios.bench.peers.exact import exact_ends
 from scenarios.bench.peers.mechanism import mechanism
 from scenarios.bench.peers.peer import MakePeer, Peer, check_agreement, ours
 from scenarios.bench.stepping import DT, Stepper
-from scenarios.bench.suite import Effort
+from scenarios.bench.suite import Case, Effort
 
 AGREE = 0.2  # [s], over which the motions must agree
 LONGEST = 100  # rods of the chain that is checked; a longer one is put together by the same lines
 
 
 def race(
-    family: str, label: str, model: Callable[[int], Assembly], make: MakePeer, bodies: int, target: Target | None
-) -> Callable[[Effort], Iterator[Figure]]:
+    family: str, label: str, model: Callable[[int], Assembly], make: MakePeer, bodies: int, target: Target | None = None
+) -> Case:
     """Time of the peer over ours at a step of 1e-4 s; what its start costs is taken off its time."""
+    name = f"{label}: {bodies:,} bodies"
 
     def figures(effort: Effort) -> Iterator[Figure]:
         off, we = both_move_it(label, model(min(bodies, LONGEST)), make)
@@ -40,9 +41,9 @@ def race(
         net = [a - b for a, b in zip(seconds["peer"], seconds["start"], strict=True)]
         other = [1e6 * value / (ticks - 1) / bodies for value in net]
         found, note = ratio(other, cost), costs(other, cost, off, we)
-        yield Figure.of(family, f"{label}: {bodies:,} bodies", "× our time", found, target, note)
+        yield Figure.of(family, name, "× our time", found, target, note)
 
-    return figures
+    return Case(name, figures, 3 + bodies / 300, target)
 
 
 def both_move_it(label: str, assembly: Assembly, make: MakePeer) -> tuple[float, float]:
