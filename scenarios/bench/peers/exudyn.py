@@ -122,10 +122,9 @@ class Exudyn(Peer):
 
     def _settings(self, ticks: int) -> Any:
         settings = self.exu.SimulationSettings()
-        settings.solutionSettings.writeSolutionToFile = False
-        settings.solutionSettings.sensorsWritePeriod = 1e9
-        settings.displayStatistics = settings.displayComputationTime = settings.displayGlobalTimers = False
-        settings.linearSolverType = self.exu.LinearSolverType.EigenSparse
+        settings.solution.file.write = settings.solution.sensors.active = False
+        settings.show.statistics = settings.show.computationTime = settings.show.globalTimers = False
+        settings.linearSolver.solverType = self.exu.LinearSolverType.EigenSparse
         settings.parallel.numberOfThreads = 1
         time = settings.timeIntegration
         time.numberOfSteps, time.endTime = ticks, ticks * self.dt
