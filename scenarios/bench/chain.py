@@ -1,4 +1,4 @@
-"""Cost of a step per body, by number of bodies: rods on ball joints in space, and on hinges in the plane."""
+"""Cost of a step per body, by number of bodies: rods on ball joints in space, and on hinges in the plane, hardly recorded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from modular.assembly import Assembly
 from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import spread
 from scenarios.bench.models import chain, planar_chain
-from scenarios.bench.stepping import SELDOM, Stepper, step_together
+from scenarios.bench.stepping import Stepper, step_together
 from scenarios.bench.suite import Case, Effort
 
 NAME = "chain"
@@ -37,8 +37,7 @@ def measure(kind: str, model: Callable[[int], Assembly]) -> Callable[[Effort], I
         costs = {name: steppers[name].per_body(values) for name, values in seconds.items()}
         for name, values in costs.items():
             target = COST if int(name) in TARGETED else None
-            note = f"Δt = 1e-4 s, a sample every {SELDOM} ticks"
-            yield Figure.of(NAME, f"{kind}: {int(name):,} bodies", "µs per body and step", spread(values), target, note)
+            yield Figure.of(NAME, f"{kind}: {int(name):,} bodies", "µs per body and step", spread(values), target)
         asked = [values for name, values in costs.items() if int(name) in TARGETED]
         flat = [max(values) / min(values) for values in zip(*asked, strict=True)]
         least, most = min(size for size in sizes if size in TARGETED), max(sizes)

@@ -1,4 +1,4 @@
-"""Exudyn: its spring-damper joints with an explicit integrator, the like-for-like peer; and its constraint solver.
+"""Exudyn: its spring-damper joints with an explicit integrator, the like-for-like peer, on the hanging chain.
 
 Rigid bodies on Lie-group nodes (planar ones on planar nodes), Cartesian spring-dampers as joints, velocity Verlet, inverse
 mass matrices per body, the fast module without range checks: what its documentation recommends for speed. Its springs are
