@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from modular.errors import CouplingError, Diverged, ModelError
 from scenarios import catalogue
+from scenarios.commands.bench import bench
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
@@ -86,6 +87,7 @@ def modular(
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
       [bold]modular study double-pendulum[/bold]       steps and couplings compared: errors, orders, work
       [bold]modular compare double-pendulum[/bold]     how far from the truth, and why
+      [bold]modular bench --quick[/bold]               what steps, bodies and changes cost here
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -468,6 +470,10 @@ app.command()(compare)
 
 app.command()(rerun)
 app.command()(export)
+
+# --- bench -----------------------------------------------------------------------------------------------------------
+
+app.command()(bench)
 
 
 # --- talking ---------------------------------------------------------------------------------------------------------

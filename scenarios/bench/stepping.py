@@ -1,0 +1,71 @@
+"""Simulations that are stepped for their time, as many ticks at a time as fill a sample."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from coordinator import Coupling, Simulation
+from modular.assembly import Assembly
+from scenarios.bench.harness import Subject, take_turns
+from scenarios.bench.suite import Effort
+
+DT = 1e-4  # [s], of every step that is timed
+SELDOM = 1000  # ticks between two samples where recording shall cost next to nothing
+LEAST, MOST = 4, 200_000  # ticks of a sample
+
+
+@dataclass
+class Stepper:
+    """A simulation that goes on by `ticks` whenever it is called; how many, `calibrate` finds out."""
+
+    simulation: Simulation
+    bodies: int
+    ticks: int = field(default=LEAST, init=False)
+
+    @classmethod
+    def of(
+        cls, assembly: Assembly, record_every: int = SELDOM, dt: float = DT, coupling: Coupling | None = None
+    ) -> Stepper:
+        """A simulation of a model, not yet warm."""
+        return cls(Simulation(assembly, dt, coupling, record_every=record_every), len(assembly.bodies))
+
+    def calibrate(self, seconds: float) -> Stepper:
+        """Compile, warm up, and choose the ticks that take about so long."""
+        self()
+        self()
+        started = time.perf_counter()
+        self()
+        each = (time.perf_counter() - started) / self.ticks
+        self.ticks = int(min(max(seconds / max(each, 1e-9), LEAST), MOST))
+        if self.ticks > 10 * LEAST:  # a short try counts what a run costs beside its steps; look once more
+            started = time.perf_counter()
+            self()
+            each = (time.perf_counter() - started) / self.ticks
+            self.ticks = int(min(max(seconds / each, LEAST), MOST))
+        return self
+
+    def __call__(self) -> None:
+        """Go on."""
+        self.simulation.run((self.simulation.tick + self.ticks) * self.simulation.dt)
+
+    @property
+    def subject(self) -> Subject:
+        """For the harness."""
+        return Subject(lambda made: self())
+
+    def per_body(self, seconds: list[float]) -> list[float]:
+        """Microseconds per body and step."""
+        return [1e6 * value / self.ticks / self.bodies for value in seconds]
+
+    def per_step(self, seconds: list[float]) -> list[float]:
+        """Microseconds per step."""
+        return [1e6 * value / self.ticks for value in seconds]
+
+
+def step_together(steppers: Mapping[str, Stepper], effort: Effort) -> dict[str, list[float]]:
+    """Seconds of each in turns, all of them calibrated first."""
+    for stepper in steppers.values():
+        stepper.calibrate(effort.seconds)
+    return take_turns({name: stepper.subject for name, stepper in steppers.items()}, effort.rounds)
