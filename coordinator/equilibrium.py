@@ -10,14 +10,16 @@ and W is never formed: the bodies answer each trial load. The thesis is silent h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
+from coordinator.region import Region
 from coordinator.rules import Stable
+from coordinator.score import compiled, perform
 from coordinator.system import System
 from modular.body import PredictsAndCorrects
-from modular.elements import Array
+from modular.elements import STEP, TIME, Array, Indices
 from modular.internal_gains import InternalGains
 from modular.joints import Joints
 from modular.newmark import Newmark
@@ -25,41 +27,86 @@ from modular.newmark import Newmark
 MOST = 100  # iterations; a load not quite found only leaves some ringing
 ENOUGH = 1e-5  # of the acceleration that the joints find at first
 
-New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
+New = list[tuple[Joints, Indices]]  # joints just made: their stack and rows
 
 
-def carry_loads(system: System, dt: float, touched: Sequence[str], newmark: Newmark, internal: InternalGains) -> None:
+def carry_loads(region: Region, dt: float, newmark: Newmark, internal: InternalGains) -> None:
     """Find the preload of joints whose books are not yet open, on the bodies that an event touched.
 
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
     against the predicted one, hang on the step and rest while it is infinite.
     """
-    new = [(joints, rows) for joints in system.joints if joints.form.holonomic and (rows := _new_rows(system, joints))]
+    new = [
+        (joints, rows) for joints in region.joints if joints.form.holonomic and len(rows := _new_rows(region, joints))
+    ]
     if not new:
         return
-    system.show()
-    for joints in system.joints:
-        joints.linearise(system.elements)
-    Stable().refresh(system, dt)
+    system = region.system
+    region.perform((bodies, "show") for bodies in system.bodies)
+    region.perform((joints, "linearise") for joints in region.joints)
+    region.perform(Stable().score(cast(System, region)))
     blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
     for joints, rows in new:
         joints.stiffness[rows] = joints.damping[rows] = 0.0
     for bodies in system.bodies_as(PredictsAndCorrects):
         bodies.configure(newmark, internal, float("inf"))
-    load = _conjugate_gradients(system, dt, touched, new, blocks)
+    load = _conjugate_gradients(Trial(region, dt, new), blocks)
     _put(new, load)
     for bodies in system.bodies_as(PredictsAndCorrects):
         bodies.configure(newmark, internal, dt)
 
 
-def _new_rows(system: System, joints: Joints) -> list[int]:
+def _new_rows(region: Region, joints: Joints) -> Indices:
     """Rows of joints just made; one cut at this very instant and made again keeps what it carried."""
-    return [row for name, row in joints.row.items() if joints.fresh[row] and not system.joint_home[name].again]
+    rows = np.arange(joints.count)[region.rows(joints)]
+    fresh = rows[joints.fresh[rows] == 1]
+    homes = region.system.joint_home
+    return np.array([row for row in fresh.tolist() if not homes[joints.names[row]].again], np.int64)
 
 
-def _conjugate_gradients(system: System, dt: float, touched: Sequence[str], new: New, blocks: list[Array]) -> Array:
+class Trial:
+    """phi'' of the new joints while they carry a load and nothing else, from their rates now and a tick ahead."""
+
+    def __init__(self, region: Region, dt: float, new: New) -> None:
+        self.region, self.dt, self.new = region, dt, new
+        elements, system = region.elements, region.system
+        rows = region.all_rows
+        elements.current_velocity[rows] = elements.velocity[rows]
+        self._shown = region.over((bodies, "show") for bodies in system.bodies)
+        self._joints = region.over(
+            (joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")
+        )
+        self._now = self._rates()
+        forces = [(stack, "exert") for stack in (*region.joints, *region.forces)]
+        self._forces = region.over(forces)
+        ahead = [(bodies, "predict") for bodies in system.bodies]
+        ahead += [(bodies, "foresee") for bodies in system.bodies if compiled((bodies, "foresee"))]
+        self._ahead = region.over(ahead)
+        self._rows = rows
+
+    def acceleration(self, load: Array | None) -> Array:
+        """With a load, in the order of the rows."""
+        elements, system = self.region.elements, self.region.system
+        _put(self.new, load)
+        perform(elements, self._shown)
+        elements.current_velocity[self._rows] = elements.velocity[self._rows]
+        elements.clock[TIME] = system.time(self.dt)
+        perform(elements, [*self._joints, *self._forces])
+        for bodies in system.bodies_as(PredictsAndCorrects):
+            bodies.reevaluate(elements, self.region.names)
+        elements.clock[STEP] = self.dt
+        perform(elements, self._ahead)
+        elements.velocity[self._rows] = elements.current_velocity[self._rows]
+        return (self._rates() - self._now) / self.dt
+
+    def _rates(self) -> Array:
+        perform(self.region.elements, self._joints)
+        return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])
+
+
+def _conjugate_gradients(trial: Trial, blocks: list[Array]) -> Array:
     """sigma_0 from W sigma_0 = phi''(0)."""
-    free = _acceleration(system, dt, touched, new, None)
+    free = trial.acceleration(None)
     load, residual = np.zeros_like(free), free
     direction, before = np.zeros_like(free), 0.0
     start = float(np.abs(free).max())
@@ -69,7 +116,7 @@ def _conjugate_gradients(system: System, dt: float, touched: Sequence[str], new:
         if float(np.abs(residual).max()) <= ENOUGH * start or now <= 0.0:
             break
         direction = eased + (now / before if before else 0.0) * direction
-        answer = free - _acceleration(system, dt, touched, new, direction)  # W direction
+        answer = free - trial.acceleration(direction)  # W direction
         given = float(direction @ answer)
         if given <= 0.0:
             break  # what is left is rounding
@@ -95,27 +142,3 @@ def _put(new: New, load: Array | None) -> None:
         size = len(rows) * joints.form.rows
         joints.preload[rows] = 0.0 if load is None else load[start : start + size].reshape(len(rows), -1)
         start += size
-
-
-def _acceleration(system: System, dt: float, touched: Sequence[str], new: New, load: Array | None) -> Array:
-    """phi'' of the new joints while they carry a load and nothing else, from their rates now and a tick ahead."""
-    _put(new, load)
-    elements = system.elements
-    system.show()
-    elements.current_velocity[:] = elements.velocity
-    for joints in system.joints:
-        joints.measure(elements)
-    now = [joints.rate[rows].copy() for joints, rows in new]
-    for joints in system.joints:
-        joints.exert(elements)
-    for forces in system.forces:
-        forces.exert(elements, system.time(dt))
-    for bodies in system.bodies_as(PredictsAndCorrects):
-        bodies.reevaluate(elements, touched)
-        bodies.predict(elements, dt)
-    elements.velocity[:] = elements.current_velocity
-    for joints in system.joints:
-        joints.measure(elements)
-    return np.concatenate(
-        [(joints.rate[rows] - rate).ravel() / dt for (joints, rows), rate in zip(new, now, strict=True)]
-    )

@@ -10,6 +10,7 @@ import numpy as np
 
 from coordinator.system import System
 from modular.elements import RIGID, Array
+from modular.seen_mass import seen_by
 
 LIMIT = 4.0
 
@@ -42,7 +43,7 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
         joints.see(system.elements)
     for name, home in system.joint_home.items():
         row = home.stack.row[name]
-        seen = (home.stack.seen_first[row], home.stack.seen_second[row])
+        seen = seen_by(home.stack, system.elements, row)
         g = _placed(column, home.owners, seen, size)
         spring += g.T @ (dt**2 * home.stack.stiffness[row]) @ g
         damper += g.T @ (2.0 * dt * home.stack.damping[row]) @ g
@@ -52,14 +53,14 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
         row = force.stack.row[name]
         x, y = (block[row] for block in force.stack.demands())
         if x.any() or y.any():
-            seen = (force.stack.seen_first[row], force.stack.seen_second[row])  # type: ignore[attr-defined]
+            seen = seen_by(force.stack, system.elements, row)
             g = _placed(column, tuple(force.owners), seen, size)
             spring += g.T @ x @ g
             damper += g.T @ y @ g
     return spring, damper
 
 
-def _placed(column: dict[str, int], owners: tuple[str, ...], seen: tuple[Array, Array], size: int) -> Array:
+def _placed(column: dict[str, int], owners: tuple[str, ...], seen: list[Array], size: int) -> Array:
     """The rows of one joint over the motions of all bodies."""
     g = np.zeros((len(seen[0]), size))
     for owner, part in zip(owners, seen, strict=True):

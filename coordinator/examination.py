@@ -13,6 +13,7 @@ from coordinator.system import JointHome
 from modular.component import class_name
 from modular.elements import RIGID
 from modular.errors import ModelError
+from modular.seen_mass import seen_by
 
 MOST = 300  # bodies up to which the rank of all joint equations is found
 
@@ -100,9 +101,9 @@ def _rank(simulation: Simulation) -> int:
     for name, home in system.joint_home.items():
         row = home.stack.row[name]
         block = np.zeros((home.stack.form.rows, RIGID * len(column)))
-        for owner, seen in zip(home.owners, (home.stack.seen_first, home.stack.seen_second), strict=True):
+        for owner, seen in zip(home.owners, seen_by(home.stack, system.elements, row), strict=True):
             if owner in column:
-                block[:, column[owner] : column[owner] + RIGID] += seen[row][:, :RIGID]
+                block[:, column[owner] : column[owner] + RIGID] += seen[:, :RIGID]
         largest = np.abs(block).max()
         blocks.append(block / largest if largest > 0 else block)
     return int(np.linalg.matrix_rank(np.concatenate(blocks), tol=1e-9)) if blocks else 0

@@ -6,6 +6,8 @@ from typing import cast
 
 import numpy as np
 
+from coordinator.region import Region
+from coordinator.score import perform
 from coordinator.system import System
 from modular.body import GivesCompliance
 from modular.errors import ModelError
@@ -22,8 +24,9 @@ def stop_by_impulse(system: System, name: str) -> float:
     """
     home = system.joint_home[name]
     row = home.stack.row[name]
-    system.respond()
-    home.stack.see(system.elements)
+    region = Region(system, home.owners)
+    region.perform((bodies, "respond") for bodies in system.bodies)
+    perform(system.elements, [(home.stack, "see", [(row, row + 1)])])
     impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
     lost = 0.0
     for column, (owner, start, jacobian) in enumerate(
@@ -36,8 +39,7 @@ def stop_by_impulse(system: System, name: str) -> float:
         home.stack.ledger[row, WORK_FIRST + column] += work
         lost -= work
     home.stack.ledger[row, IMPACT] += lost
-    system.show()
-    home.stack.measure(system.elements)
+    measure_joint(system, name)
     return lost
 
 
@@ -59,9 +61,17 @@ def stop_by_shift(system: System, name: str) -> float:
             home.stack.ledger[row, WORK_FIRST + column] += work
             lost -= work
     home.stack.ledger[row, IMPACT] += lost
-    system.show()
-    home.stack.measure(system.elements)
+    measure_joint(system, name)
     return lost
+
+
+def measure_joint(system: System, name: str) -> None:
+    """Error and rate of one joint as its bodies stand now."""
+    home = system.joint_home[name]
+    Region(system, home.owners).perform((bodies, "show") for bodies in system.bodies)
+    row = home.stack.row[name]
+    one = [(row, row + 1)]
+    perform(system.elements, [(home.stack, "linearise", one), (home.stack, "measure_rates", one)])
 
 
 def agree_velocities(system: System, *, project: bool) -> float:

@@ -2,39 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 
+from coordinator.region import Region
+from coordinator.score import compiled
 from coordinator.system import System
-from modular.elements import Array
+from modular.elements import GAIN_STEP, Array
 
 
-def stability_margins(system: System, dt: float) -> dict[str, float]:
+class Margins(Mapping[str, float]):
+    """Margins by name, as lists: a system may have many."""
+
+    def __init__(self, names: list[str], values: Array) -> None:
+        self._names, self._values = names, values
+        self._place: dict[str, int] | None = None
+
+    def __getitem__(self, name: str) -> float:
+        if self._place is None:
+            self._place = {known: k for k, known in enumerate(self._names)}
+        return float(self._values[self._place[name]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+def stability_margins(system: System, dt: float, touched: list[str] | None = None) -> Margins:
     """Per joint and spring, the factor by which the step could grow at this stiffness before the local bound is reached.
 
     With E(mu) = mu^2 dt^2 K + 2 mu dt C the bound reads lambda(E(mu)) = 4; K and C of a joint are taken as proportional, as
-    both rules make them. The local bound is safe: a margin below one need not diverge, one above does not.
+    both rules make them. The local bound is safe: a margin below one need not diverge, one above does not. Of `touched`
+    bodies alone, if there are any given: their neighbours answer for all that is asked of them.
     """
-    system.respond()
-    springs, dampers = [], []
-    for joints in system.joints:
-        joints.see(system.elements)
-        n = joints.count
-        springs.append(dt**2 * joints.stiffness[:n])
-        dampers.append(2.0 * dt * joints.damping[:n])
-        joints.block[:n] = springs[-1] + dampers[-1]
-        joints.ask(system.elements)
-    for forces in system.forces:
-        forces.ask(system.elements, dt)
-    system.tighten()
-    margins: dict[str, float] = {}
-    for joints, spring, damper in zip(system.joints, springs, dampers, strict=True):
-        x, y = (np.einsum("nii->n", block) for block in (spring, damper))
-        margins.update(zip(joints.names, growth(x, y, joints.bounds(system.elements)).tolist(), strict=True))
-    for forces in system.forces:
-        x, y = (np.einsum("nii->n", block) for block in forces.demands())
-        room = growth(x, y, forces.bounds(system.elements))
-        margins.update((name, mu) for name, mu in zip(forces.names, room.tolist(), strict=True) if np.isfinite(mu))
-    return {name: margins[name] for name in (*system.joint_home, *system.force_home) if name in margins}
+    region = Region(system, list(system.body_home) if touched is None else touched)
+    wide = region.widened() if region.local else region
+    elements = system.elements
+    elements.clock[GAIN_STEP] = dt
+    kept = elements.bound[wide.all_rows].copy()  # what joints asked of the bodies when their stiffness was chosen
+    bodies, joints, forces = list(wide.bodies), list(wide.joints), list(wide.forces)
+    wide.perform((stack, "respond") for stack in bodies)
+    wide.perform((stack, verb) for stack in joints for verb in ("load", "ask"))
+    wide.perform((stack, "ask") for stack in forces)
+    wide.perform((stack, "tighten") for stack in bodies)
+    wide.perform((stack, "grow") for stack in [*joints, *forces] if compiled((stack, "grow")))
+    names: list[str] = []
+    values: list[Array] = []
+    for stack in [*region.joints, *region.forces]:
+        rows = region.rows(stack)
+        if compiled((stack, "grow")):
+            room = stack.margin[rows]
+        elif compiled((stack, "exert")) or not hasattr(stack, "demands"):
+            continue  # asks nothing
+        else:
+            x, y = (np.einsum("nii->n", block) for block in stack.demands())
+            room = growth(x, y, stack.bounds(elements))
+        known = stack.names if isinstance(rows, slice) else [stack.names[row] for row in rows.tolist()]
+        finite = np.isfinite(room)
+        names += known if finite.all() else [name for name, there in zip(known, finite, strict=True) if there]
+        values.append(room[finite])
+    elements.bound[wide.all_rows] = kept
+    return Margins(names, np.concatenate(values) if values else np.empty(0))
 
 
 def growth(x: Array, y: Array, bound: Array) -> Array:
@@ -44,6 +78,6 @@ def growth(x: Array, y: Array, bound: Array) -> Array:
         return np.asarray(np.where(x + y > 0.0, 2.0 * room / (y + np.sqrt(y**2 + 4.0 * x * room)), np.inf))
 
 
-def tightest(margins: dict[str, float]) -> tuple[str, float] | None:
+def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:
     """The joint or spring with the smallest margin."""
     return min(margins.items(), key=lambda item: item[1]) if margins else None

@@ -1,8 +1,8 @@
 """The score of a tick: who does what, in order.
 
-A coupling writes it down as pairs of a stack and the name of what the stack does. Stacks that are compiled have a loop of
-that name; others have a method. `perform` plays a score once; the engine (coordinator/engine) plays one that is all loops
-for thousands of ticks without coming back. Both call the same machine code.
+A coupling writes it down as parts: a stack and the name of what the stack does, for all its rows or for stretches of them.
+Stacks that are compiled have a loop of that name; others have a method. `perform` plays a score once; the engine
+(coordinator/engine) plays one that is all loops for thousands of ticks without coming back. Both call the same machine code.
 """
 
 from __future__ import annotations
@@ -10,10 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from coordinator.engine.driver import play
 from modular.elements import GAIN_STEP, STEP, TIME, Elements
 from modular.table import Table
 
-Part = tuple[Any, str]
+Ranges = list[tuple[int, int]]
+Part = tuple[Any, str]  # for all rows
+Stretches = tuple[Any, str, Ranges]  # for some
 ARGUMENTS = {
     "predict": STEP,
     "correct": STEP,
@@ -21,24 +26,38 @@ ARGUMENTS = {
     "exert": TIME,
     "ask": GAIN_STEP,
 }  # what methods are told
+ALONE = np.zeros(3, np.int64)  # nobody to meet
 
 
 def compiled(part: Part) -> bool:
     """Whether a part is a loop."""
-    stack, verb = part
-    return isinstance(stack, Table) and verb in stack.loops
+    return isinstance(part[0], Table) and part[1] in part[0].loops
 
 
-def perform(elements: Elements, parts: Iterable[Part]) -> str | None:
+def perform(elements: Elements, parts: Iterable[Part | Stretches]) -> str | None:
     """Play parts one after the other; the name of a body that went wrong, if any."""
     wrong = None
-    for stack, verb in parts:
+    waiting: list[tuple[int, int, int, int, int]] = []
+    stacks: list[Any] = []
+
+    def flush() -> str | None:
+        if not waiting:
+            return None
+        part, row = play(np.array(waiting, np.int64), elements.sheet, ALONE, 1)
+        name = stacks[part].names[row] if part >= 0 else None
+        waiting.clear()
+        stacks.clear()
+        return name
+
+    for stack, verb, *ranges in parts:
         if compiled((stack, verb)):
-            row = stack.play(verb, elements)
-            if row >= 0:
-                wrong = stack.names[row]
+            address = stack.loops[verb].address(stack, elements)
+            for start, stop in ranges[0] if ranges else ((0, stack.count),):
+                waiting.append((address, stack.sheet, start, stop, 0))
+                stacks.append(stack)
             continue
+        wrong = flush() or wrong
         told = [float(elements.clock[ARGUMENTS[verb]])] if verb in ARGUMENTS else []
         answer = getattr(stack, verb)(elements, *told)
         wrong = answer if isinstance(answer, str) else wrong
-    return wrong
+    return flush() or wrong

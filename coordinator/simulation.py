@@ -16,7 +16,7 @@ from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
 from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
-from coordinator.impact import agree_velocities, stop_by_impulse, stop_by_shift
+from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.record.fingerprint import machine, versions
@@ -32,7 +32,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.events import Add, Cut, Event, Join, check_law
 from modular.force import Force
-from modular.joint import Joint
+from modular.joint import Joint, JointForm
 from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
@@ -257,8 +257,7 @@ class Simulation:
         except ModelError:
             self.assembly.cut(name)
             raise
-        self.system.show()
-        home.stack.measure(self.system.elements)
+        measure_joint(self.system, name)
         speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
         details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
         self.breakage.watch(name, self.assembly.joint_edges[name], home)
@@ -301,7 +300,7 @@ class Simulation:
             bodies=dict(self._bodies),
             events=[dict(event) for event in self.events],
             settings=self._settings(),
-            margins=list(self.margin_log),
+            margins=[{"tick": entry["tick"], "margins": dict(entry["margins"])} for entry in self.margin_log],
             forms={name: dict(form) for name, form in self._forms.items()},
             versions={**versions(), **self._sources},
             machine=machine(),
@@ -316,7 +315,10 @@ class Simulation:
     @property
     def margins(self) -> dict[str, float]:
         """Stability margin of every joint at the present topology."""
-        return dict(self.margin_log[-1]["margins"])
+        latest: dict[str, float] = {}
+        for entry in self.margin_log:
+            latest.update(entry["margins"])
+        return {name: latest[name] for name in (*self.system.joint_home, *self.system.force_home) if name in latest}
 
     @property
     def tightest(self) -> tuple[str, float] | None:
@@ -440,7 +442,7 @@ class Simulation:
         between = self.system.part > 0.0
         self.coupling.configure(self.system, self.dt)
         self.coupling.settle(self.system, self.dt, touched)
-        self._log_margins()
+        self._log_margins(touched)
         tick, time = self.tick + int(between), self.system.time(self.dt)
         if not self._alone:
             details["by"] = "hand"
@@ -478,13 +480,27 @@ class Simulation:
     def _sources(self) -> dict[str, str]:
         return foreign_sources(*self._given)
 
-    def _log_margins(self) -> None:
-        for name, home in self.system.joint_home.items():
-            form = home.attachment.form
-            self._forms[name] = {
-                "form": form.name,
-                "translations": form.translations,
-                "locks": form.locks,
-                "holonomic": form.holonomic,
-            }
-        self.margin_log.append({"tick": self.tick, "margins": self.coupling.margins(self.system, self.dt)})
+    def _log_margins(self, touched: Sequence[str] | None = None) -> None:
+        """Margins of all joints and springs, or of those on touched bodies."""
+        system = self.system
+        names = (
+            system.joint_home
+            if touched is None
+            else [n for body in touched if body in system.uses for n in system.uses[body]]
+        )
+        for name in names:
+            if name in system.joint_home:
+                self._forms[name] = _facts(system.joint_home[name].stack.form)
+        margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
+        self.margin_log.append({"tick": self.tick, "margins": margins})
+
+
+@functools.cache
+def _facts(form: JointForm) -> dict[str, Any]:
+    """How the equations of a joint are written, for those who read a run."""
+    return {
+        "form": form.name,
+        "translations": form.translations,
+        "locks": form.locks,
+        "holonomic": form.holonomic,
+    }

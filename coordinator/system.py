@@ -26,7 +26,7 @@ from modular.side import GroundSide, Mark, Side
 Capability = TypeVar("Capability")
 
 
-@dataclass
+@dataclass(slots=True)
 class JointHome:
     """Where a joint lives: its stack and the element rows of its sides."""
 
@@ -36,8 +36,13 @@ class JointHome:
     starts: tuple[int, int]
     again: bool = False  # cut at the instant at which it was made, and so the same joint
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Elements that it reads on either side."""
+        return self.stack.form.first, self.stack.form.second
 
-@dataclass
+
+@dataclass(slots=True)
 class ForceHome:
     """Where a force lives."""
 
@@ -61,6 +66,7 @@ class System:
         self.masses: dict[str, float] = {}
         self.joint_home: dict[str, JointHome] = {}
         self.force_home: dict[str, ForceHome] = {}
+        self.uses: dict[str, list[str]] = {}  # joints and forces on each body
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
         self._just_cut: list[tuple[float, JointEdge, Attachment, Array]] = []  # joints cut at this very instant
         self.tick = 0
@@ -102,12 +108,14 @@ class System:
         stack = self.body_stacks[key]
         stack.add(name, body)
         self.body_home[name] = stack
+        self.uses[name] = []
         self.masses[name] = body.total_mass
         self.version += 1
 
     def remove_body(self, name: str) -> None:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
+        del self.uses[name]
         self._just_cut = [entry for entry in self._just_cut if name not in (entry[1].first.body, entry[1].second.body)]
         self.body_stacks = {key: stack for key, stack in self.body_stacks.items() if stack.names}
         self.version += 1
@@ -148,6 +156,7 @@ class System:
             stack.preload[row] = old[1]
         home = JointHome(stack, attachment, (first.owner, second.owner), starts, old is not None)
         self.joint_home[name] = home
+        self._use(name, home.owners)
         if name in self.closed:
             stack.ledger[row] = self.closed.pop(name)
         self.version += 1
@@ -182,7 +191,7 @@ class System:
         preload = home.stack.preload[home.stack.row[name]].copy()
         self._just_cut.append((self.tick + self.part, edge, home.attachment, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
-            self._let_go(owner, start, count)
+            self._let_go(name, owner, start, count)
         home.stack.remove_row(name)
         self.joint_stacks = {key: stack for key, stack in self.joint_stacks.items() if stack.names}
         self.version += 1
@@ -202,7 +211,8 @@ class System:
         stack.add(name, edge.force, starts)
         if name in self.closed:
             stack.ledger[stack.row[name]] = self.closed.pop(name)
-        self.force_home[name] = ForceHome(stack, [s.owner for s in sides], starts, [len(m) for m in marks])
+        self.force_home[name] = home = ForceHome(stack, [s.owner for s in sides], starts, [len(m) for m in marks])
+        self._use(name, home.owners)
         self.version += 1
 
     def remove_force(self, name: str) -> float:
@@ -210,7 +220,7 @@ class System:
         home = self.force_home.pop(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
-            self._let_go(owner, start, count)
+            self._let_go(name, owner, start, count)
         home.stack.remove(name)
         self.force_stacks = {key: stack for key, stack in self.force_stacks.items() if stack.names}
         if not self.force_stacks:
@@ -278,25 +288,6 @@ class System:
         """Whether seen masses, or what springs ask, change as the bodies turn."""
         return any(joints.form.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
 
-    def served(self, owners: set[str]) -> set[str]:
-        """Joints and forces on some bodies."""
-        joints = {name for name, home in self.joint_home.items() if owners & set(home.owners)}
-        return joints | {name for name, home in self.force_home.items() if owners & set(home.owners)}
-
-    def element_rows(self, owners: set[str]) -> list[int]:
-        """Element rows that some bodies (or the ground) serve."""
-        rows: list[int] = []
-        for joint in self.joint_home.values():
-            counts = (joint.attachment.form.first, joint.attachment.form.second)
-            for owner, start, count in zip(joint.owners, joint.starts, counts, strict=True):
-                if owner in owners:
-                    rows += range(start, start + count)
-        for force in self.force_home.values():
-            for owner, start, count in zip(force.owners, force.starts, force.counts, strict=True):
-                if owner in owners:
-                    rows += range(start, start + count)
-        return rows
-
     def _hold(self, owner: str, marks: Sequence[Mark]) -> int:
         start = self.elements.acquire(len(marks))
         for k, mark in enumerate(marks):
@@ -316,8 +307,18 @@ class System:
         self.closed[name] = book
         return released
 
-    def _let_go(self, owner: str, start: int, count: int) -> None:
+    def home(self, use: str) -> JointHome | ForceHome:
+        """Where a joint or force lives."""
+        return self.joint_home.get(use) or self.force_home[use]
+
+    def _use(self, name: str, owners: Sequence[str]) -> None:
+        for owner in owners:
+            if owner != GROUND:
+                self.uses[owner].append(name)
+
+    def _let_go(self, name: str, owner: str, start: int, count: int) -> None:
         if owner != GROUND:
+            self.uses[owner].remove(name)
             for k in range(count):
                 self.body_home[owner].detach(owner, start + k)
         self.elements.release(start, count)

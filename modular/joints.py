@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from modular import seen_mass
 from modular.blocks import like, shaped
-from modular.elements import MODES, RIGID, STEP, Array, Elements
+from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
 from modular.joint import JointForm
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
@@ -26,10 +26,9 @@ class Joints(Booked):
     on_second: Array
     stiffness: Array  # K, (n, m, m)
     damping: Array  # C
-    seen_first: Array  # G = J B, (n, m, modes)
-    seen_second: Array
     compliance: Array  # W = J M^-1 J^T over both bodies, (n, m, m)
     wrench: Array  # force [N] and moment [N m] on the second side, as last worked out
+    margin: Array  # by how much the step could grow
     rule: Array  # settings of the rule that chooses the stiffness
     block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
 
@@ -43,8 +42,7 @@ class Joints(Booked):
         self.column("on_second", form.rows, form.second, dimension)
         for name in ("stiffness", "damping", "compliance", "block"):
             self.column(name, form.rows, form.rows)
-        for name in ("seen_first", "seen_second"):
-            self.column(name, form.rows, MODES)
+        self.column("margin")
         self.column("wrench", dimension + (2 * dimension - 3 if form.second > 1 else 0))
         self.fixed("coincident", form.coincident)
         self.fixed("translations", form.translations)  # their shapes tell loops how many there are
@@ -54,7 +52,7 @@ class Joints(Booked):
         self.loops = {
             "measure_rates": measure_loop, "exert": exert_loop, "account": account_loop, "see": seen_mass.see_loop,
             "see_all": seen_mass.see_all_loop, "weigh": seen_mass.weigh_loop, "ask": seen_mass.ask_loop,
-            "wrenches": wrench_loop,
+            "wrenches": wrench_loop, "load": load_loop, "grow": grow_loop,
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
@@ -245,4 +243,33 @@ def wrench_loop(start: int, stop: int, joints: View, elements: View) -> int:
                 for c in range(3):
                     s, t = (c + 1) % 3, (c + 2) % 3
                     wrench[3 + c] += x[k, s] * force[k, t] - x[k, t] * force[k, s]
+    return FINE
+
+
+@loop
+def load_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """dt^2 K + 2 dt C becomes what the joint asks of its bodies."""
+    stiffness, damping = like(joints.block), like(joints.block)
+    dt = elements.clock[GAIN_STEP]
+    for n in range(start, stop, LANES):
+        fetch(joints.stiffness, n, stop, stiffness)
+        fetch(joints.damping, n, stop, damping)
+        for i in range(stiffness.shape[0]):
+            for j in range(stiffness.shape[1]):
+                stiffness[i, j] = dt * dt * stiffness[i, j] + 2.0 * dt * damping[i, j]
+        store(stiffness, joints.block, n, stop)
+    return FINE
+
+
+@loop
+def grow_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """The factor by which the step could grow before the bodies' answers reach their limit."""
+    dt = elements.clock[GAIN_STEP]
+    for n in range(start, stop):
+        spring, damper = 0.0, 0.0
+        for i in range(joints.block.shape[0]):
+            spring += dt * dt * joints.stiffness[n, i, i]
+            damper += 2.0 * dt * joints.damping[n, i, i]
+        bound = max(elements.bound[joints.first[n]], elements.bound[joints.second[n]])
+        joints.margin[n] = seen_mass.growth(spring, damper, bound)
     return FINE

@@ -70,14 +70,18 @@ class Booked(Stack):
         self.ledger[: self.count, STORED][still] = held[still]
         self.power[: self.count][still] = power[still]
 
-    def open_books(self) -> None:
+    def open_books(self, rows: Any = slice(None)) -> None:
         """After an event: what a new member holds from its start came with it, and powers count from now."""
-        new = self.fresh[: self.count].astype(bool)
-        self.ledger[: self.count][new, RELEASED] -= self.ledger[: self.count][new, STORED]
-        self.fresh[:] = 0
-        for row in range(self.count):
-            close(self.ledger[row])
-        self.power_before[:] = self.power
+        rows = np.arange(self.count)[rows] if isinstance(rows, slice) else rows
+        new = rows[self.fresh[rows] == 1]
+        self.ledger[new, RELEASED] -= self.ledger[new, STORED]
+        self.fresh[new] = 0
+        self.power_before[rows] = self.power[rows]
+        self.ledger[rows, LEAKED] = 0.0
+        total = self.ledger[rows, 0].copy()
+        for line in range(1, LEAKED):
+            total += self.ledger[rows, line]
+        self.ledger[rows, LEAKED] = -total
 
 
 @kernel
@@ -143,14 +147,6 @@ def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
         book[SUPPLIED] -= work
         close(book)
         store(book, stack.ledger, n, stop)
-    return FINE
-
-
-@loop
-def close_loop(start: int, stop: int, stack: View, elements: View) -> int:
-    """Close every book."""
-    for n in range(start, stop):
-        close(stack.ledger[n])
     return FINE
 
 

@@ -16,7 +16,6 @@ from numba.extending import intrinsic
 
 from modular.kernel import kernel
 from modular.lanes import WHOLE, types
-from modular.views import ViewType
 
 if TYPE_CHECKING:
     from modular.table import Table
@@ -31,14 +30,14 @@ class Loop:
     def __init__(self, function: Callable[..., int]) -> None:
         self.kernel: Any = kernel(function)
         self.__name__, self.__doc__ = function.__name__, function.__doc__
-        self._addresses: dict[tuple[ViewType, ViewType], int] = {}
+        self._addresses: dict[tuple[int, int], int] = {}
 
     def address(self, stack: Table, elements: Table) -> int:
         """Where its machine code for these tables lies."""
-        key = (stack.view, elements.view)
+        key = (id(stack.view), id(elements.view))  # one view per layout, kept for good
         found = self._addresses.get(key)
         if found is None:
-            signature = (types.int64, types.int64, *key)
+            signature = (types.int64, types.int64, stack.view, elements.view)
             self.kernel.compile(signature)
             compiled = self.kernel.overloads[signature]
             found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))

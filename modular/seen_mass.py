@@ -7,8 +7,10 @@ element rows, so a joint needs nothing but what its two neighbours report.
 
 from typing import Any
 
+import numpy as np
+
 from modular.blocks import like, shaped
-from modular.elements import MODES, RIGID, Array
+from modular.elements import MODES, RIGID, Array, Elements
 from modular.kernel import kernel
 from modular.lanes import LANES, given, lanes, share
 from modular.loop import FINE, loop
@@ -27,26 +29,44 @@ def through(jacobian: Array, response: Array, modes: int, seen: Array) -> None:
             seen[i, mode] = value
 
 
-responses = shaped(lanes, lambda side: [(side[0], side[1], MODES)])
+def _looks(joints: Any) -> list[tuple[int, ...]]:
+    first, second = joints.shape_of("on_first"), joints.shape_of("on_second")
+    return [first, second, (*first[1:], MODES), (*second[1:], MODES), (first[0], MODES), (second[0], MODES)]
+
+
+looks = shaped(lanes, _looks)
+
+
+@kernel
+def see_through(
+    joints: View, elements: View, n: int, stop: int, modes: int, room: tuple[Array, ...]
+) -> tuple[Array, Array]:
+    """G = J B on both sides of four joints."""
+    on_first, on_second, answer_first, answer_second, seen_first, seen_second = room
+    fetch(joints.on_first, n, stop, on_first)
+    fetch(joints.on_second, n, stop, on_second)
+    gather(elements.response, spots(joints.first, n, stop), answer_first)
+    gather(elements.response, spots(joints.second, n, stop), answer_second)
+    through(on_first, answer_first, modes, seen_first)
+    through(on_second, answer_second, modes, seen_second)
+    return seen_first, seen_second
+
+
+def seen_by(stack: Any, elements: Elements, row: int) -> list[Array]:
+    """G = J B on both sides of one joint, (m, modes) each, from what the bodies reported."""
+    found = []
+    for start, jacobian in ((stack.first[row], stack.on_first[row]), (stack.second[row], stack.on_second[row])):
+        found.append(np.einsum("mkc,kcq->mq", jacobian, elements.response[start : start + jacobian.shape[1]]))
+    return found
 
 
 @kernel
 def see_rows(start: int, stop: int, joints: View, elements: View, modes: int) -> None:
-    """G on both sides and W = G_a G_a^T + G_b G_b^T of every joint."""
-    on_first, on_second, compliance = like(joints.on_first), like(joints.on_second), like(joints.compliance)
-    seen_first, seen_second = like(joints.seen_first), like(joints.seen_second)
-    (answer_first,) = responses(joints.first_side)
-    (answer_second,) = responses(joints.second_side)
+    """W = G_a G_a^T + G_b G_b^T of every joint."""
+    compliance, room = like(joints.compliance), looks(joints)
     rows = compliance.shape[0]
-    seen_first[:, :] = 0.0
-    seen_second[:, :] = 0.0
     for n in range(start, stop, LANES):
-        fetch(joints.on_first, n, stop, on_first)
-        fetch(joints.on_second, n, stop, on_second)
-        gather(elements.response, spots(joints.first, n, stop), answer_first)
-        gather(elements.response, spots(joints.second, n, stop), answer_second)
-        through(on_first, answer_first, modes, seen_first)
-        through(on_second, answer_second, modes, seen_second)
+        seen_first, seen_second = see_through(joints, elements, n, stop, modes, room)
         for i in range(rows):
             for j in range(rows):
                 value = 0.0
@@ -54,8 +74,6 @@ def see_rows(start: int, stop: int, joints: View, elements: View, modes: int) ->
                     value += seen_first[i, mode] * seen_first[j, mode]
                     value += seen_second[i, mode] * seen_second[j, mode]
                 compliance[i, j] = value
-        store(seen_first, joints.seen_first, n, stop)
-        store(seen_second, joints.seen_second, n, stop)
         store(compliance, joints.compliance, n, stop)
 
 
@@ -154,12 +172,11 @@ def ask_rows(start: int, stop: int, joints: View, elements: View) -> None:
     sums the loads of its joints; with lambda their largest eigenvalue, the step is stable if lambda < 4 on every body:
     sum_j J^T E J <= sum over bodies of J_b^T (E / theta_b) J_b, by the convexity of x^2.
     """
-    seen_first, seen_second, block = like(joints.seen_first), like(joints.seen_second), like(joints.block)
+    block, room = like(joints.block), looks(joints)
     on_first, on_second = loads(joints.block)
     rows, translations = block.shape[0], joints.translations.shape[0]
     for n in range(start, stop, LANES):
-        fetch(joints.seen_first, n, stop, seen_first)
-        fetch(joints.seen_second, n, stop, seen_second)
+        seen_first, seen_second = see_through(joints, elements, n, stop, RIGID, room)
         fetch(joints.block, n, stop, block)
         on_first[:, :] = 0.0
         on_second[:, :] = 0.0
@@ -202,3 +219,12 @@ def add_load(seen: Array, block: Array, start: int, stop: int, factor: Any, load
             for p in range(RIGID):
                 for q in range(RIGID):
                     load[p, q] += weight * seen[i, p] * seen[j, q]
+
+
+@kernel
+def growth(x: float, y: float, bound: float) -> Any:
+    """mu with mu^2 x + mu y = (x + y) 4 / bound, also where there is no stiffness (x = 0); infinite where neither is."""
+    if x + y <= 0.0:
+        return np.inf
+    room = (x + y) * 4.0 / bound
+    return 2.0 * room / (y + np.sqrt(y * y + 4.0 * x * room))

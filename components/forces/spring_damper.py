@@ -8,13 +8,13 @@ from typing import Self
 
 import numpy as np
 
-from modular.elements import GAIN_STEP, MODES, RIGID, STEP, Array, Elements
+from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import point_marks
 from modular.ledger import STORED, Booked, account_loop
 from modular.loop import FINE, loop
-from modular.seen_mass import ask_rows, see_rows
+from modular.seen_mass import ask_rows, growth, see_rows
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -74,8 +74,6 @@ class Springs(Booked):
     law: Array  # k, c, l0, (n, 3); a negative l0 is taken from the first look
     on_first: Array  # -1 and 1: the two ends, as Jacobian rows
     on_second: Array
-    seen_first: Array
-    seen_second: Array
     compliance: Array
     spring: Array  # dt^2 times its stiffness as a matrix: k along its line and, under tension, F / l across it
     damper: Array  # 4 dt c along its line
@@ -86,12 +84,11 @@ class Springs(Booked):
         self.column("law", 3)
         for name in ("on_first", "on_second"):
             self.column(name, dimension, 1, dimension)
-        for name in ("seen_first", "seen_second"):
-            self.column(name, dimension, MODES)
         for name in ("compliance", "spring", "damper", "block"):
             self.column(name, dimension, dimension)
         self.fixed("translations", dimension)
-        self.loops = {"exert": spring_loop, "account": account_loop, "ask": demand_loop}
+        self.column("margin")
+        self.loops = {"exert": spring_loop, "account": account_loop, "ask": demand_loop, "grow": grow_loop}
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a spring in."""
@@ -155,6 +152,20 @@ def demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
                 block[i, j] = spring[i, j] + damper[i, j]
     see_rows(start, stop, springs, elements, RIGID)
     ask_rows(start, stop, springs, elements)
+    return FINE
+
+
+@loop
+def grow_loop(start: int, stop: int, springs: View, elements: View) -> int:
+    """The factor by which the step could grow before the bodies' answers reach their limit."""
+    for n in range(start, stop):
+        spring, damper = 0.0, 0.0
+        for i in range(springs.block.shape[0]):
+            spring += springs.spring[n, i, i]
+            damper += springs.damper[n, i, i]
+        springs.margin[n] = growth(
+            spring, damper, max(elements.bound[springs.first[n]], elements.bound[springs.second[n]])
+        )
     return FINE
 
 

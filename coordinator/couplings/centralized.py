@@ -110,7 +110,7 @@ class Centralized(Coupling):
             forces.exert(system.elements, time)
         equations.exert_joints(state.multipliers)
 
-    def margins(self, system: System, dt: float) -> dict[str, float]:
+    def margins(self, system: System, dt: float, touched: list[str] | None = None) -> dict[str, float]:
         """It has no limit that hangs on the stiffness of joints."""
         return {}
 

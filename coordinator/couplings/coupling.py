@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from coordinator.score import Part
 from coordinator.system import System
@@ -34,8 +34,8 @@ class Coupling(Component):
         return None
 
     @abstractmethod
-    def margins(self, system: System, dt: float) -> dict[str, float]:
-        """Stability margin of every joint; empty where the coupling has no such limit."""
+    def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
+        """Stability margin of every joint, or of those on some bodies; empty where the coupling has no such limit."""
 
     @abstractmethod
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

@@ -5,19 +5,20 @@ Séguy 2003, chapter IV and Figure IV-2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.equilibrium import carry_loads
 from coordinator.margins import stability_margins
+from coordinator.region import Kept, Region
 from coordinator.rules import Stable, StiffnessRule
 from coordinator.score import Part, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
-from modular.ledger import STORED
 from modular.newmark import Newmark
 
 
@@ -73,11 +74,15 @@ class Penalty(Coupling):
 
     def score(self, system: System) -> list[Part] | None:
         """The same tick for the engine; points that coincide need no equations of their own."""
-        refresh = self.rule.score(system) if system.turns else []
+        refresh = self._refreshing(system) if system.turns else []
         if refresh is None:
             return None
         parts = [*self.approach(system), *refresh, *self.answer(system)]
         return [part for part in parts if part[1] != "linearise" or part[0].form.coincident < part[0].form.rows]
+
+    def _refreshing(self, system: System) -> list[Part] | None:
+        """The rule as parts; None where it is Python, or a rule of ours that somebody has changed."""
+        return self.rule.score(system) if type(self.rule).refresh is StiffnessRule.refresh else None
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Accelerations are state with a memory: after an event a stale one would lower the order to one.
@@ -85,40 +90,29 @@ class Penalty(Coupling):
         Only touched bodies are re-evaluated; on the others the forces of the last tick stay, in their accelerations and in
         the ledger.
         """
-        names = [name for name in dict.fromkeys(touched) if name in system.body_home]
-        elements = system.elements
-        before = elements.force.copy()
-        books = [
-            (stack.ledger[: stack.count, STORED].copy(), stack.power[: stack.count].copy()) for stack in system.booked
-        ]
+        elements, region = system.elements, Region(system, touched)
+        elements.clock[:] = 0.0, system.time(dt), dt
+        kept = Kept(region)
         if self.preload:
-            carry_loads(system, dt, names, self.newmark, self.internal)
-        system.show()
-        elements.current_velocity[:] = elements.velocity
-        for joints in system.joints:
-            joints.linearise(elements)
-        self.rule.refresh(system, dt)
-        for joints in system.joints:
-            joints.exert(elements)
-        for forces in system.forces:
-            forces.exert(elements, system.time(dt))
-        rows = system.element_rows({*names, "ground"})
-        before[rows] = elements.force[rows]
-        elements.force[:] = before
-        elements.force_before[:] = elements.force
-        elements.velocity_before[:] = elements.velocity
-        moved = system.served({*names})
-        for stack, (held, power) in zip(system.booked, books, strict=True):
-            stack.keep_books(held, power, moved)
-            stack.open_books()
+            carry_loads(region, dt, self.newmark, self.internal)
+        region.perform((bodies, "show") for bodies in system.bodies)
+        elements.current_velocity[region.all_rows] = elements.velocity[region.all_rows]
+        region.perform((joints, "linearise") for joints in region.joints)
+        refresh = self._refreshing(cast(System, region))
+        if refresh is None:
+            self.rule.refresh(system, dt)
+        else:
+            region.perform(refresh)
+        region.perform((stack, "exert") for stack in (*region.joints, *region.forces))
+        kept.put_back()
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
-            bodies.reevaluate(elements, names)
+            bodies.reevaluate(elements, region.names)
             bodies.configure(self.newmark, self.internal, dt)
 
-    def margins(self, system: System, dt: float) -> dict[str, float]:
+    def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """From the local coupled bound."""
-        return stability_margins(system, dt)
+        return stability_margins(system, dt, touched)
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """Internal gains beyond their limit call for a step, joints beyond theirs for another rule."""
