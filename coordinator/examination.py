@@ -75,7 +75,7 @@ def examine(simulation: Simulation) -> Examination:
 
 
 def _joint(name: str, kind: str, home: JointHome, margin: float) -> JointReport:
-    form, row = home.attachment.form, home.stack.row[name]
+    form, row = home.stack.form, home.stack.row[name]
     compliance, stiffness = home.stack.compliance[row], home.stack.stiffness[row]
     split, turns = form.translations, form.rotations
     translations = form.locks - turns

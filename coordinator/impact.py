@@ -24,7 +24,7 @@ def stop_by_impulse(system: System, name: str) -> float:
     """
     home = system.joint_home[name]
     row = home.stack.row[name]
-    region = Region(system, home.owners)
+    region = Region.of(system, home.owners)
     region.perform((bodies, "respond") for bodies in system.bodies)
     perform(system.elements, [(home.stack, "see", [(row, row + 1)])])
     impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
@@ -68,7 +68,7 @@ def stop_by_shift(system: System, name: str) -> float:
 def measure_joint(system: System, name: str) -> None:
     """Error and rate of one joint as its bodies stand now."""
     home = system.joint_home[name]
-    Region(system, home.owners).perform((bodies, "show") for bodies in system.bodies)
+    Region.of(system, home.owners).perform((bodies, "show") for bodies in system.bodies)
     row = home.stack.row[name]
     one = [(row, row + 1)]
     perform(system.elements, [(home.stack, "linearise", one), (home.stack, "measure_rates", one)])

@@ -41,7 +41,7 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     both rules make them. The local bound is safe: a margin below one need not diverge, one above does not. Of `touched`
     bodies alone, if there are any given: their neighbours answer for all that is asked of them.
     """
-    region = Region(system, list(system.body_home) if touched is None else touched)
+    region = Region.of(system, system.body_home if touched is None else touched)
     wide = region.widened() if region.local else region
     elements = system.elements
     elements.clock[GAIN_STEP] = dt

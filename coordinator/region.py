@@ -8,7 +8,7 @@ put back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -60,11 +60,23 @@ class Region:
         self.mine, self.others = np.array(mine, np.int64), np.array(others, np.int64)
         self.uses.update(uses)
 
+    @classmethod
+    def of(cls, system: System, touched: Iterable[str]) -> Region:
+        """The region of some bodies; the last ones are kept as long as the topology stays."""
+        key = tuple(touched)
+        version, known = system.workshop.get("regions", (-1, {}))
+        if version != system.version:
+            known = {}
+            system.workshop["regions"] = (system.version, known)
+        if key not in known:
+            known[key] = cls(system, key)
+        return cast(Region, known[key])
+
     def widened(self) -> Region:
         """With the bodies beyond its joints and forces."""
         system = self.system
         beyond = [owner for use in self.uses for owner in system.home(use).owners if owner != GROUND]
-        return Region(system, [*self.names, *beyond])
+        return Region.of(system, [*self.names, *beyond])
 
     @property
     def all_rows(self) -> Any:

@@ -16,6 +16,7 @@ from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
 from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
+from coordinator.gathering import add_bodies, add_joints
 from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
@@ -25,7 +26,7 @@ from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
 from coordinator.schedule import Schedule
 from coordinator.system import System, ledger_columns
-from modular.assembly import Assembly
+from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
 from modular.elements import Array
@@ -37,6 +38,7 @@ from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
 
+TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
 AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
@@ -84,7 +86,6 @@ class Simulation:
         self.engine = Engine(check_threads(threads))
         self.events: list[dict[str, Any]] = []
         self.margin_log: list[dict[str, Any]] = []
-        self._model = assembly.to_data()
         self._given = (assembly.copy(), self.coupling)
         self._grouped = grouped
         self._project = project_velocities
@@ -381,19 +382,25 @@ class Simulation:
             raise ModelError("this simulation is closed; what it recorded is still in `recorded`.")
 
     def _build(self, project: bool) -> None:
-        problems = []
-        for name, body in self.assembly.bodies.items():
-            self._bodies[name] = body
-            self.system.add_body(name, body)
-        for name, joint in self.assembly.joint_edges.items():
+        problems: list[str] = []
+        self._bodies.update(self.assembly.bodies)
+        add_bodies(self.system, self.assembly.bodies)
+
+        def make(name: str, joint: JointEdge) -> None:
             try:
                 self.breakage.check(name, joint)
                 tolerance = self._tolerance(str(joint.first), str(joint.second), moving=False)
-                self.breakage.watch(name, joint, self.system.add_joint(name, joint, tolerance))
+                self.system.add_joint(name, joint, tolerance)
             except ModelError as error:
                 problems.append(str(error))
+
+        add_joints(self.system, self.assembly.joint_edges, TOLERANCE, make)
         if problems:
             raise ModelError("\n".join(problems))
+        for name, joint in self.assembly.joint_edges.items():
+            if joint.breaks_at is not None:
+                self.breakage.check(name, joint)
+                self.breakage.watch(name, joint, self.system.joint_home[name])
         for name, force in self.assembly.force_edges.items():
             self.system.add_force(name, force)
         self._check_conditions()
@@ -432,7 +439,7 @@ class Simulation:
                 side = self.system.body_home[port.body].side(port.body, port)
                 acceleration = max(acceleration, float(np.linalg.norm(side.acceleration)))
                 size = max(size, float(np.abs(side.position).max()))
-        return 1e-6 * size + (min(20.0 * acceleration * self.dt**2, 1e-3 * size) if moving else 0.0)
+        return TOLERANCE * size + (min(20.0 * acceleration * self.dt**2, 1e-3 * size) if moving else 0.0)
 
     def _after(self, kind: str, name: str, touched: Sequence[str], **details: Any) -> None:
         """Every change ends here: settings, accelerations of the touched bodies, margins, log, record.
@@ -471,6 +478,11 @@ class Simulation:
             "until": self.time,
             "ticks": self.tick,
         }
+
+    @functools.cached_property
+    def _model(self) -> dict[str, Any]:
+        """The model as it was given."""
+        return self._given[0].to_data()
 
     @functools.cached_property
     def _homeless(self) -> list[str]:

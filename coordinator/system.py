@@ -6,7 +6,8 @@ component but the touched ones notices.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -17,7 +18,7 @@ from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, Sav
 from modular.elements import Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
-from modular.joint import Attachment
+from modular.joint import Attachment, JointForm
 from modular.joints import Joints
 from modular.ledger import LEDGER, RELEASED, STORED, close
 from modular.port import GROUND, PortName
@@ -31,7 +32,7 @@ class JointHome:
     """Where a joint lives: its stack and the element rows of its sides."""
 
     stack: Joints
-    attachment: Attachment
+    attachment: Attachment | None  # None: the points of its two ports (`System.attachment_of`)
     owners: tuple[str, str]
     starts: tuple[int, int]
     again: bool = False  # cut at the instant at which it was made, and so the same joint
@@ -68,7 +69,9 @@ class System:
         self.force_home: dict[str, ForceHome] = {}
         self.uses: dict[str, list[str]] = {}  # joints and forces on each body
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
-        self._just_cut: list[tuple[float, JointEdge, Attachment, Array]] = []  # joints cut at this very instant
+        self._just_cut: list[
+            tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
+        ] = []  # joints cut at this very instant
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
@@ -101,13 +104,24 @@ class System:
 
     def add_body(self, name: str, body: Body) -> None:
         """Put a body into the stack of its kind."""
-        key = body.kind() if self.grouped else (body.kind(), name)
+        self.stack_for(name, body).add(name, body)
+        self.settle_in(name, body)
+
+    def key_of(self, name: str, body: Body) -> Hashable:
+        """What bodies that share a stack have in common."""
+        return body.kind() if self.grouped else (body.kind(), name)
+
+    def stack_for(self, name: str, body: Body) -> Bodies:
+        """The stack that takes a body in, made if there is none."""
+        key = self.key_of(name, body)
         if key not in self.body_stacks:
             self.body_stacks[key] = body.new_stack()
             self.body_stacks[key].gravity = self.gravity
-        stack = self.body_stacks[key]
-        stack.add(name, body)
-        self.body_home[name] = stack
+        return self.body_stacks[key]
+
+    def settle_in(self, name: str, body: Body) -> None:
+        """Remember where a body that was taken in lives."""
+        self.body_home[name] = self.body_stacks[self.key_of(name, body)]
         self.uses[name] = []
         self.masses[name] = body.total_mass
         self.version += 1
@@ -144,10 +158,7 @@ class System:
             raise ModelError(
                 f"joint '{name}': law='kinematic' is for joints that hold two points together and turn freely; use law='momentum'."
             )
-        key = (form, name) if not self.grouped else form
-        stack = self.joint_stacks.get(key)
-        if stack is None:
-            stack = self.joint_stacks[key] = Joints(form, len(self.gravity))
+        stack = self.joint_stack(form, name)
         starts = (self._hold(first.owner, attachment.first), self._hold(second.owner, attachment.second))
         row = stack.add_row(name)
         stack.first[row], stack.second[row] = starts
@@ -161,6 +172,32 @@ class System:
             stack.ledger[row] = self.closed.pop(name)
         self.version += 1
         return home
+
+    def joint_stack(self, form: JointForm, name: str) -> Joints:
+        """The stack of the joints of a form, made if there is none."""
+        key = form if self.grouped else (form, name)
+        if key not in self.joint_stacks:
+            self.joint_stacks[key] = Joints(form, len(self.gravity))
+        return self.joint_stacks[key]
+
+    def attachment_of(self, name: str, edge: JointEdge) -> Attachment:
+        """How a joint was made; one of plain points has kept no more than where it stands on the ground."""
+        home = self.joint_home[name]
+        if home.attachment is not None:
+            return home.attachment
+        return self._of_ports(home.stack.form, edge, self.elements.position[list(home.starts)])
+
+    def _of_ports(self, form: JointForm, edge: JointEdge, places: Array) -> Attachment:
+        """The attachment of a joint of two ports as they are; `places` is where they were on the ground."""
+        marks = []
+        for port, place in zip((edge.first, edge.second), places, strict=True):
+            mark: Mark | None = Mark(np.empty(0), place.copy())
+            if port.body != GROUND:
+                side = self.body_home[port.body].side(port.body, port)
+                mark = side.point(side.position)
+            assert mark is not None
+            marks.append(mark)
+        return Attachment(form, marks[:1], marks[1:])
 
     def _attach(self, name: str, edge: JointEdge, first: Side, second: Side, tolerance: float) -> Attachment:
         """Let a joint take its marks where its sides stand."""
@@ -181,15 +218,22 @@ class System:
     def remade(self, edge: JointEdge) -> tuple[Attachment, Array] | None:
         """The marks and the preload of an equal joint in the same place that was cut at this very instant, if there was one."""
         self._just_cut = [entry for entry in self._just_cut if entry[0] == self.tick + self.part]
-        return next(((attachment, preload) for _, cut, attachment, preload in self._just_cut if cut == edge), None)
+        for _, cut, attachment, preload in self._just_cut:
+            if cut == edge:
+                return attachment if isinstance(attachment, Attachment) else attachment(), preload
+        return None
 
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.pop(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
-        form = home.attachment.form
+        form = home.stack.form
         preload = home.stack.preload[home.stack.row[name]].copy()
-        self._just_cut.append((self.tick + self.part, edge, home.attachment, preload))
+        attachment = home.attachment
+        if attachment is None:  # made of its ports, and so again; what it held on the ground is kept
+            places = self.elements.position[list(home.starts)]
+            attachment = functools.partial(self._of_ports, form, edge, places)
+        self._just_cut.append((self.tick + self.part, edge, attachment, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(name, owner, start, count)
         home.stack.remove_row(name)

@@ -70,6 +70,10 @@ class Joint(Component):
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take marks on both sides; `a` and `b` are the points it stands at on either side [m]."""
 
+    def points(self, dimension: int) -> JointForm | None:
+        """Its form, where the two points of its ports are all that it reads; then `attach` takes nothing else."""
+        return None
+
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """How far the two points are from where the joint wants them [m]."""
         return float(np.linalg.norm(b - a))

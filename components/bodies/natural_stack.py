@@ -10,7 +10,8 @@ import numpy as np
 from components.bodies import natural_compliance as compliance
 from components.bodies import natural_equations as equations
 from components.bodies import natural_kernels as kernels
-from components.bodies.natural_many import rows_of
+from components.bodies.natural_many import NaturalRows, rows_of
+from components.bodies.short_sums import combined
 from modular.body import Body
 from modular.elements import STEP, Array, Elements, Indices
 from modular.internal_gains import InternalGains
@@ -42,6 +43,7 @@ class NaturalBodies(Stack):
     attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
     weights: Array  # how each of them is put together, (n, width, e)
     numbers: Indices  # how many
+    ports: Array  # how the points of the ports are put together, (n, ports, e)
     gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
     gravity: Array  # [m/s^2], (d,)
 
@@ -65,6 +67,7 @@ class NaturalBodies(Stack):
         self.column("attached", width, dtype=np.int64, listed=True)
         self.column("weights", width, elements, listed=True)
         self.column("numbers", dtype=np.int64)
+        self.column("ports", 2, elements, listed=True)
         self.bodies: dict[str, NaturalBody] = {}
         self.fixed("gains", 5)
         self.fixed("gravity", dimension)
@@ -93,7 +96,24 @@ class NaturalBodies(Stack):
         self.gram[rows], self.local[rows] = found.gram, found.local
         self.fall[rows], self.centre[rows] = found.fall, found.centre_weights
         self.slip[rows], self.spin[rows], self.axes[rows] = found.slip, found.spin, found.axes
+        self._keep_ports(rows, found)
         self._factorise(rows)
+
+    def _keep_ports(self, rows: slice, found: NaturalRows) -> None:
+        """How the points of the ports are put together, in the order of their names."""
+        counts = np.diff(found.port_starts)
+        if counts.max(initial=0) > self.ports.shape[1]:
+            self.widen("ports", int(counts.max()))
+        if (counts == counts[0]).all():
+            self.ports[rows, : counts[0]] = found.port_weights.reshape(len(counts), counts[0], -1)
+            return
+        owner = np.repeat(np.arange(len(counts)), counts)
+        self.ports[rows.start + owner, np.arange(len(owner)) - found.port_starts[owner]] = found.port_weights
+
+    def port(self, name: PortName) -> Array:
+        """How the point of a port is put together."""
+        weights: Array = self.ports[self.row[name.body], self.bodies[name.body].port_names.index(name.port)]
+        return weights
 
     def remove(self, name: str) -> None:
         """Let a body go; the others do not notice."""
@@ -119,6 +139,31 @@ class NaturalBodies(Stack):
         self.attached[row, used] = element
         self.weights[row, used] = mark.weights
         self.numbers[row] += 1
+
+    def attach_many(self, rows: Indices, elements: Indices, weights: Array) -> None:
+        """The same for many elements of many bodies, in their order."""
+        order = np.argsort(rows, kind="stable")
+        sorted_rows = rows[order]
+        starts = np.flatnonzero(np.diff(sorted_rows, prepend=-1))
+        rank = np.empty_like(rows)  # how many of the same body come before
+        rank[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
+        slots = self.numbers[rows] + rank
+        if slots.max(initial=0) >= self.attached.shape[1]:
+            for column in ("attached", "weights"):
+                self.widen(column, int(slots.max()) + 1)
+        self.attached[rows, slots] = elements
+        self.weights[rows, slots] = weights
+        self.numbers[: self.count] += np.bincount(rows, minlength=self.count)
+
+    def port_numbers(self, ports: Sequence[PortName]) -> list[int]:
+        """Places of ports in `ports`."""
+        bodies = self.bodies
+        return [bodies[port.body].port_names.index(port.port) for port in ports]
+
+    @staticmethod
+    def combined(weights: Array, coordinates: Array) -> Array:
+        """Elements put together from coordinates, (..., e) and (..., e, d) to (..., d)."""
+        return combined(weights, coordinates)
 
     def detach(self, name: str, element: int) -> None:
         """Stop doing so; the others keep their order."""
@@ -254,24 +299,27 @@ class NaturalSide(Side):
     def __init__(self, stack: NaturalBodies, name: str, port: PortName) -> None:
         from components.bodies.natural import find_mark
 
-        body = stack.bodies[name]
         row = stack.row[name]
-        self._q = stack.q[row].copy()
-        self._find = find_mark
-        self.owner = name
-        self.name = str(port)
-        weights = body.port_weights[port.port]
-        self._weights = weights
-        self.position = weights @ stack.q[row]
-        self.velocity = weights @ stack.v[row]
-        self.acceleration = weights @ stack.a[row]
-        self._start = (body.places[port.port], body.spans)
+        self._body, self._port, self._find = stack.bodies[name], port.port, find_mark
+        self._q, self._v, self._a = stack.q[row].copy(), stack.v[row].copy(), stack.a[row].copy()
+        self._weights = stack.port(port).copy()
+        self.owner, self.name = name, str(port)
+        self.position = combined(self._weights, self._q)
+
+    @property
+    def velocity(self) -> Array:  # type: ignore[override]
+        """Of the port [m/s]."""
+        return combined(self._weights, self._v)
+
+    @property
+    def acceleration(self) -> Array:  # type: ignore[override]
+        """Of the port [m/s^2]."""
+        return combined(self._weights, self._a)
 
     @property
     def frame(self) -> Array:
         """Axes of the port as rows, turned with the body (rods: by the shortest turn)."""
-        place, spans = self._start
-        return turned(place.frame(self.name), spans, self._spans)
+        return turned(self._body.places[self._port].frame(self.name), self._body.spans, self._spans)
 
     @property
     def _spans(self) -> Array:

@@ -86,6 +86,10 @@ class Revolute(Joint):
         form, marker = (ALIGNED_POINTS, ()) if axis.cosine is None else (HINGED_ROD, (axis.cosine,))
         return Attachment(form, [mark_a, axis.first], [mark_b, axis.second], marker)
 
+    def points(self, dimension: int) -> JointForm | None:
+        """In the plane two points and nothing else."""
+        return POINTS[2] if dimension == 2 and self.axis is None else None
+
     @classmethod
     def example(cls, dimension: int = 3) -> Self:
         """A joint of this type for the contract tests."""

@@ -52,6 +52,10 @@ class Spherical(Joint):
         mark_a, mark_b = point_marks(name, first, second, a, b)
         return Attachment(POINTS[len(a)], [mark_a], [mark_b])
 
+    def points(self, dimension: int) -> JointForm:
+        """Two points and nothing else."""
+        return POINTS[dimension]
+
     @classmethod
     def example(cls, dimension: int = 3) -> Self:
         """A joint of this type for the contract tests."""

@@ -40,10 +40,14 @@ class Penalty(Coupling):
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must predict, correct and report their compliance."""
+        stacks = list(system.bodies)
+        if system.workshop.get("configured") == [self, dt, *map(id, stacks)]:
+            return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
         require(system, GivesCompliance, "Penalty", "report their compliance")
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
+        system.workshop["configured"] = [self, dt, *map(id, stacks)]
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
@@ -90,7 +94,7 @@ class Penalty(Coupling):
         Only touched bodies are re-evaluated; on the others the forces of the last tick stay, in their accelerations and in
         the ledger.
         """
-        elements, region = system.elements, Region(system, touched)
+        elements, region = system.elements, Region.of(system, touched)
         elements.clock[:] = 0.0, system.time(dt), dt
         kept = Kept(region)
         if self.preload:

@@ -117,7 +117,7 @@ def test_independent_motions_are_those_that_the_joint_leaves(cls, dimension):
     simulation = Simulation(zoo.pair(joint, dimension), 1e-3, Penalty())
     simulation.system.show()
     equations = Equations(simulation.system)
-    form = simulation.system.joint_home["joint"].attachment.form
+    form = simulation.system.joint_home["joint"].stack.form
     freedoms = find_freedoms(equations)
     rigid = 3 if dimension == 2 else 6
     assert freedoms.number == 2 * rigid - form.locks

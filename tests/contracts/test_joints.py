@@ -32,7 +32,7 @@ def test_jacobians_are_the_derivatives_of_the_errors(joint_type, dimension, firs
         return
     system = simulation.system
     home = system.joint_home["joint"]
-    form, stack = home.attachment.form, home.stack
+    form, stack = home.stack.form, home.stack
     x = system.elements.position
     rng = np.random.default_rng(5)
     x += 0.2 * rng.normal(size=x.shape)  # anywhere, far from closed
@@ -71,7 +71,7 @@ def test_a_joint_is_closed_when_made_and_locks_as_many_directions_as_it_says(joi
     assert np.abs(home.stack.error[0]).max() < 1e-14
     system.respond()
     home.stack.see(system.elements)
-    assert np.linalg.matrix_rank(home.stack.compliance[0], tol=1e-9) == home.attachment.form.locks
+    assert np.linalg.matrix_rank(home.stack.compliance[0], tol=1e-9) == home.stack.form.locks
 
 
 @every_joint
@@ -142,7 +142,7 @@ def test_both_rules_hold_a_swinging_pair_together(joint_type, dimension, rule):
     for dt in (2e-3, 1e-3):
         with Simulation(assembly, dt, Penalty(rule=rule)) as simulation:
             run = simulation.run(0.5)
-        holonomic = simulation.system.joint_home["joint"].attachment.form.holonomic
+        holonomic = simulation.system.joint_home["joint"].stack.form.holonomic
         gaps.append(np.abs(run.violation("joint") if holonomic else run.violation_rate("joint")).max())
     assert gaps[1] < (0.35 if holonomic else 0.6) * gaps[0]  # compliance falls with dt^2, a slip with dt
 
@@ -177,7 +177,7 @@ def test_the_motion_it_leaves_free_stays_free_and_the_motion_it_locks_stays_lock
     for dt in (5e-4, 2.5e-4):
         with Simulation(assembly, dt, project_velocities=True) as simulation:
             run = simulation.run(0.3)
-        form = simulation.system.joint_home["joint"].attachment.form
+        form = simulation.system.joint_home["joint"].stack.form
         drags.append(np.abs(run.energy - run.energy[0]).max() / run.energy[0])
         gaps.append(np.abs(run.violation("joint") if form.holonomic else run.violation_rate("joint")).max())
     # relative to free motion nothing is lost but what the springs take to load, C dt^2 (a knife edge: C dt)

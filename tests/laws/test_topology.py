@@ -19,9 +19,10 @@ def memory(simulation):
     }
     markers = {}
     for name, home in simulation.system.joint_home.items():
-        marks = [*home.attachment.first, *home.attachment.second]
+        attachment = simulation.system.attachment_of(name, simulation.assembly.joint_edges[name])
+        marks = [*attachment.first, *attachment.second]
         preload = home.stack.preload[home.stack.row[name]].copy()
-        markers[name] = [mark.weights.copy() for mark in marks] + [np.array(home.attachment.marker), preload]
+        markers[name] = [mark.weights.copy() for mark in marks] + [np.array(attachment.marker), preload]
     return bodies, markers
 
 

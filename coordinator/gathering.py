@@ -1,0 +1,126 @@
+"""Many components at once: how a large model becomes a running system in microseconds per body.
+
+Bodies of one kind are worked out together. Joints that hold two ports together as they stand, and need nothing but their
+points (`Joint.points`), are made together where all bodies can say how their ports are put together (`ports`); everything
+else, and whatever does not fit, is made one by one (`System.add_joint`), with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from coordinator.system import JointHome, System
+from modular.assembly import JointEdge
+from modular.body import Body
+from modular.elements import Array, Indices
+from modular.port import GROUND, PortName
+
+FEW = 8  # joints for which it is not worth while
+Make = Callable[[str, JointEdge], None]
+
+
+def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:
+    """Put bodies into the stacks of their kinds."""
+    kinds: dict[Any, list[str]] = {}
+    for name, body in bodies.items():
+        kinds.setdefault(system.key_of(name, body), []).append(name)
+    for names in kinds.values():
+        members = [bodies[name] for name in names]
+        stack = system.stack_for(names[0], members[0])
+        if hasattr(stack, "add_many"):
+            stack.add_many(names, members)
+        else:
+            for name, body in zip(names, members, strict=True):
+                stack.add(name, body)
+    for name, body in bodies.items():
+        system.settle_in(name, body)
+
+
+def add_joints(system: System, edges: Mapping[str, JointEdge], tolerance: float, make: Make) -> None:
+    """Make joints in their order; `make` makes one that is not plain."""
+    for plain, run in groupby(edges.items(), key=lambda item: _plain(system, item[1])):
+        members = list(run)
+        if plain and len(members) >= FEW and _hold_points(system, members, tolerance):
+            continue
+        for name, edge in members:
+            make(name, edge)
+
+
+def _plain(system: System, edge: JointEdge) -> bool:
+    """Whether a joint needs two ports as they are, on bodies that say how those are put together."""
+    if not system.grouped or edge.at is not None or edge.joint.points(len(system.gravity)) is None:
+        return False
+    return all(p.body == GROUND or hasattr(system.body_home[p.body], "ports") for p in (edge.first, edge.second))
+
+
+def _hold_points(system: System, members: list[tuple[str, JointEdge]], tolerance: float) -> bool:
+    """Make joints of two points together; False where their ports do not fit."""
+    sides = [Ports(system, [edge.first for _, edge in members]), Ports(system, [edge.second for _, edge in members])]
+    for side, other in (sides, sides[::-1]):
+        side.places[side.grounded] = other.places[side.grounded]
+    size = np.maximum(1.0, np.abs(np.stack([side.places for side in sides])).max(axis=(0, 2)))
+    if np.any(np.linalg.norm(sides[1].places - sides[0].places, axis=1) > tolerance * size):
+        return False
+    n, elements = len(members), system.elements
+    base = elements.acquire(2 * n)
+    rows = [base + 2 * np.arange(n), base + 2 * np.arange(n) + 1]
+    for side, row in zip(sides, rows, strict=True):
+        elements.position[row[side.grounded]] = side.places[side.grounded]
+    _take_hold(sides, rows)
+    forms: dict[Any, list[int]] = {}
+    for k, (_, edge) in enumerate(members):
+        forms.setdefault(edge.joint.points(len(system.gravity)), []).append(k)
+    for form, places in forms.items():
+        stack = system.joint_stack(form, "")
+        taken = stack.add_rows([members[k][0] for k in places])
+        stack.first[taken], stack.second[taken] = (row[places] for row in rows)
+    _settle_in(system, members, *(row.tolist() for row in rows))
+    system.version += 1
+    return True
+
+
+class Ports:
+    """One side of many joints: the stacks and rows of the bodies, how each port is put together, and where it is."""
+
+    def __init__(self, system: System, ports: list[PortName]) -> None:
+        homes: list[Any] = [None if port.body == GROUND else system.body_home[port.body] for port in ports]
+        self.grounded = np.array([home is None for home in homes])
+        self.places: Array = np.zeros((len(ports), len(system.gravity)))
+        self.held: list[tuple[Any, Indices, Indices, Array]] = []  # stack, joints, rows of bodies, weights
+        for stack in {id(home): home for home in homes if home is not None}.values():
+            members = np.array([k for k, home in enumerate(homes) if home is stack], np.int64)
+            rows = np.array([stack.row[ports[k].body] for k in members], np.int64)
+            weights = stack.ports[rows, stack.port_numbers([ports[k] for k in members])]
+            self.held.append((stack, members, rows, weights))
+            self.places[members] = stack.combined(weights, stack.q[rows])
+
+
+def _take_hold(sides: list[Ports], elements: list[Indices]) -> None:
+    """Let bodies show the points and take the forces on them, in the order of the joints, first sides first."""
+    stacks = {id(stack): stack for side in sides for stack, *_ in side.held}
+    for stack in stacks.values():
+        parts = [
+            (2 * joints + k, rows, elements[k][joints], weights)
+            for k, side in enumerate(sides)
+            for home, joints, rows, weights in side.held
+            if home is stack
+        ]
+        order = np.argsort(np.concatenate([part[0] for part in parts]), kind="stable")
+        rows, shown, weights = (np.concatenate([part[i] for part in parts])[order] for i in (1, 2, 3))
+        stack.attach_many(rows, shown, weights)
+
+
+def _settle_in(system: System, members: list[tuple[str, JointEdge]], first: list[int], second: list[int]) -> None:
+    homes, uses, stacks = system.joint_home, system.uses, system.joint_stacks
+    dimension = len(system.gravity)
+    for k, (name, edge) in enumerate(members):
+        a, b = edge.first.body, edge.second.body
+        homes[name] = JointHome(stacks[edge.joint.points(dimension)], None, (a, b), (first[k], second[k]))
+        if a != GROUND:
+            uses[a].append(name)
+        if b != GROUND:
+            uses[b].append(name)
