@@ -92,8 +92,7 @@ class Trial:
         elements.current_velocity[self._rows] = elements.velocity[self._rows]
         elements.clock[TIME] = system.time(self.dt)
         perform(elements, [*self._joints, *self._forces])
-        for bodies in system.bodies_as(PredictsAndCorrects):
-            bodies.reevaluate(elements, self.region.names)
+        self.region.reevaluate()
         elements.clock[STEP] = self.dt
         perform(elements, self._ahead)
         elements.velocity[self._rows] = elements.current_velocity[self._rows]

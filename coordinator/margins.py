@@ -47,11 +47,11 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     elements.clock[GAIN_STEP] = dt
     kept = elements.bound[wide.all_rows].copy()  # what joints asked of the bodies when their stiffness was chosen
     bodies, joints, forces = list(wide.bodies), list(wide.joints), list(wide.forces)
-    wide.perform((stack, "respond") for stack in bodies)
-    wide.perform((stack, verb) for stack in joints for verb in ("load", "ask"))
-    wide.perform((stack, "ask") for stack in forces)
-    wide.perform((stack, "tighten") for stack in bodies)
-    wide.perform((stack, "grow") for stack in [*joints, *forces] if compiled((stack, "grow")))
+    parts = [(stack, "respond") for stack in bodies]
+    parts += [(stack, verb) for stack in joints for verb in ("load", "ask")]
+    parts += [(stack, "ask") for stack in forces]
+    parts += [(stack, "tighten") for stack in bodies]
+    wide.perform(parts + [(stack, "grow") for stack in [*joints, *forces] if compiled((stack, "grow"))])
     names: list[str] = []
     values: list[Array] = []
     for stack in [*region.joints, *region.forces]:

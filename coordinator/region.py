@@ -28,37 +28,45 @@ class Region:
 
     def __init__(self, system: System, touched: Iterable[str]) -> None:
         self.system = system
-        self.names = [name for name in dict.fromkeys(touched) if name in system.body_home]
-        stacks = [*system.bodies, *system.booked]
-        self.everything = len(self.names) == len(system.body_home)
-        self.local = not self.everything and all(isinstance(stack, Table) for stack in stacks)
-        self._rows: dict[int, set[int]] = {}
-        self._beyond: dict[int, set[int]] = {}
+        homes = system.body_home
+        self.names = [name for name in dict.fromkeys(touched) if name in homes]
+        self.everything = len(self.names) == len(homes)
+        self.local = not self.everything and all(isinstance(stack, Table) for stack in (*system.bodies, *system.booked))
         self.mine: Indices = np.empty(0, np.int64)  # element rows on touched bodies or the ground
         self.others: Indices = np.empty(0, np.int64)  # on the other sides of what is touched
-        self.uses: set[str] = set()
+        self.uses: dict[str, None] = {}  # touched joints and forces, in order
+        self.beyond: list[str] = []  # bodies on the other sides
+        self._near: dict[int, Ranges] = {}  # touched rows, by stack
+        self._far: dict[int, Ranges] = {}  # with those beyond
         if not self.everything:
             self._look_around()
 
     def _look_around(self) -> None:
-        system = self.system
-        uses = dict.fromkeys(use for name in self.names for use in system.uses[name])
+        system, homes = self.system, self.system.body_home
+        self.uses = dict.fromkeys(use for name in self.names for use in system.uses[name])
+        near: dict[int, list[int]] = {}
         mine: list[int] = []
         others: list[int] = []
-        mine_too = {*self.names, GROUND}
-        for use in uses:
+        beyond: dict[str, None] = {}
+        for use in self.uses:
             home = system.home(use)
-            self._rows.setdefault(id(home.stack), set()).add(home.stack.row[use])
+            near.setdefault(id(home.stack), []).append(home.stack.row[use])
             for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
-                (mine if owner in mine_too else others).extend(range(start, start + count))
-                if owner not in mine_too:
-                    stack = system.body_home[owner]
-                    self._beyond.setdefault(id(stack), set()).add(stack.row[owner])
+                if owner == GROUND or owner in self.names:
+                    mine += range(start, start + count)
+                else:
+                    others += range(start, start + count)
+                    beyond[owner] = None
         for name in self.names:
-            stack = system.body_home[name]
-            self._rows.setdefault(id(stack), set()).add(stack.row[name])
-        self.mine, self.others = np.array(mine, np.int64), np.array(others, np.int64)
-        self.uses.update(uses)
+            near.setdefault(id(homes[name]), []).append(homes[name].row[name])
+        far: dict[int, list[int]] = {}
+        for name in beyond:
+            far.setdefault(id(homes[name]), []).append(homes[name].row[name])
+        self._near = {key: stretches(rows) for key, rows in near.items()}
+        self._far = {key: stretches(near.get(key, []) + rows) for key, rows in far.items()}
+        near[id(system.elements)] = mine
+        self._near[id(system.elements)] = stretches(mine)
+        self.mine, self.others, self.beyond = np.array(mine, np.int64), np.array(others, np.int64), list(beyond)
 
     @classmethod
     def of(cls, system: System, touched: Iterable[str]) -> Region:
@@ -74,9 +82,7 @@ class Region:
 
     def widened(self) -> Region:
         """With the bodies beyond its joints and forces."""
-        system = self.system
-        beyond = [owner for use in self.uses for owner in system.home(use).owners if owner != GROUND]
-        return Region.of(system, [*self.names, *beyond])
+        return Region(self.system, [*self.names, *self.beyond])
 
     @property
     def all_rows(self) -> Any:
@@ -109,6 +115,14 @@ class Region:
         """Play parts on what is touched."""
         perform(self.elements, self.over(parts))
 
+    def reevaluate(self) -> None:
+        """Accelerations of the touched bodies at their unchanged state."""
+        for stack in self.bodies:
+            if (self.local or self.everything) and compiled((stack, "reevaluate")):
+                self.perform([(stack, "reevaluate")])
+            else:
+                stack.reevaluate(self.elements, self.names)
+
     def over(self, parts: Iterable[Part]) -> list[Stretches]:
         """Parts with the rows that are touched."""
         return [(stack, verb, self._ranges(stack, verb)) for stack, verb in parts]
@@ -116,12 +130,8 @@ class Region:
     def _ranges(self, stack: Any, verb: str) -> Ranges:
         if not self.local:
             return [(0, stack.count if isinstance(stack, Table) else len(stack.names))]
-        if stack is self.system.elements:
-            return stretches(self.mine.tolist())
-        rows = self._rows.get(id(stack), set())
-        if verb in NEIGHBOURS_TOO:
-            rows = rows | self._beyond.get(id(stack), set())
-        return stretches(rows)
+        near = self._near.get(id(stack), [])
+        return self._far.get(id(stack), near) if verb in NEIGHBOURS_TOO else near
 
     # --- books -----------------------------------------------------------------------------------------------------
 
@@ -129,7 +139,7 @@ class Region:
         """Touched rows of a stack of joints or forces."""
         if not self.local:
             return slice(0, stack.count)
-        return np.array(sorted(self._rows.get(id(stack), ())), np.int64)
+        return np.array([row for first, last in self._near.get(id(stack), ()) for row in range(first, last)], np.int64)
 
 
 def stretches(rows: Iterable[int]) -> Ranges:
@@ -167,7 +177,7 @@ class Kept:
         elements.force_before[rows] = elements.force[rows]
         elements.velocity_before[rows] = elements.velocity[rows]
         for stack, held, power in self._books:
-            stack.keep_books(held, power, region.uses)
+            stack.keep_books(held, power, set(region.uses))
         for stack in region.system.booked:
             if isinstance(stack, Booked):
                 stack.open_books(region.rows(stack))

@@ -229,11 +229,10 @@ class System:
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         form = home.stack.form
         preload = home.stack.preload[home.stack.row[name]].copy()
-        attachment = home.attachment
-        if attachment is None:  # made of its ports, and so again; what it held on the ground is kept
-            places = self.elements.position[list(home.starts)]
-            attachment = functools.partial(self._of_ports, form, edge, places)
-        self._just_cut.append((self.tick + self.part, edge, attachment, preload))
+        made: Attachment | Callable[[], Attachment] | None = home.attachment
+        if made is None:  # of its ports, and so again; what it held on the ground is kept
+            made = functools.partial(self._of_ports, form, edge, self.elements.position[list(home.starts)])
+        self._just_cut.append((self.tick + self.part, edge, made, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(name, owner, start, count)
         home.stack.remove_row(name)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.bodies.natural_kernels import (
-    combine,
-    constraint_rates,
-    differences,
-    most,
-    numbers_workspace,
-    remove_internal,
-)
+import numpy as np
+
+from components.bodies.natural_kernels import combine, most
+from components.bodies.natural_many import spans_of
+from components.bodies.short_sums import dot, product
 from modular.blocks import like, shaped
 from modular.elements import MODES, RIGID, Array
 from modular.kernel import kernel
@@ -138,20 +135,17 @@ def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> Any:
     return largest
 
 
-@kernel
-def push_row(q: Array, push: Array, inverse_mass: Array, inverse_s: Array, jump: Array) -> None:
+def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array) -> Array:
     """Jump of velocity of one body under impulses on its coordinates: M_c^-1 p."""
-    elements, dimension = q.shape
-    for c in range(dimension):
-        for i in range(elements):
-            value = 0.0
-            for j in range(elements):
-                value += inverse_mass[i, j] * push[j, c]
-            jump[i, c] = value
-    if elements < 2:
-        return
-    w, dw, _, _, rate, _, multipliers, pull = numbers_workspace(elements, dimension)
-    differences(q, w)
-    differences(jump, dw)
-    constraint_rates(w, dw, rate)
-    remove_internal(w, inverse_mass, inverse_s, rate, multipliers, pull, jump)
+    jump = product(inverse_mass, push)
+    if len(q) < 2:
+        return jump
+    w, dw = spans_of(q), spans_of(jump)
+    first, second = np.triu_indices(len(w))
+    rate = dot(w[first], dw[second]) + np.where(first == second, 0.0, dot(w[second], dw[first]))
+    mu = product(inverse_local, rate[:, None])[:, 0]
+    pair = np.zeros((len(w), len(w)))
+    pair[first, second] = pair[second, first] = mu
+    on_w = product(pair, w)  # H^T mu on the vectors
+    pull = np.concatenate([-on_w[:1], on_w])
+    return jump - product(inverse_mass, pull)

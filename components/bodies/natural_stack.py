@@ -246,8 +246,7 @@ class NaturalBodies(Stack):
             impulse = impulses.get(int(self.attached[row, k]))
             if impulse is not None:
                 total += np.outer(self.weights[row, k], impulse)
-        jump = np.zeros(self.shape)
-        compliance.push_row(self.q[row], total, self.inverse_mass[row], self.inverse_local[row], jump)
+        jump = compliance.jump_of(self.q[row], total, self.inverse_mass[row], self.inverse_local[row])
         work = float(np.sum(total * (self.v[row] + 0.5 * jump)))
         self.v[row] += jump
         return work

@@ -100,18 +100,22 @@ class Penalty(Coupling):
         if self.preload:
             carry_loads(region, dt, self.newmark, self.internal)
         region.perform((bodies, "show") for bodies in system.bodies)
-        elements.current_velocity[region.all_rows] = elements.velocity[region.all_rows]
-        region.perform((joints, "linearise") for joints in region.joints)
+        if system.force_home:
+            elements.current_velocity[region.all_rows] = elements.velocity[region.all_rows]
         refresh = self._refreshing(cast(System, region))
+        linearise = [(joints, "linearise") for joints in region.joints]
+        exert = [(stack, "exert") for stack in (*region.joints, *region.forces)]
         if refresh is None:
+            region.perform(linearise)
             self.rule.refresh(system, dt)
+            region.perform(exert)
         else:
-            region.perform(refresh)
-        region.perform((stack, "exert") for stack in (*region.joints, *region.forces))
+            region.perform([*linearise, *refresh, *exert])
         kept.put_back()
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
-            bodies.reevaluate(elements, region.names)
+        region.reevaluate()
+        for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
