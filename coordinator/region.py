@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from coordinator.score import Part, Ranges, Stretches, perform
+from coordinator.score import Part, Ranges, Stretches, compiled, perform
 from coordinator.system import System
 from modular.elements import Elements, Indices
 from modular.joints import Joints
