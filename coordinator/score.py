@@ -50,6 +50,7 @@ def perform(elements: Elements, parts: Iterable[Part | Stretches]) -> str | None
         return name
 
     for stack, verb, *ranges in parts:
+        elements.prepare(verb)
         if compiled((stack, verb)):
             address = stack.loops[verb].address(stack, elements)
             for start, stop in ranges[0] if ranges else ((0, stack.count),):

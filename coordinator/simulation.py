@@ -29,7 +29,7 @@ from coordinator.system import System, ledger_columns
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
-from modular.elements import Array
+from modular.elements import ASKED, Array
 from modular.errors import ModelError
 from modular.events import Add, Cut, Event, Join, check_law
 from modular.force import Force
@@ -504,6 +504,8 @@ class Simulation:
             if name in system.joint_home:
                 self._forms[name] = _facts(system.joint_home[name].stack.form)
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
+        if not system.turns:
+            system.elements.fold(*ASKED)
         self.margin_log.append({"tick": self.tick, "margins": margins})
 
 

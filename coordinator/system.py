@@ -280,6 +280,7 @@ class System:
 
     def respond(self, *, constrained: bool = True) -> None:
         """Let all bodies report how they answer forces."""
+        self.elements.prepare("respond")
         for bodies in self.bodies_as(GivesCompliance):
             bodies.respond(self.elements, constrained=constrained)
 
@@ -294,6 +295,7 @@ class System:
 
     def tighten(self) -> None:
         """Let all bodies answer what the joints ask of them."""
+        self.elements.prepare("tighten")
         for bodies in self.bodies_as(GivesCompliance):
             bodies.tighten(self.elements)
 

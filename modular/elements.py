@@ -20,6 +20,8 @@ Indices = npt.NDArray[np.int64]
 
 MODES = 12  # columns of a response: independent motions of a body whose coordinates are free of each other
 RIGID = 6  # of them for a rigid body in space
+ASKING = frozenset({"respond", "respond_freely", "see", "see_all", "ask", "tighten", "forget_loads", "take_bounds"})
+ASKED = ("response", "load")  # columns that are there only while stiffness is being chosen
 STEP, TIME, GAIN_STEP = range(3)  # places in `clock`
 
 
@@ -54,8 +56,14 @@ class Elements(Table):
         self.fixed("clock", 3)
         self.fixed("alarm", 1)
         self.loops = {"forget_loads": forget_loads_loop, "take_bounds": take_bounds_loop}
+        self.fold(*ASKED)
         self._used = 1
         self._free: dict[int, list[int]] = {}
+
+    def prepare(self, verb: str) -> None:
+        """Unfold what is about to be written: bodies and joints ask and answer only while stiffness is being chosen."""
+        if verb in ASKING and len(self.load) < self._capacity:
+            self.unfold(*ASKED)
 
     @property
     def count(self) -> int:
@@ -76,7 +84,9 @@ class Elements(Table):
     def release(self, first: int, count: int) -> None:
         """Give rows back."""
         for name in self._columns:
-            getattr(self, name)[first : first + count] = 0.0
+            array = getattr(self, name)
+            if len(array) == self._capacity:
+                array[first : first + count] = 0.0
         self._free.setdefault(count, []).append(first)
 
 

@@ -6,6 +6,7 @@ so one driver can call the loops of all classes, also of those that it has never
 
 from __future__ import annotations
 
+from mmap import mmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,7 @@ class Table:
 
     def play(self, verb: str, elements: Elements, start: int = 0, stop: int | None = None) -> int:
         """Run one of the loops over all rows, or over some."""
+        elements.prepare(verb)
         return self.loops[verb](self, elements, start, self.count if stop is None else stop)
 
     @property
@@ -86,10 +88,25 @@ class Table:
         """Make room for more rows."""
         for name, (_, dtype) in self._columns.items():
             old = getattr(self, name)
+            if len(old) < self._capacity:
+                continue  # folded
             new = fresh((capacity, *old.shape[1:]), dtype)
             new[: len(old)] = old
             self._place(name, new)
         self._capacity = capacity
+
+    def fold(self, *names: str) -> None:
+        """Let the memory of columns go that nobody needs for now; nobody may read them before `unfold`."""
+        for name in names:
+            array = getattr(self, name)
+            self._place(name, fresh((0, *array.shape[1:]), self._columns[name][1]))
+
+    def unfold(self, *names: str) -> None:
+        """Columns that were folded, all zero; only what is written to takes memory."""
+        for name in names:
+            array, dtype = getattr(self, name), self._columns[name][1]
+            if len(array) < self._capacity:
+                self._place(name, airy((self._capacity, *array.shape[1:]), dtype))
 
     def widen(self, name: str, width: int) -> None:
         """Make the lists of a column longer."""
@@ -105,6 +122,12 @@ class Table:
         self._capacity = 1
         for name in self._columns:
             self._place(name, getattr(table, name)[row : row + 1])
+
+
+def airy(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros that take no memory, and no time, before they are written to."""
+    size = int(np.prod(shape)) + SPARE
+    return np.frombuffer(mmap(-1, size * np.dtype(dtype).itemsize), dtype)[: size - SPARE].reshape(shape)
 
 
 def fresh(shape: tuple[int, ...], dtype: Any) -> Any:

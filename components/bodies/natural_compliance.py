@@ -13,7 +13,7 @@ from components.bodies.short_sums import dot, product
 from modular.blocks import like, shaped
 from modular.elements import MODES, RIGID, Array
 from modular.kernel import kernel
-from modular.lanes import LANES, lanes, share
+from modular.lanes import LANES, lanes, share, types
 from modular.loop import FINE, loop
 from modular.views import View, fetch, fetch_one, fetch_slot, gather, scatter, scatter_one, spots_slot
 
@@ -63,12 +63,29 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     return FINE
 
 
+roots = shaped(types.float64, lambda square: [square])
+
+
+@kernel
+def factorise(matrix: Array, root: Array) -> None:
+    """Lower Cholesky factor of a small matrix."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[0]):
+            root[i, j] = 0.0
+        for j in range(i + 1):
+            value = matrix[i, j]
+            for k in range(j):
+                value -= root[i, k] * root[j, k]
+            root[i, j] = sqrt(value) if i == j else value / root[j, j]
+
+
 @loop
 def respond_freely_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """B of every attached element with the plain M^-1 of (IV.14), from the Cholesky factor of M^-1."""
     count, dimension = bodies.q.shape
+    (root,) = roots(bodies.inverse_mass)
     for n in range(start, stop):
-        root = bodies.root[n]
+        factorise(bodies.inverse_mass[n], root)
         for k in range(bodies.numbers[n]):
             response = elements.response[bodies.attached[n, k]]
             response[:, :] = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from components.bodies import natural_compliance as compliance
 from components.bodies import natural_equations as equations
 from components.bodies import natural_kernels as kernels
-from components.bodies.natural_many import NaturalRows, rows_of
+from components.bodies.natural_many import NaturalRows, local_operators, rows_of
 from components.bodies.short_sums import combined
 from modular.body import Body
 from modular.elements import STEP, Array, Elements, Indices
@@ -31,9 +31,7 @@ class NaturalBodies(Stack):
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
     inverse_mass: Array  # (n, e, e)
-    root: Array  # Cholesky factor of it
-    local: Array  # S = H M^-1 H^T, (n, m, m)
-    inverse_local: Array  # (S + 1/alpha)^-1
+    inverse_local: Array  # (S + 1/alpha)^-1 with S = H M^-1 H^T, (n, m, m)
     gram: Array  # constants of the internal constraints, (n, e - 1, e - 1)
     fall: Array  # 1 for points, 0 for directions, (n, e)
     slip: Array  # 1/sqrt(mass), (n,)
@@ -54,10 +52,8 @@ class NaturalBodies(Stack):
         rows = vectors * (vectors + 1) // 2
         for name in ("q", "v", "a"):
             self.column(name, elements, dimension)
-        for name in ("inverse_mass", "root"):
-            self.column(name, elements, elements)
-        for name in ("local", "inverse_local"):
-            self.column(name, rows, rows)
+        self.column("inverse_mass", elements, elements)
+        self.column("inverse_local", rows, rows)
         self.column("gram", vectors, vectors)
         for name in ("fall", "centre"):
             self.column(name, elements)
@@ -92,8 +88,7 @@ class NaturalBodies(Stack):
         rows = self.add_rows(names)
         self.bodies.update(zip(names, cast("list[NaturalBody]", bodies), strict=True))
         self.q[rows], self.v[rows] = found.elements, found.initial_velocity
-        self.inverse_mass[rows], self.root[rows] = found.inverse_mass, found.root
-        self.gram[rows], self.local[rows] = found.gram, found.local
+        self.inverse_mass[rows], self.gram[rows] = found.inverse_mass, found.gram
         self.fall[rows], self.centre[rows] = found.fall, found.centre_weights
         self.slip[rows], self.spin[rows], self.axes[rows] = found.slip, found.spin, found.axes
         self._keep_ports(rows, found)
@@ -203,7 +198,8 @@ class NaturalBodies(Stack):
     def _factorise(self, rows: slice) -> None:
         """The constant local operator, once per body."""
         softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
-        inverse = np.linalg.inv(self.local[rows] + softness * np.eye(self.local.shape[1]))
+        local = local_operators(self.gram[rows], self.inverse_mass[rows])
+        inverse = np.linalg.inv(local + softness * np.eye(local.shape[1]))
         self.inverse_local[rows] = 0.5 * (inverse + inverse.transpose(0, 2, 1))
 
     def predict(self, elements: Elements, dt: float) -> None:
