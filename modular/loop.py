@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from modular.first_use import expect
 from modular.kernel import kernel
 from modular.lanes import WHOLE, types
 from modular.views import ViewType
@@ -38,6 +39,7 @@ class Loop:
         key = (stack.view, elements.view)
         found = self._addresses.get(key)
         if found is None:
+            expect(one.kernel for one in stack.loops.values())
             signature = (types.int64, types.int64, *key)
             self.kernel.compile(signature)
             compiled = self.kernel.overloads[signature]
