@@ -19,7 +19,7 @@ import numpy as np
 HOUSE = Path(__file__).resolve().parent.parent
 PACKAGES = ("modular", "components", "coordinator")  # their files are known as a whole
 LIBRARIES = ("numba", "numpy", "math", "llvmlite")  # known by their versions
-PLAIN = (bool, int, float, complex, str, bytes, tuple, frozenset, np.generic)
+PLAIN = (bool, int, float, complex, str, bytes, np.generic)
 
 
 def origins(function: Callable[..., Any]) -> frozenset[Path]:
@@ -76,6 +76,9 @@ def _names(function: FunctionType) -> Iterator[tuple[str, Any]]:
     def sort_out(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         if isinstance(value, ModuleType):
             modules.append((name, value))
+        elif isinstance(value, tuple):
+            for place, item in enumerate(value):
+                yield from sort_out(f"{name}[{place}]", item)
         else:
             yield name, value
 

@@ -7,11 +7,13 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from modular.kept_code import DAYS, NEWEST, SUFFIX, tidy
 from modular.kernel import cache_folder, fingerprint
+from modular.reach import essence
 
 JOINT = """
 from dataclasses import dataclass
@@ -196,6 +198,30 @@ def test_who_listens_hears_of_what_is_compiled_and_of_nothing_that_is_found(tmp_
     cache = tmp_path / "cache"
     assert python(tmp_path, "small.py", cache).stdout.splitlines() == ["quadruple 0 1", "double 0 1", "8.0", "(1, 1)"]
     assert python(tmp_path, "small.py", cache).stdout.splitlines() == ["8.0", "(1, 1)"]
+
+
+SUMS = """
+def first(x):
+    return x + {one}
+
+def second(x):
+    return x * 2
+
+PARTS, LIMIT = (first, (second, {two})), {three}
+
+def whole(x):
+    return PARTS[0](x) + PARTS[1][0](x) < LIMIT
+"""
+
+
+def test_what_a_kernel_reaches_is_known_by_its_content_alone():
+    def reaches(one: float, two: float, three: float) -> bytes:
+        module: dict[str, Any] = {"__name__": "sums"}
+        exec(compile(SUMS.format(one=one, two=two, three=three), "sums.py", "exec"), module)
+        return essence(module["whole"])
+
+    assert reaches(1.0, 2.0, 3.0) == reaches(1.0, 2.0, 3.0)
+    assert len({reaches(1.0, 2.0, 3.0), reaches(9.0, 2.0, 3.0), reaches(1.0, 9.0, 3.0), reaches(1.0, 2.0, 9.0)}) == 4
 
 
 def test_half_a_file_is_made_again(tmp_path: Path):
