@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from coordinator.ahead import compile_ahead
 from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.couplings import Coupling, Penalty
@@ -18,6 +19,7 @@ from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
 from coordinator.gathering import add_bodies, add_joints
 from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
+from coordinator.interrupt import held_interrupts
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.record.fingerprint import machine, versions
@@ -164,7 +166,10 @@ class Simulation:
         return self.tick * self.dt
 
     def run(self, until: float, *, progress: Progress | None = None) -> Run:
-        """Step to the tick nearest to `until` [s]; `progress` is called about ten times a second."""
+        """Step to the tick nearest to `until` [s]; `progress` is called about ten times a second.
+
+        Ctrl-C stops it at a whole tick: what was recorded stays, and `run` goes on from there.
+        """
         self._alive()
         until = number(until, "run: until", "s")
         if round(until / self.dt) < self.tick:
@@ -173,13 +178,16 @@ class Simulation:
             )
         last = round(until / self.dt)
         self.recorder.expect(self.system, last - self.tick)
+        compile_ahead(self)
         started = shown = clock.perf_counter()
         try:
-            while self.tick < last:
-                self.stride(last)
-                if progress is not None and (now := clock.perf_counter()) - shown > 0.1:
-                    shown = now
-                    progress(self)
+            with held_interrupts() as interrupt:
+                while self.tick < last:
+                    self.stride(last)
+                    interrupt.obey()
+                    if progress is not None and (now := clock.perf_counter()) - shown > 0.1:
+                        shown = now
+                        progress(self)
         finally:
             self._seconds += clock.perf_counter() - started
         if progress is not None:

@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from modular.first_use import expect
 from modular.kernel import kernel
 from modular.lanes import WHOLE, types
 
@@ -37,6 +38,7 @@ class Loop:
         key = (id(stack.view), id(elements.view))  # one view per layout, kept for good
         found = self._addresses.get(key)
         if found is None:
+            expect(one.kernel for one in stack.loops.values())
             signature = (types.int64, types.int64, stack.view, elements.view)
             self.kernel.compile(signature)
             compiled = self.kernel.overloads[signature]

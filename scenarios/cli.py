@@ -243,19 +243,23 @@ def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[fl
 def prepare(
     console: Console, assembly: Assembly, dt: float, coupling: Any, record_every: int, project_velocities: bool
 ) -> Simulation:
-    """The simulation, compiled and ready: a trial step on a copy keeps compiling out of the time of the run."""
+    """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
     from coordinator import Simulation
-    from scenarios.report.progress import first_run, waiting
+    from coordinator.ahead import compile_ahead
+    from scenarios.report.first_use import compiling
 
     def simulation() -> Simulation:
         return Simulation(assembly, dt, coupling, record_every=record_every, project_velocities=project_velocities)
 
-    first = first_run()
-    with waiting(console, "compiling (first run on this machine)…" if first else "preparing…", always=first):
-        trial = simulation()
-        with suppress(ModelError, CouplingError, ArithmeticError):  # the run itself will say so
-            trial.step()
-        return simulation()
+    with compiling(console, "preparing…"):
+        ready = simulation()
+        if not compile_ahead(ready):
+            with (
+                simulation() as trial,
+                suppress(ModelError, CouplingError, ArithmeticError),
+            ):  # the run itself will say so
+                trial.step()
+        return ready
 
 
 def print_margin(console: Console, simulation: Simulation) -> None:
@@ -365,11 +369,10 @@ def check(
     with refusals():
         from coordinator import Simulation, examine
         from scenarios.report.examination import print_examination
-        from scenarios.report.progress import first_run, waiting
+        from scenarios.report.first_use import compiling
         from scenarios.settings import fit_settings, read_coupling, read_settings
 
-        first = first_run()
-        with waiting(console, "compiling (first run on this machine)…" if first else "looking…", always=first):
+        with compiling(console, "looking…"):
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             step, _ = times(assembly, dt, None)
             with Simulation(assembly, step, read_coupling(coupling, rule), project_velocities=True) as simulation:
@@ -440,8 +443,8 @@ def gallery(
         from scenarios.gallery.figures import choose
         from scenarios.gallery.figures import draw as draw_figure
         from scenarios.gallery.runs import Runs
+        from scenarios.report.first_use import compiling
         from scenarios.report.folder import check_writable
-        from scenarios.report.progress import first_run, waiting
 
         chosen = choose(only or [])
         try:
@@ -451,9 +454,7 @@ def gallery(
         check_writable(out)
         runs = Runs()
         for k, entry in enumerate(chosen, start=1):
-            first = first_run()
-            text = f"drawing {entry.name} ({k} of {len(chosen)})" + (", compiling first…" if first else "…")
-            with waiting(console, text, always=first):
+            with compiling(console, f"drawing {entry.name} ({k} of {len(chosen)})…"):
                 file, found = draw_figure(entry, runs, out)
             console.print(f"{file}: {found}", markup=False, highlight=False, soft_wrap=True)
 

@@ -86,7 +86,8 @@ def compare(
         from scenarios.comparison.plan import read_plan
         from scenarios.comparison.progress import watching
         from scenarios.comparison.report import comparison_folder, write_report
-        from scenarios.report.progress import first_run, waiting
+        from scenarios.report.first_use import compiling
+        from scenarios.report.progress import waiting
         from scenarios.settings import fit_settings, read_settings
 
         if out is not None and str(out) in ("", "."):
@@ -98,9 +99,7 @@ def compare(
             )
         place = out or Path("comparisons") / Path(target).stem
         with comparison_folder(place, overwrite=overwrite, numbered=out is None) as folder:
-            if first_run():
-                _say(console, "compiling (first run on this machine)…")
-            with watching(console) as watch:
+            with compiling(console, bar=False), watching(console) as watch:
                 found = carry_out(plan, watch, budgets=budget)
             typed = _typed(target, methods, dt, until, settings, reference, budget, out)
             with waiting(console, "drawing…"):

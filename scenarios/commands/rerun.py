@@ -82,17 +82,19 @@ def rerun(
 def repeat(console: Console, before: Run) -> Run:
     """The run once more, with a bar; what has to be compiled is compiled before."""
     from coordinator import rerun as again
+    from coordinator.ahead import compile_ahead
     from coordinator.record.repetition import prepared
-    from scenarios.report.progress import first_run, waiting, watched
+    from scenarios.report.first_use import compiling
+    from scenarios.report.progress import watched
     from scenarios.report.summary import settings_text
 
-    first = first_run()
     with (
-        waiting(console, "compiling (first run on this machine)…" if first else "preparing…", always=first),
+        compiling(console, "preparing…"),
         prepared(before) as trial,
         suppress(ModelError, CouplingError, ArithmeticError),  # the run itself will say so
     ):
-        trial.step()
+        if not compile_ahead(trial):
+            trial.step()
     title, until = before.model.get("title") or "(no title)", float(before.time[-1]) if len(before) else 0.0
     coupling = settings_text(before.settings.get("coupling", {}))
     _say(console, f"repeating {title}: {until:g} s in steps of {before.dt:g} s, {coupling}")

@@ -167,18 +167,17 @@ def carry_out(console: Console, grid: Grid, folder: Path, jobs: int, *, fixed: b
 
 def _reference(console: Console, grid: Grid, folder: Path, *, fixed: bool) -> tuple[Grid, Result]:
     """The result of the reference, and the grid with the reference that could be run."""
+    from scenarios.report.first_use import compiling
     from scenarios.report.page import quantity
-    from scenarios.report.progress import first_run, watched
+    from scenarios.report.progress import watched
     from scenarios.study.cases import found, run_case
     from scenarios.study.reference import FINER, PLAIN, Reference
 
     case = grid.reference_case()
     result = found(case, folder)
     if result is None:
-        if first_run():
-            _say(console, "compiling (first run on this machine)…")
         _say(console, f"reference: {case.coupling}, Δt = {quantity(case.dt, 's')}")
-        with watched(console, grid.until) as progress:
+        with compiling(console, bar=False), watched(console, grid.until) as progress:
             result = run_case(case, folder, progress)
     if result["outcome"] == "done":
         return grid, result

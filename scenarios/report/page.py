@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor, log10
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from coordinator.record.run import Run
 from modular.elements import Array
+
+if TYPE_CHECKING:  # a summary takes its words from here, and should not wait for matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito, "Color universal design" (2008): told apart by colour-blind readers too
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D4037", "#000000")
@@ -26,6 +26,9 @@ PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M
 
 def page(run: Run, what: str, width: float, height: float) -> Figure:
     """An empty figure with the name of the model and the step above it [inch]."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(f"{title(run)}: {what}", x=0.012, ha="left", fontsize=12, fontweight="bold")
@@ -198,4 +201,6 @@ def prefix(largest: float, unit: str) -> tuple[float, str]:
 
 def few_ticks(axes: Axes, most: int = 6) -> None:
     """For narrow panels."""
+    from matplotlib.ticker import MaxNLocator
+
     axes.yaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))

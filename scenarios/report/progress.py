@@ -5,7 +5,6 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -27,15 +26,6 @@ def waiting(console: Console, text: str, *, always: bool = False) -> Iterator[No
     if always:
         console.print(text, markup=False)
     yield
-
-
-def first_run() -> bool:
-    """Whether no compiled kernels of this version lie in the cache."""
-    import modular
-    from modular.kernel import cache_folder
-
-    folder = cache_folder(Path(modular.__file__).resolve().parent)
-    return folder is None or next(folder.rglob("*.nbi"), None) is None
 
 
 @contextmanager

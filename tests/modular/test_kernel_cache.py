@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import modular.kernel
+import modular.reach
+from modular.kept_code import SUFFIX
 from modular.kernel import cache_folder, fingerprint
 
 INNER = """
@@ -88,8 +90,8 @@ def test_kernels_work_where_nothing_can_be_written(tmp_path: Path):
 def test_the_cache_stands_where_the_user_wants_it(tmp_path: Path):
     write(tmp_path, factor=3.0)
     run(tmp_path, tmp_path / "here")
-    assert [path.suffix for path in (tmp_path / "here").rglob("outer.*.nbi")] == [".nbi"]
-    assert not list(tmp_path.glob("__pycache__/*.nbi"))
+    assert len(list((tmp_path / "here").rglob(f"outer.*{SUFFIX}"))) == 1
+    assert not list(tmp_path.glob("__pycache__/*.nb*"))
 
 
 @pytest.fixture
@@ -98,16 +100,23 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for package in modular.kernel.PACKAGES:
         (tmp_path / package / "deep").mkdir(parents=True)
         (tmp_path / package / "deep" / "source.py").write_text("x = 1\n")
-    monkeypatch.setattr(modular.kernel, "HOUSE", tmp_path)
+    for module in (modular.kernel, modular.reach):
+        monkeypatch.setattr(module, "HOUSE", tmp_path)
     return tmp_path
 
 
+def forget() -> None:
+    """As in a process that has just begun."""
+    modular.kernel._of_house.cache_clear()
+    modular.reach.in_house.cache_clear()
+
+
 def fresh(beside: Path) -> str:
-    fingerprint.cache_clear()
+    forget()
     try:
         return fingerprint(beside)
     finally:
-        fingerprint.cache_clear()
+        forget()
 
 
 @pytest.mark.parametrize("package", modular.kernel.PACKAGES)
@@ -142,6 +151,7 @@ def test_an_edit_beside_a_kernel_of_the_user_opens_another_cache_for_that_folder
 def test_no_cache_folder_is_given_where_none_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "a-file").write_text("no folder")
     monkeypatch.setenv("MODULAR_CACHE_DIR", str(tmp_path / "a-file"))
-    assert cache_folder.__wrapped__(tmp_path) is None
+    assert cache_folder("0" * 24) is None
     monkeypatch.setenv("MODULAR_CACHE_DIR", str(tmp_path / "folder"))
-    assert cache_folder.__wrapped__(tmp_path).is_relative_to(tmp_path / "folder")
+    kept = cache_folder("0" * 24)
+    assert kept is not None and kept.is_relative_to(tmp_path / "folder")

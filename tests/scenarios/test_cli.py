@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -313,18 +314,35 @@ def test_a_run_that_diverges_keeps_what_it_recorded():
 
 
 def test_an_interrupted_run_keeps_what_it_recorded(monkeypatch):
-    events = Simulation.apply_events
+    stride = Simulation.stride
 
-    def interrupted(simulation):
-        if simulation.tick == 50:
-            raise KeyboardInterrupt
-        events(simulation)
+    def interrupted(simulation, last):
+        signal.raise_signal(signal.SIGINT)  # waits for the end of the slice
+        stride(simulation, 50)
 
-    monkeypatch.setattr(Simulation, "apply_events", interrupted)
+    monkeypatch.setattr(Simulation, "stride", interrupted)
     result = run("double-pendulum", "--out", "half")
+    reached = Run.load("half").ticks[-1]
+    assert 0 < reached <= 50
     assert result.exit_code == 130
-    assert "interrupted at 0.005 of 0.02 s" in result.stderr
-    assert Run.load("half").ticks[-1] == 50
+    assert f"interrupted at {reached * 1e-4:.6g} of 0.02 s" in result.stderr
+    assert f"recorded until {reached * 1e-4:.6g} s is kept in half" in result.stderr
+
+
+def test_ctrl_c_ends_the_command_with_130_and_a_folder_that_loads():
+    words = [sys.executable, "-c", "from scenarios.cli import main; main()", "run", "chain", "--set", "bodies=20"]
+    words += ["--until", "500", "--record-every", "1000", "--no-plot", "--out", "half"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert "margin" in child.stdout.readline()  # the last line before the run
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        told, complaint = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "Energy book" in told
+    assert re.search(r"interrupted at [0-9.]+ of 500 s", complaint)
+    assert "is kept in half" in complaint
+    assert "Traceback" not in complaint
+    assert len(Run.load("half").digest) == 64
 
 
 def test_an_event_that_cannot_be_carried_out_ends_the_run_and_keeps_it():

@@ -1,0 +1,80 @@
+"""First use: who waits for the compiler is told what it is doing.
+
+Machine code is made where a kernel is first needed, and kept on disk (modular/kept_code.py). Where it is found there nobody
+is told anything. Where it has to be made, those who listen hear the name of every kernel; where nobody listens one line goes
+to the log, once the wait can be felt.
+"""
+
+from __future__ import annotations
+
+import logging
+import time as clock
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core import event
+
+from modular.kept_code import KeptCode
+
+PATIENCE = 0.5  # how long the compiler may be at work before the log says so [s]
+
+Listener = Callable[
+    [str, int, int], None
+]  # name of a kernel that is now compiled, loops that are ready, loops in sight
+
+_listeners: list[Listener] = []
+_sight: dict[int, Any] = {}  # loops that will be needed, as far as one can see
+_log = logging.getLogger("modular")
+
+
+@contextmanager
+def told(listener: Listener) -> Iterator[None]:
+    """Let somebody hear of every kernel that is compiled while this lasts."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def expect(kernels: Iterable[Any]) -> None:
+    """These will be needed soon, or are likely to."""
+    _sight.update((id(kernel), kernel) for kernel in kernels)
+
+
+def expected() -> tuple[int, int]:
+    """How many of the loops in sight are ready, and how many there are."""
+    return sum(bool(kernel.overloads) for kernel in _sight.values()), len(_sight)
+
+
+class _Ear(event.Listener):  # type: ignore[misc]
+    """Hears numba begin to compile, which it does not where it finds the machine code on disk."""
+
+    def __init__(self) -> None:
+        self.began: float | None = None
+        self.logged = False
+
+    def on_start(self, event: Any) -> None:
+        """Tell those who listen, or the log."""
+        dispatcher = event.data["dispatcher"]
+        if not isinstance(dispatcher._cache, KeptCode):
+            return  # a function of numba's own, or of somebody else
+        name = dispatcher.py_func.__name__.removeprefix("_")
+        for listener in list(_listeners):
+            listener(name, *expected())
+            self.logged = True  # who has seen it once need not hear it again
+        if self.logged:
+            return
+        self.began = self.began or clock.perf_counter()
+        if clock.perf_counter() - self.began > PATIENCE:
+            self.logged = True
+            _log.warning(
+                "first run on this machine: compiling; this takes some seconds, once for every kind of component"
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Nobody asks."""
+
+
+event.register("numba:compile", _Ear())

@@ -1,0 +1,285 @@
+"""Kept machine code: loops of the user, several processes at once, broken and old files, and who hears of compiling."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modular.kept_code import DAYS, NEWEST, SUFFIX, tidy
+from modular.kernel import cache_folder, fingerprint
+from modular.reach import essence
+
+JOINT = """
+from dataclasses import dataclass
+
+from direction import along
+from modular.joint import Attachment, Joint, JointForm, point_marks
+from modular.joints import desk_of, keep, look
+from modular.kernel import kernel
+from modular.lanes import LANES
+from modular.loop import FINE, loop
+
+
+@kernel
+def slope(a, b, error, on_first, on_second):
+    x, y = along()
+    y = {sign} * y
+    error[0] = x * (b[0, 0] - a[0, 0]) + y * (b[0, 1] - a[0, 1])
+    on_first[0, 0, 0], on_first[0, 0, 1] = -x, -y
+    on_second[0, 0, 0], on_second[0, 0, 1] = x, y
+
+
+@loop
+def slope_loop(start, stop, joints, elements):
+    desk = desk_of(joints)
+    for n in range(start, stop, LANES):
+        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        slope(a, b, error, on_first, on_second)
+        keep(joints, n, stop, error, on_first, on_second)
+    return FINE
+
+
+SLOPE = JointForm("slope", slope_loop, first=1, second=1, rows=1, translations=1, locks=1, rotations=0)
+
+
+@dataclass(frozen=True)
+class Slope(Joint):
+    def attach(self, name, first, second, a, b):
+        mark_a, mark_b = point_marks(name, first, second, a, b)
+        return Attachment(SLOPE, [mark_a], [mark_b])
+
+    @classmethod
+    def example(cls, dimension=2):
+        return cls()
+"""
+DIRECTION = """
+from modular.kernel import kernel
+{more}
+
+@kernel
+def along():
+    return {x}, {y}
+"""
+SLIDE = """
+import sys
+sys.path[:0] = ["joints", "far"]
+from components import RigidBody
+from coordinator import Simulation
+from modular import Assembly
+from slope import Slope
+
+model = Assembly(gravity=(0.0, -9.81))
+model.add("block", RigidBody(mass=1, inertia=0.1, centre=(0, 0), ports={"middle": (0, 0)}))
+model.join("slope", Slope(), "ground", "block.middle")
+run = Simulation(model, 1e-3).run(0.05)
+x, y = run.position("block.middle")[-1]
+print(round(x / y, 3))
+"""
+
+
+def python(folder: Path, script: str, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """A script in a fresh interpreter."""
+    environment = {**os.environ, "MODULAR_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **more}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script], cwd=folder, env=environment, capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """A cache of its own, with what is kept of our own kernels already."""
+    ours = cache_folder(fingerprint())
+    if ours is not None:
+        shutil.copytree(ours, tmp_path / "cache" / "kernels" / ours.name)
+    return tmp_path / "cache"
+
+
+def test_an_edited_joint_of_the_user_slides_where_its_new_equations_say(tmp_path: Path, cache: Path):
+    """A block held across (x, y) falls along (y, -x): the ratio of its ways is -y/x."""
+    for folder in ("joints", "far"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "slide.py").write_text(SLIDE)
+
+    def slides(sign: int, x: object, y: object, more: str = "") -> float:
+        (tmp_path / "joints" / "slope.py").write_text(JOINT.format(sign=sign))
+        (tmp_path / "far" / "direction.py").write_text(DIRECTION.format(x=x, y=y, more=more))
+        for file in ("joints/slope.py", "far/direction.py"):
+            os.utime(tmp_path / file, ns=(0, 0))  # nobody can tell by the clock
+        return float(python(tmp_path, "slide.py", cache).stdout)
+
+    assert slides(1, 0.6, 0.8) == pytest.approx(-1.333)
+    assert slides(-1, 0.6, 0.8) == pytest.approx(1.333)  # its row kernel is edited
+    assert slides(-1, 0.8, 0.6) == pytest.approx(0.75)  # the helper in another folder is edited
+    (tmp_path / "numbers").mkdir()
+    for value, ratio in ((0.6, 0.75), (1.6, 2.0)):  # a number that the helper reads from a third folder is edited
+        (tmp_path / "numbers" / "steepness.py").write_text(f"Y = {value}\n")
+        more = "import sys\nsys.path[:0] = ['numbers']\nfrom steepness import Y"
+        assert slides(-1, 0.8, "Y", more) == pytest.approx(ratio)
+    assert slides(1, 0.6, 0.8) == pytest.approx(-1.333)  # and back
+
+
+MANY = """
+import sys
+import numpy as np
+from modular.kernel import kernel
+
+@kernel
+def total(x):
+    s = 0.0
+    for i in range(x.size):
+        s += x.flat[i] * (1 + x.ndim)
+    return s
+
+order = range(1, 7) if sys.argv[0] == "up.py" else range(6, 0, -1)
+print(*[total(np.ones((2,) * d)) == 2**d * (1 + d) for d in order], sum(total.stats.cache_hits.values()))
+"""
+
+
+def test_two_processes_that_begin_at_once_keep_the_code_of_every_layout_under_its_own_name(tmp_path: Path):
+    for name in ("up.py", "down.py"):
+        (tmp_path / name).write_text(MANY)
+    shutil.copy(tmp_path / "up.py", tmp_path / "again.py")
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda name: python(tmp_path, name, tmp_path / "cache"), ("up.py", "down.py")))
+    assert [d.stdout.split()[:6] for d in done] == [["True"] * 6] * 2
+    assert python(tmp_path, "up.py", tmp_path / "cache").stdout.split()[6] == "6"
+    assert python(tmp_path, "down.py", tmp_path / "cache").stdout.split()[6] == "6"
+    assert not list((tmp_path / "cache").rglob("*.tmp.*"))
+
+
+ALIKE = """
+import scenarios
+from coordinator import Simulation
+print(Simulation(scenarios.load("double-pendulum"), 1e-4).run(0.05).digest)
+"""
+
+
+@pytest.mark.slow
+def test_two_first_runs_at_once_end_with_the_same_bits(tmp_path: Path):
+    (tmp_path / "alike.py").write_text(ALIKE)
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda k: python(tmp_path, "alike.py", tmp_path / "cache"), range(2)))
+    third = python(tmp_path, "alike.py", tmp_path / "cache")
+    assert done[0].stdout == done[1].stdout == third.stdout
+    assert third.stderr == ""
+    assert all(d.stderr.count("compiling") == 1 for d in done)
+
+
+SMALL = """
+from modular import first_use
+from modular.kernel import kernel
+
+@kernel
+def double(x):
+    return 2 * x
+
+@kernel
+def _quadruple(x):
+    return double(double(x))
+
+with first_use.told(lambda name, ready, sight: print(name, ready, sight)):
+    first_use.expect([_quadruple])
+    print(_quadruple(2.0))
+print(first_use.expected())
+"""
+
+
+def test_who_listens_hears_of_what_is_compiled_and_of_nothing_that_is_found(tmp_path: Path):
+    (tmp_path / "small.py").write_text(SMALL)
+    cache = tmp_path / "cache"
+    assert python(tmp_path, "small.py", cache).stdout.splitlines() == ["quadruple 0 1", "double 0 1", "8.0", "(1, 1)"]
+    assert python(tmp_path, "small.py", cache).stdout.splitlines() == ["8.0", "(1, 1)"]
+
+
+SUMS = """
+def first(x):
+    return x + {one}
+
+def second(x):
+    return x * 2
+
+PARTS, LIMIT = (first, (second, {two})), {three}
+
+def whole(x):
+    return PARTS[0](x) + PARTS[1][0](x) < LIMIT
+"""
+
+
+def test_what_a_kernel_reaches_is_known_by_its_content_alone():
+    def reaches(one: float, two: float, three: float) -> bytes:
+        module: dict[str, Any] = {"__name__": "sums"}
+        exec(compile(SUMS.format(one=one, two=two, three=three), "sums.py", "exec"), module)
+        return essence(module["whole"])
+
+    assert reaches(1.0, 2.0, 3.0) == reaches(1.0, 2.0, 3.0)
+    assert len({reaches(1.0, 2.0, 3.0), reaches(9.0, 2.0, 3.0), reaches(1.0, 9.0, 3.0), reaches(1.0, 2.0, 9.0)}) == 4
+
+
+def test_half_a_file_is_made_again(tmp_path: Path):
+    (tmp_path / "small.py").write_text(SMALL)
+    cache = tmp_path / "cache"
+    python(tmp_path, "small.py", cache)
+    for file in cache.rglob(f"*{SUFFIX}"):
+        file.write_bytes(file.read_bytes()[:100])
+    assert len(python(tmp_path, "small.py", cache).stdout.splitlines()) == 4
+    assert len(python(tmp_path, "small.py", cache).stdout.splitlines()) == 2
+
+
+def test_where_nothing_can_be_written_one_line_says_why_and_it_runs(tmp_path: Path):
+    (tmp_path / "small.py").write_text(SMALL)
+    (tmp_path / "a-file").write_text("no folder")
+    done = python(tmp_path, "small.py", tmp_path / "a-file" / "cache")
+    assert done.stdout.splitlines()[2] == "8.0"
+    (line,) = done.stderr.splitlines()
+    assert "a-file" in line and "MODULAR_CACHE_DIR" in line
+
+
+def test_nor_does_a_home_that_nobody_may_write_to_stop_it(tmp_path: Path):
+    (tmp_path / "small.py").write_text(SMALL)
+    home = tmp_path / "home"
+    home.write_text("no folder")
+    done = python(
+        tmp_path, "small.py", Path(), MODULAR_CACHE_DIR="", HOME=str(home), XDG_CACHE_HOME=str(home / "cache")
+    )
+    assert done.stdout.splitlines()[2] == "8.0"
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_old_folders_go_and_the_newest_and_the_strange_ones_stay(tmp_path: Path):
+    now = time.time()
+
+    def folder(name: str, days: float) -> Path:
+        made = tmp_path / name
+        made.mkdir()
+        (made / f"code{SUFFIX}").write_bytes(b"code")
+        os.utime(made, (now - days * 86400.0,) * 2)
+        return made
+
+    newest = [folder(f"{k:024x}", DAYS + k) for k in range(NEWEST)]
+    old = [folder(f"{k:024x}", DAYS + k) for k in range(100, 103)]
+    strange = [folder("pictures", 1000.0), folder("old", 1000.0)]
+    assert sorted(tidy(tmp_path)) == sorted(old)
+    assert sorted(tmp_path.iterdir()) == sorted([*newest, *strange])
+    young = [folder(f"{k:024x}", DAYS / 2) for k in range(200, 210)]
+    assert set(tidy(tmp_path)) == set(
+        newest
+    )  # others are newer now; what was used of late stays, however many there are
+    assert set(tmp_path.iterdir()) == {*young, *strange}
+
+
+def test_old_folders_go_when_a_new_one_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MODULAR_CACHE_DIR", str(tmp_path))
+    for k in range(NEWEST + 2):
+        (tmp_path / "kernels" / f"{k:024x}").mkdir(parents=True)
+        os.utime(tmp_path / "kernels" / f"{k:024x}", (k, k))
+    assert cache_folder("f" * 24) is not None
+    assert len(list((tmp_path / "kernels").iterdir())) == NEWEST
