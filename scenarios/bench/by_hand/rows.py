@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 
 from modular.elements import Array
+from modular.kernel import kernel
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Vector = tuple[float, float, float]
@@ -25,8 +25,10 @@ FALL, START_WEIGHTS, END_WEIGHTS, ROWS = 128, 132, 136, 140
 
 
 def inline(function: Function) -> Function:
-    """Compiled into its caller."""
-    return cast(Function, numba.njit(forceinline=True, error_model="numpy")(function))
+    """A kernel that is compiled into its caller; only then does the compiler see a loop over bodies as a whole."""
+    made: Any = kernel(function)
+    made.targetoptions["forceinline"] = True
+    return cast(Function, made)
 
 
 # --- rows of a block ---------------------------------------------------------------------------------------------------
