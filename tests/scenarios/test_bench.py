@@ -11,8 +11,10 @@ from typer.testing import CliRunner
 
 import scenarios
 from coordinator import Centralized, MinimalCoordinates, Simulation
-from modular import ModelError
+from modular import Diverged, ModelError
 from scenarios.bench import suite
+from scenarios.bench.by_hand import chain as by_hand
+from scenarios.bench.by_hand.rows import BOOK, Q, V
 from scenarios.bench.figures import Figure, Point, Target
 from scenarios.bench.harness import Subject, ratio, spread, take_turns
 from scenarios.bench.models import chain, joint_chain, joint_types, planar_chain
@@ -301,6 +303,31 @@ def test_a_mechanism_is_read_from_the_assembly():
     assert rod.compliance == pytest.approx(6 / 0.1, rel=0.01)  # a slender rod pulled apart across: 6 / m
     with pytest.raises(ModelError, match="only rods"):
         mechanism(joint_chain(joint_types()[0][0], 2, 1))
+
+
+@pytest.mark.parametrize("bodies", [3, 130])  # less than a block; two blocks and a piece
+def test_the_loop_written_by_hand_moves_the_chain_as_we_do(bodies):
+    loop = by_hand.chain(bodies, 1e-4)
+    loop(400)
+    loop(600)
+    with Simulation(chain(bodies), 1e-4) as simulation:
+        simulation.run(0.1)
+        states = [simulation.body(name).state() for name in simulation.assembly.bodies]
+        books = [list(simulation.ledger(name).values()) for name in simulation.assembly.joints]
+    # the same arithmetic; what sums in another order can do in 1 000 steps is far below what the chain moves
+    assert loop.read(Q, 12) == pytest.approx(np.array([state["q"].ravel() for state in states]), abs=1e-9)
+    assert loop.read(V, 12) == pytest.approx(np.array([state["v"].ravel() for state in states]), abs=1e-8)
+    assert loop.read(BOOK, 8) == pytest.approx(np.array(books), abs=1e-9)
+
+
+def test_the_loop_written_by_hand_stops_where_a_rod_has_lost_its_shape():
+    loop = by_hand.chain(3, 1e-4)
+    loop(5)
+    lengths = loop.read(Q, 12)
+    lengths[1, 3] += 0.09  # the far end of a rod of 0.1 m
+    loop.write(Q, lengths)
+    with pytest.raises(Diverged, match="ticks on"):
+        loop(5)
 
 
 PEERS = {"exudyn": Exudyn, "mujoco": MuJoCo, "pinocchio": Pinocchio}
