@@ -34,7 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def kernel(function: Function) -> Function:
     """Compile `function` on first use and keep the machine code on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
     file = Path(function.__code__.co_filename)
     if file.is_file():  # what is typed in has no file, and is compiled in memory
         beside = [] if in_house(file.resolve().parent) else sorted(origins(function))

@@ -31,6 +31,7 @@ from modular.elements import Indices
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
+GUESS = 1e-6  # of the time that a component takes per tick, before it has been seen [s]
 AGAIN = 64  # slices after which other sizes of crew are tried again
 SLICE = 0.03  # how long one call may take before Python looks after interrupts and progress [s]
 
@@ -56,18 +57,21 @@ class Engine:
         system, recorder = simulation.system, simulation.recorder
         if simulation.schedule.watches or simulation.breakage.asked == system.tick or not self._ready(simulation):
             return None
-        segment = recorder.prepare(system)
-        copies = recorder.copies(system)
-        if copies is None:
-            return None
-        state = np.zeros(9, np.int64)
-        tick_at = state.ctypes.data + 8 * TICK
-        copies.append((tick_at, 8, segment.ticks.ctypes.data, 8))
-        state[[TICK, EVERY, USED, ROOM]] = system.tick, recorder.every, segment.used, segment.capacity
         crew = self._choose()
         shares = self._shares[crew]
-        state[LAST] = min(last, system.tick + max(1, int(SLICE / self._pace.get(crew, 1e-3))))
+        guess = GUESS * (1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked)))
+        reach = system.tick + max(1, int(SLICE / self._pace.get(crew, guess)))
+        state = np.zeros(9, np.int64)
+        state[[TICK, LAST, EVERY]] = system.tick, min(last, reach), recorder.every
         state[NEXT] = (system.tick // recorder.every + 1) * recorder.every
+        segment, copies = None, []
+        if state[NEXT] <= state[LAST]:
+            segment = recorder.prepare(system)
+            found = recorder.copies(system)
+            if found is None:
+                return None
+            copies = [*found, (state.ctypes.data + 8 * TICK, 8, segment.ticks.ctypes.data, 8)]
+            state[[USED, ROOM]] = segment.used, segment.capacity
         state[[PART, ROW]] = -1
         elements = system.elements
         elements.clock[:] = simulation.dt, 0.0, simulation.dt
@@ -82,19 +86,21 @@ class Engine:
         meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((crew, 2), -1, np.int64)
         meeting[YIELD] = giving_way()
         rest = (
-            before, sample, np.array(copies, np.int64), after, elements.sheet, elements.clock, simulation.dt, state,
+            before, sample, np.array(copies, np.int64).reshape(-1, 4), after, elements.sheet, elements.clock, simulation.dt, state,
             meeting, blame,
         )  # fmt: skip
-        started, first, before_used = clock.perf_counter(), system.tick, segment.used
+        started, first, taken = clock.perf_counter(), system.tick, int(state[USED])
         try:
             helpers = [self._helpers(crew).submit(drive, shares[me], *rest, me) for me in range(1, crew)]
             drive(shares[0], *rest, 0)
             for helper in helpers:
                 helper.result()
         finally:
-            system.tick, segment.used = int(state[TICK]), int(state[USED])
+            system.tick = int(state[TICK])
+            if segment is not None:
+                segment.used = int(state[USED])
             system.evaluations += system.tick - first
-            recorder.took(int(state[USED]) - before_used)
+            recorder.took(int(state[USED]) - taken)
         if system.tick > first:
             self._pace[crew] = max((clock.perf_counter() - started) / (system.tick - first), 1e-8)
         for stack, verb in shown(system):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,36 +24,29 @@ INVERSE_MASS, INVERSE_S, GRAM = 91, 101, 122  # upper halves
 FALL, START_WEIGHTS, END_WEIGHTS, ROWS = 128, 132, 136, 140
 
 
-def inline(function: Function) -> Function:
-    """A kernel that is compiled into its caller; only then does the compiler see a loop over bodies as a whole."""
-    made: Any = kernel(function)
-    made.targetoptions["forceinline"] = True
-    return cast(Function, made)
-
-
 # --- rows of a block ---------------------------------------------------------------------------------------------------
 
 
-@inline
+@kernel
 def get(block: Array, row: int, n: int) -> float:
     """A number of body n."""
     x: float = block[np.uint64(row * PITCH + n)]
     return x
 
 
-@inline
+@kernel
 def put(block: Array, row: int, n: int, x: float) -> None:
     """The way back."""
     block[np.uint64(row * PITCH + n)] = x
 
 
-@inline
+@kernel
 def get3(block: Array, row: int, n: int) -> Vector:
     """A vector of body n."""
     return get(block, row, n), get(block, row + 1, n), get(block, row + 2, n)
 
 
-@inline
+@kernel
 def put3(block: Array, row: int, n: int, x: Vector) -> None:
     """The way back."""
     put(block, row, n, x[0])
@@ -61,19 +54,19 @@ def put3(block: Array, row: int, n: int, x: Vector) -> None:
     put(block, row + 2, n, x[2])
 
 
-@inline
+@kernel
 def get4(block: Array, row: int, n: int) -> Four:
     """Four weights of body n."""
     return get(block, row, n), get(block, row + 1, n), get(block, row + 2, n), get(block, row + 3, n)
 
 
-@inline
+@kernel
 def get12(block: Array, row: int, n: int) -> Elements:
     """Four elements of body n."""
     return get3(block, row, n), get3(block, row + 3, n), get3(block, row + 6, n), get3(block, row + 9, n)
 
 
-@inline
+@kernel
 def put12(block: Array, row: int, n: int, x: Elements) -> None:
     """The way back."""
     put3(block, row, n, x[0])
@@ -85,31 +78,31 @@ def put12(block: Array, row: int, n: int, x: Elements) -> None:
 # --- three numbers, four vectors ---------------------------------------------------------------------------------------
 
 
-@inline
+@kernel
 def dot(x: Vector, y: Vector) -> float:
     """x . y."""
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
 
-@inline
+@kernel
 def plus(x: Vector, y: Vector) -> Vector:
     """x + y."""
     return x[0] + y[0], x[1] + y[1], x[2] + y[2]
 
 
-@inline
+@kernel
 def minus(x: Vector, y: Vector) -> Vector:
     """x - y."""
     return x[0] - y[0], x[1] - y[1], x[2] - y[2]
 
 
-@inline
+@kernel
 def further(x: Vector, factor: float, y: Vector) -> Vector:
     """x + factor y."""
     return x[0] + factor * y[0], x[1] + factor * y[1], x[2] + factor * y[2]
 
 
-@inline
+@kernel
 def further12(x: Elements, factor: float, y: Elements) -> Elements:
     """x + factor y."""
     return (
@@ -120,20 +113,20 @@ def further12(x: Elements, factor: float, y: Elements) -> Elements:
     )
 
 
-@inline
+@kernel
 def turned(block: Array, row: int, n: int, x: Vector) -> Vector:
     """A 3 x 3 matrix of joint n times x."""
     return dot(get3(block, row, n), x), dot(get3(block, row + 3, n), x), dot(get3(block, row + 6, n), x)
 
 
-@inline
+@kernel
 def combined(w: Four, x: Elements) -> Vector:
     """Sum of w_i x_i."""
     total = w[0] * x[0][0], w[0] * x[0][1], w[0] * x[0][2]
     return further(further(further(total, w[1], x[1]), w[2], x[2]), w[3], x[3])
 
 
-@inline
+@kernel
 def accelerations(block: Array, n: int, x: Elements) -> Elements:
     """M^-1 x."""
     a, b, c, d = get4(block, INVERSE_MASS, n)

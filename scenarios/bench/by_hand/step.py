@@ -41,7 +41,6 @@ from scenarios.bench.by_hand.rows import (
     get3,
     get4,
     get12,
-    inline,
     minus,
     plus,
     put,
@@ -57,13 +56,13 @@ Six = tuple[float, float, float, float, float, float]
 # --- the internal constraints of a rod: w_a . w_b of w = (B - A, u, v), for the pairs 00, 01, 02, 11, 12, 22 --------------
 
 
-@inline
+@kernel
 def differences(x: Elements) -> Three:
     """B - A, u, v."""
     return minus(x[1], x[0]), x[2], x[3]
 
 
-@inline
+@kernel
 def rates(w: Three, d: Three) -> Six:
     """H times velocities or accelerations."""
     return (
@@ -76,7 +75,7 @@ def rates(w: Three, d: Three) -> Six:
     )
 
 
-@inline
+@kernel
 def row_of_s(block: Array, n: int, at: tuple[int, int, int, int, int, int], x: Six) -> float:
     """One row of S^-1, kept in these places, times x."""
     s, a, b, c, d, e, f = INVERSE_S, at[0], at[1], at[2], at[3], at[4], at[5]
@@ -84,7 +83,7 @@ def row_of_s(block: Array, n: int, at: tuple[int, int, int, int, int, int], x: S
     return total + get(block, s + d, n) * x[3] + get(block, s + e, n) * x[4] + get(block, s + f, n) * x[5]
 
 
-@inline
+@kernel
 def bayo(block: Array, n: int, w: Three, f: Six, a: Elements) -> Elements:
     """a' = a - M^-1 H^T S^-1 (H a + f): one iteration of (IV.8)."""
     h = rates(w, differences(a))
@@ -105,7 +104,7 @@ def bayo(block: Array, n: int, w: Three, f: Six, a: Elements) -> Elements:
 # --- the stages of a step, over a block ----------------------------------------------------------------------------------
 
 
-@inline
+@kernel
 def predict(block: Array, count: int, dt: float, gains: Four) -> None:
     """Predict, and show the predicted ends."""
     for n in range(count):
@@ -121,7 +120,7 @@ def predict(block: Array, count: int, dt: float, gains: Four) -> None:
         put3(block, END_V, n + 1, combined(end, v))
 
 
-@inline
+@kernel
 def exert(block: Array, count: int) -> None:
     """Effort K phi + C phi' + preload of every joint, what its spring holds and its damper takes."""
     for n in range(count):
@@ -135,7 +134,7 @@ def exert(block: Array, count: int) -> None:
         put(block, POWER, n, dot(damper, rate))
 
 
-@inline
+@kernel
 def correct(block: Array, count: int, dt: float, gains: Four, gravity: Vector) -> int:
     """Local solve and correction; the number of bodies that have lost their shape or are no numbers any more."""
     wrong = 0
@@ -187,7 +186,7 @@ def correct(block: Array, count: int, dt: float, gains: Four, gravity: Vector) -
     return wrong
 
 
-@inline
+@kernel
 def account(block: Array, count: int, dt: float) -> None:
     """Books of all joints: work on both sides, stored, dissipated, and what is left without a name."""
     for n in range(count):
