@@ -4,8 +4,9 @@ A penalty joint made under load (at the start of a run, or by an event) would fi
 its spring and ring until the damper has taken the energy, a disturbance of order dt^2 that a sensitive motion keeps. So
 its marks are set off by K^-1 sigma_0, where sigma_0 is the load at which its sides do not accelerate against each other:
 phi''(sigma_0) = phi''(0) - W sigma_0 = 0. That system couples all joints made at one instant; it is solved by conjugate
-gradients in their rows, with the blocks E = dt^2 K of the stability rule as preconditioner (they make W E of order one),
-and W is never formed: the bodies answer each trial load. The thesis is silent here.
+gradients in their rows, with the blocks E = dt^2 K of the stability rule as preconditioner (they make W E of order one; for
+a joint alone it is the inverse of its own W), and W is never formed: the bodies answer each trial load. The thesis is
+silent here.
 """
 
 from __future__ import annotations
@@ -42,10 +43,18 @@ def carry_loads(region: Region, dt: float, newmark: Newmark, internal: InternalG
     if not new:
         return
     system = region.system
-    region.perform((bodies, "show") for bodies in system.bodies)
-    region.perform((joints, "linearise") for joints in region.joints)
-    region.perform(Stable().score(cast(System, region)))
-    blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
+    parts = region.over((bodies, "show") for bodies in system.bodies)
+    parts += region.over((joints, "linearise") for joints in region.joints)
+    if len(new) == 1 and len(new[0][1]) == 1:  # alone: its own W is all there is
+        ((joints, (row,)),) = new
+        parts += region.over((bodies, "respond") for bodies in region.bodies)
+        perform(region.elements, [*parts, (joints, "see", [(row, row + 1)])])
+        own, form = joints.compliance[row : row + 1], joints.form
+        redundant = form.locks < form.rows
+        blocks = [np.asarray(np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own))]
+    else:
+        perform(region.elements, [*parts, *region.over(Stable().score(cast(System, region)))])
+        blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
     for joints, rows in new:
         joints.stiffness[rows] = joints.damping[rows] = 0.0
     for bodies in system.bodies_as(PredictsAndCorrects):
@@ -111,12 +120,12 @@ def _conjugate_gradients(trial: Trial, blocks: list[Array]) -> Array:
     start = float(np.abs(free).max())
     for _ in range(MOST):
         eased = _times(blocks, residual)
-        now = float(residual @ eased)
+        now = float(np.sum(residual * eased))
         if float(np.abs(residual).max()) <= ENOUGH * start or now <= 0.0:
             break
         direction = eased + (now / before if before else 0.0) * direction
         answer = free - trial.acceleration(direction)  # W direction
-        given = float(direction @ answer)
+        given = float(np.sum(direction * answer))
         if given <= 0.0:
             break  # what is left is rounding
         step = now / given

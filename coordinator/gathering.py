@@ -8,15 +8,16 @@ else, and whatever does not fit, is made one by one (`System.add_joint`), with t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from coordinator.system import JointHome, System
+from coordinator.system import TOLERANCE, JointHome, System
 from modular.assembly import JointEdge
 from modular.body import Body
 from modular.elements import Array, Indices
+from modular.joint import JointForm
+from modular.joints import Joints
 from modular.port import GROUND, PortName
 
 FEW = 8  # joints for which it is not worth while
@@ -30,40 +31,67 @@ def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:
         kinds.setdefault(system.key_of(name, body), []).append(name)
     for names in kinds.values():
         members = [bodies[name] for name in names]
-        stack = system.stack_for(names[0], members[0])
+        stack: Any = system.stack_for(names[0], members[0])
         if hasattr(stack, "add_many"):
             stack.add_many(names, members)
         else:
             for name, body in zip(names, members, strict=True):
                 stack.add(name, body)
-    for name, body in bodies.items():
-        system.settle_in(name, body)
+    for key, names in kinds.items():
+        system.body_home.update(dict.fromkeys(names, system.body_stacks[key]))
+    system.body_home = {
+        name: system.body_home[name] for name in (*system.body_home, *bodies)
+    }  # in the order of the model
+    system.masses.update({name: body.total_mass for name, body in bodies.items()})
+    system.uses.update({name: [] for name in bodies})
+    system.version += 1
 
 
-def add_joints(system: System, edges: Mapping[str, JointEdge], tolerance: float, make: Make) -> None:
+def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> None:
     """Make joints in their order; `make` makes one that is not plain."""
-    for plain, run in groupby(edges.items(), key=lambda item: _plain(system, item[1])):
-        members = list(run)
-        if plain and len(members) >= FEW and _hold_points(system, members, tolerance):
-            continue
-        for name, edge in members:
-            make(name, edge)
+    forms: dict[int, JointForm | None] = {}
+    for joint in {id(edge.joint): edge.joint for edge in edges.values()}.values():
+        forms[id(joint)] = joint.points(len(system.gravity))
+    homes = system.body_home
+    portable = {id(stack) for stack in system.bodies if hasattr(stack, "ports")}
+
+    all_portable = len(portable) == len(list(system.bodies))
+
+    def form_of(item: tuple[str, JointEdge]) -> JointForm | None:
+        """The form of a joint that needs two ports as they are, on bodies that say how those are put together."""
+        edge = item[1]
+        if edge.at is not None or not system.grouped:
+            return None
+        form = forms[id(edge.joint)]
+        if form is None or all_portable:
+            return form
+        ports = [port for port in (edge.first, edge.second) if port.body != GROUND]
+        return form if all(id(homes[port.body]) in portable for port in ports) else None
+
+    run: list[tuple[str, JointEdge]] = []
+    last: JointForm | None = None
+    for item in (*edges.items(), None):
+        form = form_of(item) if item is not None else None
+        if run and (form is not last or item is None):
+            assert last is not None
+            if len(run) < FEW or not _hold_points(system, last, run):
+                for name, edge in run:
+                    make(name, edge)
+            run = []
+        if form is not None and item is not None:
+            run.append(item)
+        elif item is not None:
+            make(*item)
+        last = form
 
 
-def _plain(system: System, edge: JointEdge) -> bool:
-    """Whether a joint needs two ports as they are, on bodies that say how those are put together."""
-    if not system.grouped or edge.at is not None or edge.joint.points(len(system.gravity)) is None:
-        return False
-    return all(p.body == GROUND or hasattr(system.body_home[p.body], "ports") for p in (edge.first, edge.second))
-
-
-def _hold_points(system: System, members: list[tuple[str, JointEdge]], tolerance: float) -> bool:
-    """Make joints of two points together; False where their ports do not fit."""
+def _hold_points(system: System, form: JointForm, members: list[tuple[str, JointEdge]]) -> bool:
+    """Make joints of one form together; False where their ports do not fit."""
     sides = [Ports(system, [edge.first for _, edge in members]), Ports(system, [edge.second for _, edge in members])]
     for side, other in (sides, sides[::-1]):
         side.places[side.grounded] = other.places[side.grounded]
     size = np.maximum(1.0, np.abs(np.stack([side.places for side in sides])).max(axis=(0, 2)))
-    if np.any(np.linalg.norm(sides[1].places - sides[0].places, axis=1) > tolerance * size):
+    if np.any(np.linalg.norm(sides[1].places - sides[0].places, axis=1) > TOLERANCE * size):
         return False
     n, elements = len(members), system.elements
     base = elements.acquire(2 * n)
@@ -71,14 +99,10 @@ def _hold_points(system: System, members: list[tuple[str, JointEdge]], tolerance
     for side, row in zip(sides, rows, strict=True):
         elements.position[row[side.grounded]] = side.places[side.grounded]
     _take_hold(sides, rows)
-    forms: dict[Any, list[int]] = {}
-    for k, (_, edge) in enumerate(members):
-        forms.setdefault(edge.joint.points(len(system.gravity)), []).append(k)
-    for form, places in forms.items():
-        stack = system.joint_stack(form, "")
-        taken = stack.add_rows([members[k][0] for k in places])
-        stack.first[taken], stack.second[taken] = (row[places] for row in rows)
-    _settle_in(system, members, *(row.tolist() for row in rows))
+    stack = system.joint_stack(form, "")
+    taken = stack.add_rows([name for name, _ in members])
+    stack.first[taken], stack.second[taken] = rows
+    _settle_in(system, stack, members, *(row.tolist() for row in rows))
     system.version += 1
     return True
 
@@ -114,12 +138,13 @@ def _take_hold(sides: list[Ports], elements: list[Indices]) -> None:
         stack.attach_many(rows, shown, weights)
 
 
-def _settle_in(system: System, members: list[tuple[str, JointEdge]], first: list[int], second: list[int]) -> None:
-    homes, uses, stacks = system.joint_home, system.uses, system.joint_stacks
-    dimension = len(system.gravity)
-    for k, (name, edge) in enumerate(members):
+def _settle_in(
+    system: System, stack: Joints, members: list[tuple[str, JointEdge]], first: list[int], second: list[int]
+) -> None:
+    homes, uses = system.joint_home, system.uses
+    for (name, edge), *starts in zip(members, first, second, strict=True):
         a, b = edge.first.body, edge.second.body
-        homes[name] = JointHome(stacks[edge.joint.points(dimension)], None, (a, b), (first[k], second[k]))
+        homes[name] = JointHome(stack, None, (a, b), (starts[0], starts[1]))
         if a != GROUND:
             uses[a].append(name)
         if b != GROUND:

@@ -68,10 +68,10 @@ def stop_by_shift(system: System, name: str) -> float:
 def measure_joint(system: System, name: str) -> None:
     """Error and rate of one joint as its bodies stand now."""
     home = system.joint_home[name]
-    Region.of(system, home.owners).perform((bodies, "show") for bodies in system.bodies)
-    row = home.stack.row[name]
+    row, region = home.stack.row[name], Region.of(system, home.owners)
     one = [(row, row + 1)]
-    perform(system.elements, [(home.stack, "linearise", one), (home.stack, "measure_rates", one)])
+    shown = region.over((bodies, "show") for bodies in system.bodies)
+    perform(system.elements, [*shown, (home.stack, "linearise", one), (home.stack, "measure_rates", one)])
 
 
 def agree_velocities(system: System, *, project: bool) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import time as clock
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +41,6 @@ from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
 
-TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
 AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
@@ -96,7 +96,8 @@ class Simulation:
         self._forms: dict[str, dict[str, Any]] = {}
         self._seconds = 0.0
         self._closed = False
-        self._build(project_velocities)
+        with undisturbed():
+            self._build(project_velocities)
         self.schedule = Schedule(self.assembly.schedule, self.dt)
 
     # --- one step, the table of contents -------------------------------------------------------------------------
@@ -260,9 +261,7 @@ class Simulation:
         self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
         try:
             self.breakage.check(name, self.assembly.joint_edges[name])
-            home = self.system.add_joint(
-                name, self.assembly.joint_edges[name], self._tolerance(first, second, moving=True), law
-            )
+            home = self.system.add_joint(name, self.assembly.joint_edges[name], law, moving=self.dt)
         except ModelError:
             self.assembly.cut(name)
             raise
@@ -397,12 +396,11 @@ class Simulation:
         def make(name: str, joint: JointEdge) -> None:
             try:
                 self.breakage.check(name, joint)
-                tolerance = self._tolerance(str(joint.first), str(joint.second), moving=False)
-                self.system.add_joint(name, joint, tolerance)
+                self.system.add_joint(name, joint)
             except ModelError as error:
                 problems.append(str(error))
 
-        add_joints(self.system, self.assembly.joint_edges, TOLERANCE, make)
+        add_joints(self.system, self.assembly.joint_edges, make)
         if problems:
             raise ModelError("\n".join(problems))
         for name, joint in self.assembly.joint_edges.items():
@@ -433,21 +431,6 @@ class Simulation:
             for port in scheduled.condition.ports if scheduled.condition is not None else ():
                 if PortName.parse(port, "condition").body not in later:
                     self.assembly.port(port, f"condition on '{port}'")
-
-    def _tolerance(self, first: str, second: str, *, moving: bool) -> float:
-        """How far apart the points of a joint may be [m]: rounding, and while things move what penalty joints leave open.
-
-        That is a few times a dt^2 where one joint takes the place of another (docs/decisions/0007); never more than a
-        thousandth of the size of things.
-        """
-        acceleration, size = float(np.linalg.norm(self.assembly.gravity)), 1.0
-        for text in (first, second):
-            port = PortName.parse(text, "joint")
-            if port.body != GROUND:
-                side = self.system.body_home[port.body].side(port.body, port)
-                acceleration = max(acceleration, float(np.linalg.norm(side.acceleration)))
-                size = max(size, float(np.abs(side.position).max()))
-        return TOLERANCE * size + (min(20.0 * acceleration * self.dt**2, 1e-3 * size) if moving else 0.0)
 
     def _after(self, kind: str, name: str, touched: Sequence[str], **details: Any) -> None:
         """Every change ends here: settings, accelerations of the touched bodies, margins, log, record.
@@ -503,18 +486,28 @@ class Simulation:
     def _log_margins(self, touched: Sequence[str] | None = None) -> None:
         """Margins of all joints and springs, or of those on touched bodies."""
         system = self.system
-        names = (
-            system.joint_home
-            if touched is None
-            else [n for body in touched if body in system.uses for n in system.uses[body]]
-        )
-        for name in names:
-            if name in system.joint_home:
-                self._forms[name] = _facts(system.joint_home[name].stack.form)
+        if touched is None:
+            for stack in system.joints:
+                self._forms.update(dict.fromkeys(stack.names, _facts(stack.form)))
+        for use in (use for body in touched or () for use in system.uses.get(body, ())):
+            if use in system.joint_home:
+                self._forms[use] = _facts(system.joint_home[use].stack.form)
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
-        if not system.turns:
-            system.elements.fold(*ASKED)
+        if touched is None and not system.turns:
+            system.elements.fold(*ASKED)  # a later event unfolds it for good, and writes to a few rows of it
         self.margin_log.append({"tick": self.tick, "margins": margins})
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Build many things that stay without the collector of garbage looking through them again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
 
 Capability = TypeVar("Capability")
+TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
 
 
 @dataclass(slots=True)
@@ -145,14 +147,16 @@ class System:
 
     # --- joints ----------------------------------------------------------------------------------------------------
 
-    def add_joint(self, name: str, edge: JointEdge, tolerance: float, law: str = "momentum") -> JointHome:
+    def add_joint(self, name: str, edge: JointEdge, law: str = "momentum", *, moving: float | None = None) -> JointHome:
         """Make a joint between two ports as they stand; refused where they do not fit, unless told where (`at`).
+
+        `moving`: the step [s] with which bodies move; then joints that were there before have left gaps.
 
         One cut at this very instant and made again is the same joint, with the same marks: its gap is that of its spring.
         """
         first, second = self.sides((edge.first, edge.second), edge.at)
         old = self.remade(edge)
-        attachment = old[0] if old is not None else self._attach(name, edge, first, second, tolerance)
+        attachment = old[0] if old is not None else self._attach(name, edge, first, second, moving)
         form = attachment.form
         if law == "kinematic" and (form.rotations or form.locks != len(self.gravity)):
             raise ModelError(
@@ -199,12 +203,25 @@ class System:
             marks.append(mark)
         return Attachment(form, marks[:1], marks[1:])
 
-    def _attach(self, name: str, edge: JointEdge, first: Side, second: Side, tolerance: float) -> Attachment:
+    def _tolerance(self, sides: Sequence[Side], moving: float | None) -> float:
+        """How far apart the points of a joint may be [m]: rounding, and while things move what penalty joints leave open.
+
+        That is a few times a dt^2 where one joint takes the place of another (docs/decisions/0007); never more than a
+        thousandth of the size of things.
+        """
+        bodies = [side for side in sides if side.owner != GROUND]
+        size = float(max(1.0, *(max(map(abs, side.position.tolist())) for side in bodies)))
+        if moving is None:
+            return TOLERANCE * size
+        fastest: float = max(hypot(*x.tolist()) for x in (self.gravity, *(side.acceleration for side in bodies)))
+        return TOLERANCE * size + min(20.0 * fastest * moving**2, 1e-3 * size)
+
+    def _attach(self, name: str, edge: JointEdge, first: Side, second: Side, moving: float | None) -> Attachment:
         """Let a joint take its marks where its sides stand."""
         spans = not edge.joint.coincident and GROUND in (first.owner, second.owner)  # then `at` places the ground alone
         a, b = (first.position, second.position) if edge.at is None or spans else (np.array(edge.at, float),) * 2
         attachment = edge.joint.attach(name, first, second, a, b)
-        gap = edge.joint.gap(first, second, a, b)
+        gap, tolerance = edge.joint.gap(first, second, a, b), self._tolerance((first, second), moving)
         if gap > tolerance:
             where = "lie" if edge.joint.coincident else "lie off its line or plane,"
             free = [x for x in (0.5 * (a + b), a, b) if first.point(x) is not None and second.point(x) is not None]

@@ -92,7 +92,7 @@ class NaturalBodies(Stack):
         self.fall[rows], self.centre[rows] = found.fall, found.centre_weights
         self.slip[rows], self.spin[rows], self.axes[rows] = found.slip, found.spin, found.axes
         self._keep_ports(rows, found)
-        self._factorise(rows)
+        self._factorise(rows, found.local)
 
     def _keep_ports(self, rows: slice, found: NaturalRows) -> None:
         """How the points of the ports are put together, in the order of their names."""
@@ -195,10 +195,10 @@ class NaturalBodies(Stack):
         if changed:
             self._factorise(slice(0, self.count))
 
-    def _factorise(self, rows: slice) -> None:
+    def _factorise(self, rows: slice, local: Array | None = None) -> None:
         """The constant local operator, once per body."""
         softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
-        local = local_operators(self.gram[rows], self.inverse_mass[rows])
+        local = local_operators(self.gram[rows], self.inverse_mass[rows]) if local is None else local
         inverse = np.linalg.inv(local + softness * np.eye(local.shape[1]))
         self.inverse_local[rows] = 0.5 * (inverse + inverse.transpose(0, 2, 1))
 
