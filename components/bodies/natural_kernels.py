@@ -34,31 +34,38 @@ def differences(q: Array, w: Array) -> None:
 
 
 @kernel
+def pair(i: int, j: int, vectors: int) -> int:
+    """Place of w_i . w_j, i <= j, among the constraints. Loops over pairs run over all i and j and leave out half: only
+    loops of fixed length are unrolled."""
+    return i * vectors - (i * (i - 1)) // 2 + j - i
+
+
+@kernel
 def constraint_errors(w: Array, gram: Array, error: Array) -> None:
     """phi of one body: (III.8), each pair against its constant."""
-    row = 0
-    for i in range(w.shape[0]):
-        for j in range(i, w.shape[0]):
-            product = -gram[i, j]
-            for c in range(w.shape[1]):
-                product += w[i, c] * w[j, c]
-            error[row] = 0.5 * product if i == j else product
-            row += 1
+    vectors = w.shape[0]
+    for i in range(vectors):
+        for j in range(vectors):
+            if j >= i:
+                product = -gram[i, j]
+                for c in range(w.shape[1]):
+                    product += w[i, c] * w[j, c]
+                error[pair(i, j, vectors)] = 0.5 * product if i == j else product
 
 
 @kernel
 def constraint_rates(w: Array, dw: Array, rate: Array) -> None:
     """H v of one body."""
-    row = 0
-    for i in range(w.shape[0]):
-        for j in range(i, w.shape[0]):
-            product = 0.0
-            for c in range(w.shape[1]):
-                product += w[i, c] * dw[j, c]
-                if i != j:
-                    product += w[j, c] * dw[i, c]
-            rate[row] = product
-            row += 1
+    vectors = w.shape[0]
+    for i in range(vectors):
+        for j in range(vectors):
+            if j >= i:
+                product = 0.0
+                for c in range(w.shape[1]):
+                    product += w[i, c] * dw[j, c]
+                    if i != j:
+                        product += w[j, c] * dw[i, c]
+                rate[pair(i, j, vectors)] = product
 
 
 @kernel
@@ -68,35 +75,22 @@ def remove_internal(
     """a -= M^-1 H^T S^-1 residual, for one body; S = H M^-1 H^T is the constant local operator."""
     rows = residual.shape[0]
     for r in range(rows):
-        value = 0.0
-        for s in range(rows):
+        value = inverse_s[r, 0] * residual[0]
+        for s in range(1, rows):
             value += inverse_s[r, s] * residual[s]
         multipliers[r] = value
     vectors, dimension = w.shape
     elements = a.shape[0]
     for c in range(dimension):
-        row = 0
-        pull[:] = 0.0  # H^T mu on the elements, this component
-        for i in range(vectors):
-            for j in range(i, vectors):
-                mu = multipliers[row]
-                row += 1
-                on_i = mu * w[j, c]
-                on_j = mu * w[i, c] if i != j else 0.0
-                if i == 0:
-                    pull[0] -= on_i
-                    pull[1] += on_i
-                else:
-                    pull[i + 1] += on_i
-                if j == 0:
-                    pull[0] -= on_j
-                    pull[1] += on_j
-                else:
-                    pull[j + 1] += on_j
+        for i in range(vectors):  # H^T mu on the vectors, this component; on the elements it is -, +, +, + of it
+            value = multipliers[pair(min(i, 0), max(i, 0), vectors)] * w[0, c]
+            for j in range(1, vectors):
+                value += multipliers[pair(min(i, j), max(i, j), vectors)] * w[j, c]
+            pull[i] = value
         for i in range(elements):
-            change = 0.0
-            for j in range(elements):
-                change += inverse_mass[i, j] * pull[j]
+            change = (inverse_mass[i, 1] - inverse_mass[i, 0]) * pull[0]
+            for k in range(1, vectors):
+                change += inverse_mass[i, k + 1] * pull[k]
             a[i, c] -= change
 
 
@@ -138,16 +132,16 @@ def solve_locally(
     constraint_errors(w, gram, error)
     constraint_rates(w, dw, rate)
     # f = dH/dt q' + 2 xi omega phi' + omega^2 phi stays as it is through the iterations   Séguy 2003, (IV.6)
-    row = 0
     for i in range(vectors):
-        for j in range(i, vectors):
-            centripetal = 0.0
-            for c in range(dimension):
-                centripetal += dw[i, c] * dw[j, c]
-            if i != j:
-                centripetal *= 2.0
-            rate[row] = centripetal + damping * rate[row] + stiffness * error[row]
-            row += 1
+        for j in range(vectors):
+            if j >= i:
+                row = pair(i, j, vectors)
+                centripetal = 0.0
+                for c in range(dimension):
+                    centripetal += dw[i, c] * dw[j, c]
+                if i != j:
+                    centripetal *= 2.0
+                rate[row] = centripetal + damping * rate[row] + stiffness * error[row]
     for _ in range(iterations):
         # a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f)                              Séguy 2003, (IV.8)
         differences(a, ddw)
@@ -346,10 +340,7 @@ def unsoundness(q: Array, v: Array, gram: Array) -> Any:
         for c in range(q.shape[1]):
             component = q[1, c] - q[0, c] if k == 0 else q[k + 1, c]
             square += component * component
-        sound = larger(abs(square - gram[k, k]) - 0.5 * gram[k, k], sound)
-    for i in range(q.shape[0]):
-        for c in range(q.shape[1]):
-            sound += 0.0 * q[i, c] + 0.0 * v[i, c]
+        sound += larger(abs(square - gram[k, k]) - 0.5 * gram[k, k], 0.0 * square)
     return sound
 
 
