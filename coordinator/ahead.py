@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 def compile_ahead(simulation: Simulation) -> bool:
     """Compile the loops of a tick, and the driver where it can play them; whether a tick is all loops."""
     system = simulation.system
-    parts = simulation.coupling.score(system)
+    rounds = simulation.coupling.score(system)
     kept = [
-        *(parts or []), *simulation.recorder.score(system), *shown(system), *simulation.breakage.score(),
+        *(rounds.parts if rounds is not None else []),
+        *simulation.recorder.score(system),
+        *shown(system),
+        *simulation.breakage.score(),
         *simulation.alarm.score(system),
-    ]  # fmt: skip
-    whole = parts is not None and all(map(compiled, kept))
+    ]
+    whole = rounds is not None and all(map(compiled, kept))
     if whole:
         expect([drive])
     for stack, verb in kept:
@@ -44,4 +47,21 @@ def _compile_driver() -> None:
     nothing, state = np.zeros((0, 5), np.int64), np.zeros(9, np.int64)
     state[STATUS] = DONE
     meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((1, 2), -1, np.int64)
-    drive(nothing, nothing, nothing, np.zeros((0, 4), np.int64), nothing, 0, np.zeros(3), 0.0, state, meeting, blame, 0)
+    copies = np.zeros((0, 4), np.int64)
+    drive(
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        copies,
+        nothing,
+        0,
+        np.zeros(3),
+        0.0,
+        state,
+        meeting,
+        blame,
+        0,
+    )

@@ -8,6 +8,7 @@ Stacks that are compiled have a loop of that name; others have a method. `perfor
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,26 @@ from modular.table import Table
 Ranges = list[tuple[int, int]]
 Part = tuple[Any, str]  # for all rows
 Stretches = tuple[Any, str, Ranges]  # for some
+
+
+@dataclass
+class Rounds:
+    """Ticks for the engine: `begin`, `first`, then `again` and `again`, and `end`, after which everything is settled.
+
+    Where ticks are taken one by one all of it is in `first`, and `again` is the same.
+    """
+
+    first: list[Part]
+    again: list[Part]
+    begin: list[Part] = field(default_factory=list)
+    end: list[Part] = field(default_factory=list)
+
+    @property
+    def parts(self) -> list[Part]:
+        """All of them."""
+        return [*self.begin, *self.first, *self.again, *self.end]
+
+
 ARGUMENTS = {
     "predict": STEP,
     "correct": STEP,

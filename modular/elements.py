@@ -34,6 +34,7 @@ class Elements(Table):
     position: Array  # [m] for points, [-] for directions
     velocity: Array  # [m/s], [1/s]
     current_velocity: Array  # v_n + dt a_n, for dampers [m/s]
+    settled: Array  # corrected velocity, where `velocity` is predicted already for the next tick (the engine alone)
     force: Array  # [N], [N m]
     force_before: Array  # force and velocity one tick ago: the ledger's
     velocity_before: Array
@@ -47,7 +48,7 @@ class Elements(Table):
     def __init__(self, dimension: int, capacity: int = 16) -> None:
         super().__init__(capacity)
         self.dimension = dimension
-        for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before"):
+        for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before", "settled"):
             self.column(name, dimension)
         self.column("response", dimension, MODES)
         self.column("load", RIGID, RIGID)

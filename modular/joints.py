@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from modular import seen_mass
 from modular.blocks import like, shaped
@@ -10,7 +11,7 @@ from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
 from modular.joint import JointForm
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
-from modular.ledger import STORED, Booked, account_loop
+from modular.ledger import STORED, Booked, account_loop, book_rows
 from modular.loop import FINE, Loop, loop
 from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
 
@@ -50,9 +51,9 @@ class Joints(Booked):
         self.fixed("holonomic", int(form.holonomic))
         self.fixed("rule", 4)  # settings of the rule that chooses the stiffness
         self.loops = {
-            "measure_rates": measure_loop, "exert": exert_loop, "account": account_loop, "see": seen_mass.see_loop,
-            "see_all": seen_mass.see_all_loop, "weigh": seen_mass.weigh_loop, "ask": seen_mass.ask_loop,
-            "wrenches": wrench_loop, "load": load_loop, "grow": grow_loop,
+            "measure_rates": measure_loop, "exert": exert_loop, "exert_on": exert_on_loop, "account": account_loop,
+            "see": seen_mass.see_loop, "see_all": seen_mass.see_all_loop, "weigh": seen_mass.weigh_loop,
+            "ask": seen_mass.ask_loop, "wrenches": wrench_loop, "load": load_loop, "grow": grow_loop,
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
@@ -177,52 +178,88 @@ def measure_loop(start: int, stop: int, joints: View, elements: View) -> int:
     return FINE
 
 
-@loop
-def exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
-    """Explicit penalty, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars.
+def _springs(joints: Any) -> list[tuple[int, ...]]:
+    names = (
+        "on_first",
+        "on_second",
+        "error",
+        "error",
+        "error",
+        "error",
+        "stiffness",
+        "stiffness",
+        "first_side",
+        "second_side",
+    )
+    return [joints.shape_of(name) for name in names]
+
+
+springs_of = shaped(lanes, _springs)
+
+
+@kernel
+def exert_rows(joints: View, elements: View, n: int, stop: int, room: tuple[Array, ...]) -> tuple[Any, Any]:
+    """Explicit penalty of four joints, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars.
 
     The preload is what marks set off by K^-1 sigma_0 would give (coordinator/equilibrium.py); its energy is sigma_0 . phi.
+    Returns what they store and what their dampers take.
     """
     leading = joints.coincident.shape[0]
-    on_first, on_second = like(joints.on_first), like(joints.on_second)
-    error, rate, effort, preload = like(joints.error), like(joints.error), like(joints.error), like(joints.error)
-    stiffness, damping = like(joints.stiffness), like(joints.damping)
-    a, b = like(joints.first_side), like(joints.second_side)
+    on_first, on_second, error, rate, effort, preload, stiffness, damping, a, b = room
     rows = error.shape[0]
+    first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
+    if leading < rows:
+        fetch(joints.error, n, stop, error)
+        fetch(joints.on_first, n, stop, on_first)
+        fetch(joints.on_second, n, stop, on_second)
+    if leading > 0:  # P_b - P_a: as stored, but read where it was shown
+        gather(elements.position, first, a)
+        gather(elements.position, second, b)
+        for i in range(leading):
+            error[i] = b[0, i] - a[0, i]
+    gather(elements.velocity, first, a)
+    gather(elements.velocity, second, b)
+    rates(leading, on_first, on_second, a, b, rate)
+    fetch(joints.stiffness, n, stop, stiffness)
+    fetch(joints.damping, n, stop, damping)
+    fetch(joints.preload, n, stop, preload)
+    stored = 0.0
+    taken = 0.0
+    for i in range(rows):
+        spring = 0.0
+        damper = 0.0
+        for j in range(rows):
+            spring += stiffness[i, j] * error[j]
+            damper += damping[i, j] * rate[j]
+        effort[i] = spring + damper + preload[i]
+        stored += (0.5 * spring + preload[i]) * error[i]
+        taken += damper * rate[i]
+    store_one(taken, joints.power, n, stop)
+    pull_back(leading, on_first, -1.0, effort, a)
+    pull_back(leading, on_second, 1.0, effort, b)
+    scatter(a, elements.force, first)
+    scatter(b, elements.force, second)
+    return stored, taken
+
+
+@loop
+def exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """Springs, dampers and preloads."""
+    room = springs_of(joints)
     for n in range(start, stop, LANES):
-        first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
-        if leading < rows:
-            fetch(joints.error, n, stop, error)
-            fetch(joints.on_first, n, stop, on_first)
-            fetch(joints.on_second, n, stop, on_second)
-        if leading > 0:  # P_b - P_a: as stored, but read where it was shown
-            gather(elements.position, first, a)
-            gather(elements.position, second, b)
-            for i in range(leading):
-                error[i] = b[0, i] - a[0, i]
-        gather(elements.velocity, first, a)
-        gather(elements.velocity, second, b)
-        rates(leading, on_first, on_second, a, b, rate)
-        fetch(joints.stiffness, n, stop, stiffness)
-        fetch(joints.damping, n, stop, damping)
-        fetch(joints.preload, n, stop, preload)
-        stored = 0.0
-        taken = 0.0
-        for i in range(rows):
-            spring = 0.0
-            damper = 0.0
-            for j in range(rows):
-                spring += stiffness[i, j] * error[j]
-                damper += damping[i, j] * rate[j]
-            effort[i] = spring + damper + preload[i]
-            stored += (0.5 * spring + preload[i]) * error[i]
-            taken += damper * rate[i]
-        store_one(taken, joints.power, n, stop)
+        stored, _ = exert_rows(joints, elements, n, stop, room)
         store_item(stored, joints.ledger, STORED, n, stop)
-        pull_back(leading, on_first, -1.0, effort, a)
-        pull_back(leading, on_second, 1.0, effort, b)
-        scatter(a, elements.force, first)
-        scatter(b, elements.force, second)
+    return FINE
+
+
+@loop
+def exert_on_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """Book the tick that has passed, then exert for the next: the same as both, with the rows at hand once."""
+    room, book = springs_of(joints), like(joints.ledger)
+    for n in range(start, stop, LANES):
+        book_rows(joints, elements, elements.settled, n, stop, book)
+        book[STORED], _ = exert_rows(joints, elements, n, stop, room)
+        store(book, joints.ledger, n, stop)
     return FINE
 
 

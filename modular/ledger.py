@@ -99,12 +99,12 @@ def work_of(force: Array, force_before: Array, velocity: Array, velocity_before:
 
 
 @kernel
-def work_on(elements: View, where: Spots, side: Array) -> Any:
+def work_on(elements: View, now: Array, where: Spots, side: Array) -> Any:
     """Work of four rows of a stack on the elements of one side; the elements remember force and velocity for the next tick."""
     force, force_before, velocity, velocity_before = like(side), like(side), like(side), like(side)
     gather(elements.force, where, force)
     gather(elements.force_before, where, force_before)
-    gather(elements.velocity, where, velocity)
+    gather(now, where, velocity)
     gather(elements.velocity_before, where, velocity_before)
     scatter(force, elements.force_before, where)
     scatter(velocity, elements.velocity_before, where)
@@ -120,18 +120,24 @@ def close(book: Array) -> None:
     book[LEAKED] = -total
 
 
+@kernel
+def book_rows(stack: View, elements: View, now: Array, n: int, stop: int, book: Array) -> None:
+    """What four rows did to their sides, hold, took, and what is left without a name; `now`: corrected velocities."""
+    fetch(stack.ledger, n, stop, book)
+    book[WORK_FIRST] += work_on(elements, now, spots(stack.first, n, stop), stack.first_side)
+    book[WORK_SECOND] += work_on(elements, now, spots(stack.second, n, stop), stack.second_side)
+    power = fetch_one(stack.power, n, stop)
+    book[DISSIPATED] += 0.5 * elements.clock[STEP] * (power + fetch_one(stack.power_before, n, stop))
+    store_one(power, stack.power_before, n, stop)
+    close(book)
+
+
 @loop
 def account_loop(start: int, stop: int, stack: View, elements: View) -> int:
-    """What each row did to its sides, holds, took, and what is left without a name."""
+    """Book the tick that has just passed."""
     book = like(stack.ledger)
     for n in range(start, stop, LANES):
-        fetch(stack.ledger, n, stop, book)
-        book[WORK_FIRST] += work_on(elements, spots(stack.first, n, stop), stack.first_side)
-        book[WORK_SECOND] += work_on(elements, spots(stack.second, n, stop), stack.second_side)
-        power = fetch_one(stack.power, n, stop)
-        book[DISSIPATED] += 0.5 * elements.clock[STEP] * (power + fetch_one(stack.power_before, n, stop))
-        store_one(power, stack.power_before, n, stop)
-        close(book)
+        book_rows(stack, elements, elements.velocity, n, stop, book)
         store(book, stack.ledger, n, stop)
     return FINE
 
@@ -142,7 +148,7 @@ def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
     book = like(stack.ledger)
     for n in range(start, stop, LANES):
         fetch(stack.ledger, n, stop, book)
-        work = work_on(elements, spots(stack.first, n, stop), stack.first_side)
+        work = work_on(elements, elements.velocity, spots(stack.first, n, stop), stack.first_side)
         book[WORK_FIRST] += work
         book[SUPPLIED] -= work
         close(book)

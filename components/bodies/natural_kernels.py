@@ -224,6 +224,21 @@ def show_two(bodies: View, n: int, stop: int, q: Array, v: Array, position: Arra
 
 
 @kernel
+def show_three(bodies: View, elements: View, n: int, stop: int, v: Array, q_new: Array, v_new: Array) -> None:
+    """Show corrected velocities and predicted positions and velocities of four bodies."""
+    weights, now, x, dx = like(bodies.fall), like(bodies.point), like(bodies.point), like(bodies.point)
+    for k in range(most(bodies.numbers, n, stop)):
+        fetch_slot(bodies.weights, k, n, stop, weights)
+        where = spots_slot(bodies.attached, k, n, stop, bodies.numbers)
+        combine(weights, v, now)
+        combine(weights, q_new, x)
+        combine(weights, v_new, dx)
+        scatter(now, elements.settled, where)
+        scatter(x, elements.position, where)
+        scatter(dx, elements.velocity, where)
+
+
+@kernel
 def collect(bodies: View, elements: View, n: int, stop: int, total: Array) -> None:
     """Forces on the elements become forces on the coordinates: the transpose of showing, summed in the order of attaching."""
     weights, force = like(bodies.fall), like(bodies.point)
@@ -296,35 +311,70 @@ def solve_rows(
     )  # fmt: skip
 
 
-@loop
-def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Local solve, correction (II.44), corrected velocities of the elements; the first row that went wrong, or -1."""
-    q, v, a, q_new, v_new = like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q)
-    gram = like(bodies.gram)
-    scratch = workspace(q)
+states = shaped(lanes, lambda q: [q] * 5)
+
+
+@kernel
+def correct_rows(
+    bodies: View, elements: View, n: int, stop: int, room: tuple[Array, ...], scratch: tuple[Array, ...], gram: Array
+) -> int:
+    """Local solve and correction (II.44) of four bodies; one bit for each that went wrong."""
+    q, v, a, q_new, v_new = room
     dt, gains = elements.clock[STEP], bodies.gains
     beta, gamma = gains[BETA], gains[GAMMA]
+    fetch(bodies.q, n, stop, q)
+    fetch(bodies.v, n, stop, v)
+    fetch(bodies.a, n, stop, a)
+    predict(q, v, a, dt, beta, gamma, q_new, v_new)
+    solve_rows(bodies, elements, n, stop, q_new, v_new, scratch, a)
+    for i in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            v[i, c] = v_new[i, c] + gamma * dt * a[i, c]
+            q[i, c] = q_new[i, c] + beta * dt * dt * a[i, c]
+    store(q, bodies.q, n, stop)
+    store(v, bodies.v, n, stop)
+    store(a, bodies.a, n, stop)
+    fetch(bodies.gram, n, stop, gram)
+    found: int = unfit(unsoundness(q, v, gram))
+    return found
+
+
+@kernel
+def first_bad(wrong: int, bad: int, n: int, stop: int) -> int:
+    """The first row that went wrong, so far."""
+    if bad != 0 and wrong < 0:
+        for k in range(min(LANES, stop - n)):
+            if wrong < 0 and (bad >> k) & 1:
+                wrong = n + k
+    return wrong
+
+
+@loop
+def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
+    room, gram = states(bodies.q), like(bodies.gram)
+    scratch = workspace(bodies.q)
     wrong = FINE
     for n in range(start, stop, LANES):
-        fetch(bodies.q, n, stop, q)
-        fetch(bodies.v, n, stop, v)
-        fetch(bodies.a, n, stop, a)
-        predict(q, v, a, dt, beta, gamma, q_new, v_new)
-        solve_rows(bodies, elements, n, stop, q_new, v_new, scratch, a)
-        for i in range(q.shape[0]):
-            for c in range(q.shape[1]):
-                v[i, c] = v_new[i, c] + gamma * dt * a[i, c]
-                q[i, c] = q_new[i, c] + beta * dt * dt * a[i, c]
-        store(q, bodies.q, n, stop)
-        store(v, bodies.v, n, stop)
-        store(a, bodies.a, n, stop)
-        show_one(bodies, n, stop, v, elements.velocity)
-        fetch(bodies.gram, n, stop, gram)
-        bad = unfit(unsoundness(q, v, gram))
-        if bad != 0 and wrong < 0:
-            for k in range(min(LANES, stop - n)):
-                if wrong < 0 and (bad >> k) & 1:
-                    wrong = n + k
+        bad = correct_rows(bodies, elements, n, stop, room, scratch, gram)
+        show_one(bodies, n, stop, room[1], elements.velocity)
+        wrong = first_bad(wrong, bad, n, stop)
+    return wrong
+
+
+@loop
+def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """Correct, then predict for the next tick: the same as both, with the rows at hand once."""
+    room, gram = states(bodies.q), like(bodies.gram)
+    scratch = workspace(bodies.q)
+    dt, gains = elements.clock[STEP], bodies.gains
+    wrong = FINE
+    for n in range(start, stop, LANES):
+        bad = correct_rows(bodies, elements, n, stop, room, scratch, gram)
+        q, v, a, q_new, v_new = room
+        predict(q, v, a, dt, gains[BETA], gains[GAMMA], q_new, v_new)
+        show_three(bodies, elements, n, stop, v, q_new, v_new)
+        wrong = first_bad(wrong, bad, n, stop)
     return wrong
 
 

@@ -72,6 +72,7 @@ class NaturalBodies(Stack):
         self.internal = InternalGains()
         self.loops = {
             "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
+            "go_on": kernels.go_on_loop,
             "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "respond": compliance.respond_loop,
             "respond_freely": compliance.respond_freely_loop, "tighten": compliance.tighten_loop,
         }  # fmt: skip

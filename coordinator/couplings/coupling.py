@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 
-from coordinator.score import Part
+from coordinator.score import Rounds
 from coordinator.system import System
 from modular.component import Component
 from modular.errors import CouplingError
@@ -29,8 +29,8 @@ class Coupling(Component):
         Returns the name of a body that went wrong, if any.
         """
 
-    def score(self, system: System) -> list[Part] | None:
-        """One whole tick as parts in order, for the engine; None where a tick is more than that."""
+    def score(self, system: System) -> Rounds | None:
+        """Whole ticks as parts in order, for the engine; None where a tick is more than that."""
         return None
 
     @abstractmethod

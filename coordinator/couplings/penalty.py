@@ -14,7 +14,7 @@ from coordinator.equilibrium import carry_loads
 from coordinator.margins import stability_margins
 from coordinator.region import Kept, Region
 from coordinator.rules import Stable, StiffnessRule
-from coordinator.score import Part, compiled, perform
+from coordinator.score import Part, Rounds, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.errors import ModelError
@@ -76,13 +76,31 @@ class Penalty(Coupling):
         parts += [(bodies, "correct") for bodies in system.bodies]
         return parts + [(stack, "account") for stack in booked]
 
-    def score(self, system: System) -> list[Part] | None:
-        """The same tick for the engine; points that coincide need no equations of their own."""
+    def score(self, system: System) -> Rounds | None:
+        """The same ticks for the engine; points that coincide need no equations of their own.
+
+        With joints alone, bodies correct and predict in one go, and joints book the tick that has passed when they exert
+        for the next: every row is fetched once per tick.
+        """
         refresh = self._refreshing(system) if system.turns else []
         if refresh is None:
             return None
-        parts = [*self.approach(system), *refresh, *self.answer(system)]
-        return [part for part in parts if part[1] != "linearise" or part[0].form.coincident < part[0].form.rows]
+        approach = [*self.approach(system), *refresh]
+        approach = [part for part in approach if part[1] != "linearise" or part[0].form.coincident < part[0].form.rows]
+        bodies, joints = list(system.bodies), list(system.joints)
+        hand = [(stack, verb) for stack in bodies for verb in ("go_on", "show")]
+        hand += [(stack, "exert_on") for stack in joints]
+        if system.force_home or not all(map(compiled, hand)):
+            whole = [*approach, *self.answer(system)]
+            return Rounds(first=whole, again=whole)
+        between = [part for part in approach if part[1] != "predict"]
+        go_on: list[Part] = [(stack, "go_on") for stack in bodies]
+        return Rounds(
+            begin=[part for part in approach if part[1] == "predict"],
+            first=[*between, *((stack, "exert") for stack in joints), *go_on],
+            again=[*between, *((stack, "exert_on") for stack in joints), *go_on],
+            end=[*((stack, "show") for stack in bodies), *((stack, "account") for stack in joints)],
+        )
 
     def _refreshing(self, system: System) -> list[Part] | None:
         """The rule as parts; None where it is Python, or a rule of ours that somebody has changed."""

@@ -121,29 +121,31 @@ def ready(before: Indices, elements: int, clock: Array, dt: float, state: Indice
 
 
 @kernel
-def finish(
-    sample: Indices, copies: Indices, after: Indices, elements: int, state: Indices, meeting: Indices, blame: Indices
-) -> int:
-    """After the loops of a tick: count it and record it, unless a body went wrong; then look at the ledgers."""
+def blamed(state: Indices, blame: Indices) -> int:
+    """Whether a body went wrong in the tick that has just been played, in whatever thread."""
     for me in range(blame.shape[0]):
         part, row = blame[me]
         if part > state[PART] or (part == state[PART] and row < state[ROW]):
             state[PART], state[ROW] = part, row
-    if state[PART] >= 0:
-        return WRONG
-    state[TICK] += 1
-    if state[TICK] == state[NEXT]:
-        play(sample, elements, meeting, 1)
-        for k in range(copies.shape[0]):
-            _copy(copies[k, TARGET] + state[USED] * copies[k, STRIDE], copies[k, SOURCE], copies[k, BYTES])
-        state[USED] += 1
-        state[NEXT] += state[EVERY]
-    return ALARMED if play(after, elements, meeting, 1)[0] >= 0 else RUNNING
+    return WRONG if state[PART] >= 0 else RUNNING
+
+
+@kernel
+def take_sample(sample: Indices, copies: Indices, elements: int, state: Indices, meeting: Indices) -> None:
+    """Copy the state of this tick into the record."""
+    play(sample, elements, meeting, 1)
+    for k in range(copies.shape[0]):
+        _copy(copies[k, TARGET] + state[USED] * copies[k, STRIDE], copies[k, SOURCE], copies[k, BYTES])
+    state[USED] += 1
+    state[NEXT] += state[EVERY]
 
 
 @kernel
 def drive(
-    program: Indices,
+    begin: Indices,
+    first: Indices,
+    again: Indices,
+    end: Indices,
     before: Indices,
     sample: Indices,
     copies: Indices,
@@ -158,16 +160,42 @@ def drive(
 ) -> None:
     """Ticks from state[TICK] to state[LAST], unless a joint breaks, a body goes wrong, an alarm rings or the record is full.
 
-    All threads run this; between ticks the first one looks around (`before`: breakage, `after`: alarms) and decides.
+    `begin`, `first` and then `again`, `again`, … play the loops of one tick after the other; `end` ends the last of them so
+    that everything can be looked at, here before a sample and before returning. All threads run this; between ticks the
+    first one looks around (`before`: breakage, `after`: alarms) and decides.
     """
     crew = blame.shape[0]
+    open_ = False
+    tick, due, every = state[TICK], state[NEXT], state[EVERY]
     while True:
         if me == 0 and state[STATUS] == RUNNING:
             state[STATUS] = ready(before, elements, clock, dt, state, meeting)
         meet(meeting, crew)
         if state[STATUS] != RUNNING:
+            if open_:
+                play(end, elements, meeting, crew)
+                meet(meeting, crew)
             return
-        blame[me, 0], blame[me, 1] = play(program, elements, meeting, crew)
+        if not open_:
+            play(begin, elements, meeting, crew)
+            meet(meeting, crew)
+        part, row = play(again if open_ else first, elements, meeting, crew)
+        blame[me, 0], blame[me, 1] = part, row
+        open_ = True
+        tick += 1
         meet(meeting, crew)
         if me == 0:
-            state[STATUS] = finish(sample, copies, after, elements, state, meeting, blame)
+            state[STATUS] = blamed(state, blame)
+            if state[STATUS] == RUNNING:
+                state[TICK] = tick
+        if tick == due or after.shape[0] > 0:
+            play(end, elements, meeting, crew)
+            open_ = False
+            meet(meeting, crew)
+            if me == 0 and state[STATUS] == RUNNING:
+                if tick == due:
+                    take_sample(sample, copies, elements, state, meeting)
+                if play(after, elements, meeting, 1)[0] >= 0:
+                    state[STATUS] = ALARMED
+        if tick == due:
+            due += every

@@ -24,13 +24,14 @@ from coordinator.engine.driver import (
     YIELD,
     drive,
 )  # fmt: skip
-from coordinator.score import Part, compiled
+from coordinator.score import Part, Rounds, compiled
 from coordinator.system import System
-from modular.elements import Indices
+from modular.elements import Elements, Indices
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
+Programs = tuple[Indices, Indices, Indices, Indices]  # begin, first, again, end
 GUESS = 1e-6  # of the time that a component takes per tick, before it has been seen [s]
 AGAIN = 64  # slices after which other sizes of crew are tried again
 SLICE = 0.03  # how long one call may take before Python looks after interrupts and progress [s]
@@ -42,8 +43,8 @@ class Engine:
     def __init__(self, threads: int | None) -> None:
         self.threads = threads
         self._version = -1
-        self._program: list[Part] | None = None
-        self._shares: dict[int, list[Indices]] = {}  # the program of every thread, for each size of crew
+        self._program: Rounds | None = None
+        self._shares: dict[int, list[Programs]] = {}  # the programs of every thread, for each size of crew
         self._pace: dict[int, float] = {}  # seconds per tick, as last seen with so many threads
         self._slices = 0
         self._pool: ThreadPoolExecutor | None = None
@@ -91,8 +92,8 @@ class Engine:
         )  # fmt: skip
         started, first, taken = clock.perf_counter(), system.tick, int(state[USED])
         try:
-            helpers = [self._helpers(crew).submit(drive, shares[me], *rest, me) for me in range(1, crew)]
-            drive(shares[0], *rest, 0)
+            helpers = [self._helpers(crew).submit(drive, *shares[me], *rest, me) for me in range(1, crew)]
+            drive(*shares[0], *rest, 0)
             for helper in helpers:
                 helper.result()
         finally:
@@ -111,20 +112,22 @@ class Engine:
             return None
         assert self._program is not None
         system.evaluations += 1
-        return str(self._program[state[PART]][0].names[state[ROW]])
+        return str(self._program.first[state[PART]][0].names[state[ROW]])  # the same places as in `again`
 
     def _ready(self, simulation: Simulation) -> bool:
         """Whether everything that takes part in a tick is compiled, and its program is at hand."""
         system = simulation.system
         if self._version != system.version:
             self._version = system.version
-            parts = simulation.coupling.score(system)
-            kept = [*(parts or []), *simulation.recorder.score(system), *shown(system)]
-            self._program = parts if parts is not None and all(map(compiled, kept)) else None
-            if self._program is not None:
+            rounds = simulation.coupling.score(system)
+            self._program = None
+            if rounds is not None and all(
+                map(compiled, [*rounds.parts, *simulation.recorder.score(system), *shown(system)])
+            ):
+                self._program = rounds
                 most = crew_for(sum(len(stack.names) for stack in system.bodies), self.threads)
                 crews = {most} if self.threads is not None else {1, most}
-                self._shares = {crew: share_out(self._program, system.elements, crew) for crew in crews}
+                self._shares = {crew: _programs(rounds, system.elements, crew) for crew in crews}
                 self._pace = {crew: pace for crew, pace in self._pace.items() if crew in crews}
         return self._program is not None
 
@@ -148,6 +151,14 @@ class Engine:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+def _programs(rounds: Rounds, elements: Elements, crew: int) -> list[Programs]:
+    """The four programs of each thread."""
+    begin, first, again, end = (
+        share_out(parts, elements, crew) for parts in (rounds.begin, rounds.first, rounds.again, rounds.end)
+    )
+    return list(zip(begin, first, again, end, strict=True))
 
 
 def shown(system: System) -> list[Part]:
