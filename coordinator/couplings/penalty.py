@@ -88,7 +88,7 @@ class Penalty(Coupling):
         approach = [*self.approach(system), *refresh]
         approach = [part for part in approach if part[1] != "linearise" or part[0].form.coincident < part[0].form.rows]
         bodies, joints = list(system.bodies), list(system.joints)
-        hand = [(stack, verb) for stack in bodies for verb in ("go_on", "show")]
+        hand: list[Part] = [(stack, verb) for stack in bodies for verb in ("go_on", "show")]
         hand += [(stack, "exert_on") for stack in joints]
         if system.force_home or not all(map(compiled, hand)):
             whole = [*approach, *self.answer(system)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,14 +86,15 @@ class Engine:
         )
         meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((crew, 2), -1, np.int64)
         meeting[YIELD] = giving_way()
-        rest = (
+        (_, mine), *others = enumerate(shares)
+        rest: list[Any] = [
             before, sample, np.array(copies, np.int64).reshape(-1, 4), after, elements.sheet, elements.clock, simulation.dt, state,
             meeting, blame,
-        )  # fmt: skip
+        ]  # fmt: skip
         started, first, taken = clock.perf_counter(), system.tick, int(state[USED])
         try:
-            helpers = [self._helpers(crew).submit(drive, *shares[me], *rest, me) for me in range(1, crew)]
-            drive(*shares[0], *rest, 0)
+            helpers = [self._helpers(crew).submit(play_on, share, rest, me) for me, share in others]
+            play_on(mine, rest, 0)
             for helper in helpers:
                 helper.result()
         finally:
@@ -151,6 +152,12 @@ class Engine:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+def play_on(programs: Programs, rest: list[Any], me: int) -> None:
+    """What each thread does."""
+    everything: list[Any] = [*programs, *rest, me]
+    drive(*everything)
 
 
 def _programs(rounds: Rounds, elements: Elements, crew: int) -> list[Programs]:
