@@ -101,7 +101,7 @@ class NaturalBodies(Stack):
         if counts.max(initial=0) > self.ports.shape[1]:
             self.widen("ports", int(counts.max()))
         if (counts == counts[0]).all():
-            self.ports[rows, : counts[0]] = found.port_weights.reshape(len(counts), counts[0], -1)
+            self.ports[rows, : counts[0]] = found.port_weights.reshape(len(counts), counts[0], self.shape[0])
             return
         owner = np.repeat(np.arange(len(counts)), counts)
         self.ports[rows.start + owner, np.arange(len(owner)) - found.port_starts[owner]] = found.port_weights
