@@ -160,7 +160,10 @@ def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array) ->
     w, dw = spans_of(q), spans_of(jump)
     first, second = np.triu_indices(len(w))
     rate = dot(w[first], dw[second]) + np.where(first == second, 0.0, dot(w[second], dw[first]))
-    mu = product(inverse_local, rate[:, None])[:, 0]
+    upper, lower = np.triu_indices(len(rate))
+    inverse = np.empty((len(rate), len(rate)))
+    inverse[upper, lower] = inverse[lower, upper] = inverse_local
+    mu = product(inverse, rate[:, None])[:, 0]
     pair = np.zeros((len(w), len(w)))
     pair[first, second] = pair[second, first] = mu
     on_w = product(pair, w)  # H^T mu on the vectors

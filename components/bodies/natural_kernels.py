@@ -35,8 +35,10 @@ def differences(q: Array, w: Array) -> None:
 
 @kernel
 def pair(i: int, j: int, vectors: int) -> int:
-    """Place of w_i . w_j, i <= j, among the constraints. Loops over pairs run over all i and j and leave out half: only
-    loops of fixed length are unrolled."""
+    """Place of a pair i <= j where pairs are counted row by row: of w_i . w_j among the constraints.
+
+    Loops over pairs run over all i and j and leave out half: only loops of fixed length are unrolled.
+    """
     return i * vectors - (i * (i - 1)) // 2 + j - i
 
 
@@ -72,12 +74,12 @@ def constraint_rates(w: Array, dw: Array, rate: Array) -> None:
 def remove_internal(
     w: Array, inverse_mass: Array, inverse_s: Array, residual: Array, multipliers: Array, pull: Array, a: Array
 ) -> None:
-    """a -= M^-1 H^T S^-1 residual, for one body; S = H M^-1 H^T is the constant local operator."""
+    """a -= M^-1 H^T S^-1 residual, for one body; S = H M^-1 H^T is the constant local operator, of S^-1 the upper half."""
     rows = residual.shape[0]
     for r in range(rows):
-        value = inverse_s[r, 0] * residual[0]
+        value = inverse_s[pair(min(r, 0), max(r, 0), rows)] * residual[0]
         for s in range(1, rows):
-            value += inverse_s[r, s] * residual[s]
+            value += inverse_s[pair(min(r, s), max(r, s), rows)] * residual[s]
         multipliers[r] = value
     vectors, dimension = w.shape
     elements = a.shape[0]

@@ -31,7 +31,7 @@ class NaturalBodies(Stack):
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
     inverse_mass: Array  # (n, e, e)
-    inverse_local: Array  # (S + 1/alpha)^-1 with S = H M^-1 H^T, (n, m, m)
+    inverse_local: Array  # (S + 1/alpha)^-1 with S = H M^-1 H^T: its upper half, row by row, (n, m (m + 1) / 2)
     gram: Array  # constants of the internal constraints, (n, e - 1, e - 1)
     fall: Array  # 1 for points, 0 for directions, (n, e)
     slip: Array  # 1/sqrt(mass), (n,)
@@ -45,7 +45,7 @@ class NaturalBodies(Stack):
     gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
     gravity: Array  # [m/s^2], (d,)
 
-    def __init__(self, elements: int, dimension: int, capacity: int = 4, width: int = 4) -> None:
+    def __init__(self, elements: int, dimension: int, capacity: int = 4, width: int = 2) -> None:
         super().__init__(capacity)
         self.shape = (elements, dimension)
         vectors = elements - 1
@@ -53,7 +53,7 @@ class NaturalBodies(Stack):
         for name in ("q", "v", "a"):
             self.column(name, elements, dimension)
         self.column("inverse_mass", elements, elements)
-        self.column("inverse_local", rows, rows)
+        self.column("inverse_local", rows * (rows + 1) // 2)
         self.column("gram", vectors, vectors)
         for name in ("fall", "centre"):
             self.column(name, elements)
@@ -201,7 +201,8 @@ class NaturalBodies(Stack):
         softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
         local = local_operators(self.gram[rows], self.inverse_mass[rows]) if local is None else local
         inverse = np.linalg.inv(local + softness * np.eye(local.shape[1]))
-        self.inverse_local[rows] = 0.5 * (inverse + inverse.transpose(0, 2, 1))
+        upper, lower = np.triu_indices(local.shape[1])
+        self.inverse_local[rows] = 0.5 * (inverse[:, upper, lower] + inverse[:, lower, upper])
 
     def predict(self, elements: Elements, dt: float) -> None:
         """Predict the state `dt` seconds on and show the predicted elements."""

@@ -64,7 +64,7 @@ class ByHand:
         self._blocks = np.zeros((-(-bodies // WIDE), ROWS * PITCH))
         for row, values in (
             (Q, rods.q[at]), (V, rods.v[at]), (A, rods.a[at]), (FALL, rods.fall[at]),
-            (INVERSE_MASS, half(rods.inverse_mass[at])), (INVERSE_S, half(rods.inverse_local[at])),
+            (INVERSE_MASS, half(rods.inverse_mass[at])), (INVERSE_S, rods.inverse_local[at]),
             (GRAM, half(rods.gram[at])),
             (START_WEIGHTS, [rods.bodies[name].port_weights["start"] for name in names]),
             (END_WEIGHTS, [rods.bodies[name].port_weights["end"] for name in names]),
