@@ -157,6 +157,10 @@ def run(
         ),
     ] = None,
     record_every: Annotated[int, typer.Option(metavar="TICKS", min=1, help="Ticks from one sample to the next.")] = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Threads; left out, as many as pay. The bits do not depend on it."),
+    ] = None,
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -201,7 +205,7 @@ def run(
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
-            simulation = prepare(console, assembly, dt, chosen, record_every, project_velocities)
+            simulation = prepare(console, assembly, dt, chosen, record_every, project_velocities, threads)
             print_margin(console, simulation)
             recorded, code = simulate(console, simulation, until)
             files = keep(console, recorded, folder, plot=plot, animate=animate)
@@ -241,7 +245,13 @@ def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[fl
 
 
 def prepare(
-    console: Console, assembly: Assembly, dt: float, coupling: Any, record_every: int, project_velocities: bool
+    console: Console,
+    assembly: Assembly,
+    dt: float,
+    coupling: Any,
+    record_every: int,
+    project_velocities: bool,
+    threads: int | None = None,
 ) -> Simulation:
     """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
     from coordinator import Simulation
@@ -249,7 +259,14 @@ def prepare(
     from scenarios.report.first_use import compiling
 
     def simulation() -> Simulation:
-        return Simulation(assembly, dt, coupling, record_every=record_every, project_velocities=project_velocities)
+        return Simulation(
+            assembly,
+            dt,
+            coupling,
+            record_every=record_every,
+            project_velocities=project_velocities,
+            threads=threads,
+        )
 
     with compiling(console, "preparing…"):
         ready = simulation()
