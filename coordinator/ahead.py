@@ -6,7 +6,7 @@ So compiling is not part of the time of the run, and Ctrl-C while it lasts leave
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,20 +48,6 @@ def _compile_driver() -> None:
     state[STATUS] = DONE
     meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((1, 2), -1, np.int64)
     copies = np.zeros((0, 4), np.int64)
-    drive(
-        nothing,
-        nothing,
-        nothing,
-        nothing,
-        nothing,
-        nothing,
-        copies,
-        nothing,
-        0,
-        np.zeros(3),
-        0.0,
-        state,
-        meeting,
-        blame,
-        0,
-    )
+    programs, tables = [nothing] * 6, [copies, nothing, nothing, copies]
+    everything: list[Any] = [*programs, *tables, 0, np.zeros(3), 0.0, state, meeting, blame, 0]
+    drive(*everything)

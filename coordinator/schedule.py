@@ -18,7 +18,7 @@ class Schedule:
     def __init__(self, scheduled: Sequence[Scheduled], dt: float) -> None:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
-        self._armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
+        self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
 
     def due(self, tick: int) -> Iterator[Event]:
         """Events of this tick, in the order of their times."""
@@ -32,23 +32,23 @@ class Schedule:
     @property
     def watches(self) -> bool:
         """Whether there is a condition to ask."""
-        return bool(self._armed)
+        return bool(self.armed)
 
     def look(self, state: Readable) -> None:
         """Remember on which side of their values things stand, once they are beyond the band."""
-        for watch in self._armed:
+        for watch in self.armed:
             watch.look(state)
 
     def true_now(self, state: Readable) -> list[Watch]:
         """Conditions that have come true since they were last looked at, in the order of the model."""
-        return [watch for watch in self._armed if watch.is_true(state)]
+        return [watch for watch in self.armed if watch.is_true(state)]
 
     def fire(self, watch: Watch, state: Readable) -> tuple[Event, ...]:
         """Events of a condition that has come true; one that does not repeat is forgotten."""
         watch.side = nan
         watch.look(state)
         if not watch.scheduled.repeats:
-            self._armed.remove(watch)
+            self.armed.remove(watch)
         return watch.scheduled.events
 
 

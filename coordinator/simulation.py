@@ -351,9 +351,8 @@ class Simulation:
         name = self.assembly.port(port, "port_motion")
         if name.body == GROUND:
             raise ModelError("port_motion: the ground does not move; give 'body.port'.")
-        state = self.body(name.body).state()
-        q, v, a = (state[key][0] for key in ("q", "v", "a"))
-        return self.assembly.bodies[name.body].port_motion(name.port, q, v, a)
+        side = self.system.body_home[name.body].side(name.body, name)
+        return side.position, side.velocity, side.acceleration
 
     def __repr__(self) -> str:
         tight = self.tightest

@@ -161,6 +161,11 @@ class Condition(Component):
         """Ports that it reads."""
         return ()
 
+    @property
+    def crossing(self) -> Crossing | None:
+        """Itself, where a coordinate of a port crosses a value and nothing else matters."""
+        return None
+
     @abstractmethod
     def margin(self, state: Readable) -> float:
         """A smooth number that changes sign where the condition comes true; NaN while it is not to be asked."""
@@ -198,12 +203,22 @@ class Crossing(Condition):
         """Its port."""
         return (self.port,)
 
+    @property
+    def axis(self) -> int:
+        """The coordinate by number."""
+        return "xyz".index(self.coordinate)
+
+    @property
+    def crossing(self) -> Crossing:
+        """That is what it is."""
+        return self
+
     def margin(self, state: Readable) -> float:
         """How far beyond the value the coordinate is."""
         if not state.has_port(self.port) or (self.unless is not None and state.has_joint(self.unless)):
             return nan
         position = state.port_motion(self.port)[0]
-        index = "xyz".index(self.coordinate)
+        index = self.axis
         if index >= len(position):
             raise ModelError(f"Crossing of '{self.port}': there is no {self.coordinate} in the plane; use 'x' or 'y'.")
         return float(position[index] - self.value)

@@ -20,7 +20,7 @@ from modular.loop import BYTE, call
 ADDRESS, SHEET, START, STOP, PHASE = range(5)  # columns of a program; PHASE 1: a barrier comes first
 SOURCE, BYTES, TARGET, STRIDE = range(4)  # columns of a table of copies: sample i goes to TARGET + i STRIDE
 TICK, LAST, NEXT, EVERY, USED, ROOM, STATUS, PART, ROW = range(9)  # places in `state`; NEXT: tick of the next sample
-RUNNING, DONE, FULL, BROKEN, WRONG, ALARMED = range(6)  # status
+RUNNING, DONE, FULL, BROKEN, WRONG, ALARMED, TRUE = range(7)  # status
 WAITING, ROUND, YIELD = 0, 8, 16  # places in `meeting`, each in a cache line of its own; YIELD: address of a function
 PATIENCE = 2000  # looks before a thread that waits lets others run
 
@@ -150,6 +150,8 @@ def drive(
     sample: Indices,
     copies: Indices,
     after: Indices,
+    guard: Indices,
+    kept: Indices,
     elements: int,
     clock: Array,
     dt: float,
@@ -162,7 +164,8 @@ def drive(
 
     `begin`, `first` and then `again`, `again`, … play the loops of one tick after the other; `end` ends the last of them so
     that everything can be looked at, here before a sample and before returning. All threads run this; between ticks the
-    first one looks around (`before`: breakage, `after`: alarms) and decides.
+    first one looks around (`before`: breakage, `after`: alarms, `guard`: conditions) and decides. A tick in which a condition
+    came true is taken back from the copies `kept` of what it changes; then there is one thread.
     """
     crew = blame.shape[0]
     open_ = False
@@ -176,6 +179,8 @@ def drive(
                 play(end, elements, meeting, crew)
                 meet(meeting, crew)
             return
+        for k in range(kept.shape[0]):
+            _copy(kept[k, TARGET], kept[k, SOURCE], kept[k, BYTES])
         if not open_:
             play(begin, elements, meeting, crew)
             meet(meeting, crew)
@@ -188,10 +193,14 @@ def drive(
             state[STATUS] = blamed(state, blame)
             if state[STATUS] == RUNNING:
                 state[TICK] = tick
-        if tick == due or after.shape[0] > 0:
+        if tick == due or after.shape[0] > 0 or guard.shape[0] > 0:
             play(end, elements, meeting, crew)
             open_ = False
             meet(meeting, crew)
+            if state[STATUS] == RUNNING and play(guard, elements, meeting, 1)[0] >= 0:
+                for k in range(kept.shape[0]):
+                    _copy(kept[k, SOURCE], kept[k, TARGET], kept[k, BYTES])
+                state[TICK], state[STATUS] = tick - 1, TRUE
             if me == 0 and state[STATUS] == RUNNING:
                 if tick == due:
                     take_sample(sample, copies, elements, state, meeting)

@@ -19,11 +19,13 @@ from coordinator.engine.driver import (
     ROW,
     STATUS,
     TICK,
+    TRUE,
     USED,
     WRONG,
     YIELD,
     drive,
 )  # fmt: skip
+from coordinator.engine.guards import changed_by_a_tick, guards_of, tell
 from coordinator.score import Part, Rounds, compiled
 from coordinator.system import System
 from modular.elements import Elements, Indices
@@ -56,9 +58,12 @@ class Engine:
         nothing where a component, a rule or a condition is Python. The state is that of a whole number of ticks.
         """
         system, recorder = simulation.system, simulation.recorder
-        if simulation.schedule.watches or simulation.breakage.asked == system.tick or not self._ready(simulation):
+        if simulation.breakage.asked == system.tick or not self._ready(simulation):
             return None
-        crew = self._choose()
+        guards = guards_of(simulation) if simulation.schedule.watches else None
+        if simulation.schedule.watches and guards is None:
+            return None
+        crew = self._choose() if guards is None else 1
         shares = self._shares[crew]
         guess = GUESS * (1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked)))
         reach = system.tick + max(1, int(SLICE / self._pace.get(crew, guess)))
@@ -84,12 +89,20 @@ class Engine:
                 simulation.alarm.score(system),
             )
         )
+        guard, kept, backups = np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int64), []
+        if guards is not None and guards.count:
+            guard = share_out([(guards, "guard")], elements, 1)[0]
+            arrays = changed_by_a_tick(system)
+            backups = [array.copy() for array in arrays]
+            kept = np.array(
+                [(a.ctypes.data, a.nbytes, b.ctypes.data, 0) for a, b in zip(arrays, backups, strict=True)], np.int64
+            )
         meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((crew, 2), -1, np.int64)
         meeting[YIELD] = giving_way()
         (_, mine), *others = enumerate(shares)
         rest: list[Any] = [
-            before, sample, np.array(copies, np.int64).reshape(-1, 4), after, elements.sheet, elements.clock, simulation.dt, state,
-            meeting, blame,
+            before, sample, np.array(copies, np.int64).reshape(-1, 4), after, guard, kept, elements.sheet, elements.clock,
+            simulation.dt, state, meeting, blame,
         ]  # fmt: skip
         started, first, taken = clock.perf_counter(), system.tick, int(state[USED])
         try:
@@ -107,8 +120,10 @@ class Engine:
             self._pace[crew] = max((clock.perf_counter() - started) / (system.tick - first), 1e-8)
         for stack, verb in shown(system):
             stack.play(verb, elements)
-        if state[STATUS] == BROKEN:
+        if state[STATUS] in (BROKEN, TRUE):
             simulation.breakage.asked = system.tick
+        if guards is not None:
+            tell(simulation, guards)
         if state[STATUS] != WRONG:
             return None
         assert self._program is not None
@@ -127,13 +142,15 @@ class Engine:
             ):
                 self._program = rounds
                 most = crew_for(sum(len(stack.names) for stack in system.bodies), self.threads)
-                crews = {most} if self.threads is not None else {1, most}
+                crews = {1, most}
                 self._shares = {crew: _programs(rounds, system.elements, crew) for crew in crews}
                 self._pace = {crew: pace for crew, pace in self._pace.items() if crew in crews}
         return self._program is not None
 
     def _choose(self) -> int:
         """The size of crew that was the fastest of late: other programs may want the cores too. The bits are the same."""
+        if self.threads is not None:
+            return max(self._shares)
         self._slices += 1
         if self._slices % AGAIN == 0:
             self._pace = {

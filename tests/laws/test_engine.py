@@ -9,7 +9,7 @@ import pytest
 import scenarios
 from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
-from modular import Assembly, Cut, Diverged, Join, Limit
+from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit
 
 
 def by_steps(simulation, until):
@@ -103,6 +103,38 @@ def test_a_run_that_diverges_stops_at_the_same_tick_with_everything_recorded():
             ends.append((str(caught.value), caught.value.tick, simulation.recorded.digest, simulation.tick))
     assert ends[0] == ends[1]
     assert ends[0][3] == ends[0][1] - 1
+
+
+@pytest.mark.parametrize("every", [1, 7])
+def test_conditions_come_true_at_the_same_instants_and_repeat(every):
+    """A chain that catches itself on the ground and lets go again, whenever its end passes a height."""
+
+    def model():
+        chain = scenarios.load("chain", bodies=3)
+        chain.when(Crossing("rod2.end", "z", -0.1, direction=-1), Cut("ball2"))
+        chain.when(Crossing("rod1.end", "x", 0.1), Join("catch", Spherical(), "rod1.end", "ground"), Cut("hook"))
+        chain.when(Crossing("rod2.start", "z", -0.2, band=1e-3), Apply("kick", Load((0.0, 0.0, 5.0)), ["rod2.end"]))
+        return chain
+
+    with Simulation(model(), 1e-3, record_every=every) as one, Simulation(model(), 1e-3, record_every=every) as two:
+        first, second = one.run(0.4), by_steps(two, 0.4)
+    assert {event["kind"] for event in first.events} >= {"cut", "join", "apply"}
+    assert first.events == second.events
+    assert first.digest == second.digest
+
+
+def test_a_tick_that_is_taken_back_leaves_no_trace_in_books_and_breakage():
+    def model():
+        chain = scenarios.load("chain", bodies=3)
+        chain.cut("ball1")
+        chain.join("ball1", Spherical(), "rod0.end", "rod1.start", breaks_at=Limit(force=2.5, window=0.02))
+        chain.when(Crossing("rod2.end", "z", -0.15), Cut("ball2"))
+        return chain
+
+    with Simulation(model(), 1e-3) as one, Simulation(model(), 1e-3) as two:
+        first, second = one.run(0.4), by_steps(two, 0.4)
+    assert first.events == second.events
+    assert first.digest == second.digest
 
 
 def test_a_law_in_python_takes_part_and_changes_nothing_for_the_others():
