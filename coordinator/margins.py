@@ -62,7 +62,7 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
             continue  # asks nothing
         else:
             x, y = (np.einsum("nii->n", block) for block in stack.demands())
-            room = growth(x, y, stack.bounds(elements))
+            room = growth(x, y, stack.bounds(elements))[rows]
         known = stack.names if isinstance(rows, slice) else [stack.names[row] for row in rows.tolist()]
         finite = np.isfinite(room)
         names += known if finite.all() else [name for name, there in zip(known, finite, strict=True) if there]

@@ -81,6 +81,11 @@ class System:
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.workshop: dict[str, Any] = {}  # what it has built for the present topology
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
+        workshop = {name: made for name, made in self.workshop.items() if name not in ("configured", "regions")}
+        return {**self.__dict__, "workshop": workshop}
+
     # --- the stacks ------------------------------------------------------------------------------------------------
 
     @property

@@ -3,14 +3,20 @@
 Machine code is made where a kernel is first needed, and kept on disk (modular/kept_code.py). Where it is found there nobody
 is told anything. Where it has to be made, those who listen hear the name of every kernel; where nobody listens one line goes
 to the log, once the wait can be felt.
+
+Ctrl-C waits until a kernel is done, a second one does not: in the middle of its work the compiler loses an interrupt, and then
+fails for want of the code that was to come.
 """
 
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 import time as clock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from numba.core import event
@@ -54,9 +60,16 @@ class _Ear(event.Listener):  # type: ignore[misc]
     def __init__(self) -> None:
         self.began: float | None = None
         self.logged = False
+        self.depth = 0  # kernels that are being compiled, one for the sake of the other
+        self.holding, self.interrupted = False, False
 
     def on_start(self, event: Any) -> None:
-        """Tell those who listen, or the log."""
+        """Tell those who listen, or the log; let Ctrl-C wait."""
+        if threading.current_thread() is threading.main_thread():
+            self.depth += 1
+            if self.depth == 1 and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, self.note)
+                self.holding, self.interrupted = True, False
         dispatcher = event.data["dispatcher"]
         if not isinstance(dispatcher._cache, KeptCode):
             return  # a function of numba's own, or of somebody else
@@ -73,8 +86,24 @@ class _Ear(event.Listener):  # type: ignore[misc]
                 "first run on this machine: compiling; this takes some seconds, once for every kind of component"
             )
 
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """The first Ctrl-C waits, the second does not."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.holding, self.interrupted = False, True
+
     def on_end(self, event: Any) -> None:
-        """Nobody asks."""
+        """Obey a Ctrl-C that waits."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.depth -= 1
+        if self.depth:
+            return
+        if self.holding:
+            self.holding = False
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.interrupted:
+            self.interrupted = False
+            raise KeyboardInterrupt
 
 
 event.register("numba:compile", _Ear())

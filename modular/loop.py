@@ -30,7 +30,7 @@ class Loop:
 
     def __init__(self, function: Callable[..., int]) -> None:
         self.kernel: Any = kernel(function)
-        self.__name__, self.__doc__ = function.__name__, function.__doc__
+        self.__name__, self.__module__, self.__doc__ = function.__name__, function.__module__, function.__doc__
         self._addresses: dict[tuple[int, int], int] = {}
 
     def address(self, stack: Table, elements: Table) -> int:
@@ -45,6 +45,10 @@ class Loop:
             found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
             self._addresses[key] = found
         return found
+
+    def __reduce__(self) -> str:
+        """A loop is known by its name; whoever copies a stack shares its loops."""
+        return self.__name__
 
     def __call__(self, stack: Table, elements: Table, start: int, stop: int) -> int:
         """Run it over some rows."""

@@ -6,7 +6,7 @@ so one driver can call the loops of all classes, also of those that it has never
 
 from __future__ import annotations
 
-from mmap import mmap
+import mmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from modular.elements import Elements
 
 FIELDS = 40  # most that a table can have
+OURS: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
 SPARE = 4  # numbers behind the last row: four rows are read four numbers at a time
 
 
@@ -71,6 +72,18 @@ class Table:
             self.__dict__[name][...] = value
         else:
             self.__dict__[name] = value
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy of a table has memory of its own, and a sheet that says where."""
+        self.__dict__.update(state)
+        self._sheet, self._view = self._sheet.copy(), None
+        self.sheet = self._sheet.ctypes.data
+        for name in self._columns:
+            self._place(name, spared(getattr(self, name)))
+        for place, (name, *_) in enumerate(self._fields):
+            if name in self._shared:
+                self.__dict__[name] = array = spared(self.__dict__[name])
+                self._sheet[2 * place] = array.ctypes.data
 
     def _declare(self, name: str, rows: bool, dtype: Any, shape: tuple[int, ...]) -> None:
         assert len(self._fields) < FIELDS
@@ -127,10 +140,17 @@ class Table:
 def airy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros that take no memory, and no time, before they are written to."""
     size = int(np.prod(shape)) + SPARE
-    return np.frombuffer(mmap(-1, size * np.dtype(dtype).itemsize), dtype)[: size - SPARE].reshape(shape)
+    return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **OURS), dtype)[: size - SPARE].reshape(shape)
 
 
 def fresh(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros with a few numbers to spare behind the last."""
     size = int(np.prod(shape))
     return np.zeros(size + SPARE, dtype)[:size].reshape(shape)
+
+
+def spared(array: Any) -> Any:
+    """The same numbers in memory of their own, with a few to spare behind the last."""
+    copy = fresh(array.shape, array.dtype)
+    copy[...] = array
+    return copy

@@ -46,7 +46,7 @@ def giving_way() -> int:
 
 def check_threads(threads: int | None) -> int | None:
     """Refuse what is no number of threads."""
-    if threads is not None and (isinstance(threads, bool) or int(threads) != threads or threads < 1):
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1):
         raise ModelError(
             f"Simulation: threads = {threads!r}; give a whole number from 1 on, or None for as many as pay. The results are the "
             "same bits for any number."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,11 @@ class Engine:
         self._pace: dict[int, float] = {}  # seconds per tick, as last seen with so many threads
         self._slices = 0
         self._pool: ThreadPoolExecutor | None = None
+        self._team = (0, 0)  # the process whose threads those are, and for how large a crew
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy of a simulation finds programs and threads of its own."""
+        return Engine(self.threads).__dict__
 
     def run(self, simulation: Simulation, last: int) -> str | None:
         """Go on to tick `last`, or to where something has to be looked at; the name of a body that went wrong, if any.
@@ -160,8 +166,12 @@ class Engine:
         return untried[0] if untried else min(self._pace, key=self._pace.__getitem__)
 
     def _helpers(self, crew: int) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(crew, thread_name_prefix="modular")
+        """Threads enough for the whole crew, since they wait for each other; a forked process has to start its own."""
+        if self._pool is None or self._team != (os.getpid(), crew):
+            if self._team[0] == os.getpid():
+                self.close()
+            self._pool = ThreadPoolExecutor(crew - 1, thread_name_prefix="modular")
+            self._team = (os.getpid(), crew)
         return self._pool
 
     def close(self) -> None:

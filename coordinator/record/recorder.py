@@ -134,13 +134,14 @@ class Recorder:
     def copies(self, system: System) -> list[tuple[int, int, int, int]] | None:
         """The same for compiled code: address, bytes, address of the first sample and bytes between samples.
 
-        None where a source does not lie in one piece, or is made anew each time it is asked for.
+        None where a source does not lie in one piece, is made anew each time it is asked for, or holds other numbers than its
+        series.
         """
         found = []
         for (source, target), (again, _) in zip(
             self._pairs(system, self.segments[-1]), self._pairs(system, self.segments[-1]), strict=True
         ):
-            if not source.flags.c_contiguous or source.ctypes.data != again.ctypes.data:
+            if not source.flags.c_contiguous or source.ctypes.data != again.ctypes.data or source.dtype != target.dtype:
                 return None
             found.append((source.ctypes.data, source.nbytes, target.ctypes.data, target.strides[0]))
         return found

@@ -163,6 +163,27 @@ def test_the_number_of_threads_changes_no_bit(threads):
     assert threading.active_count() < 10
 
 
+def test_more_bodies_may_want_more_threads():
+    digests = []
+    for threads in (5, 1):
+        with Simulation(scenarios.load("chain", bodies=5), 1e-3, threads=threads) as simulation:
+            simulation.run(0.01)
+            for k in range(20):
+                simulation.add(f"more{k}", Rod((k, 5.0, 0.0), (k + 1.0, 5.0, 0.0), 1.0))
+            digests.append(simulation.run(0.02).digest)
+    assert digests[0] == digests[1]
+
+
+def test_an_event_far_from_some_laws_works_out_its_margins():
+    model = scenarios.load("chain", bodies=5)
+    for k in (1, 4):
+        model.apply(f"push{k}", Load(Law(lambda t, x, v: (0.0, 0.1, 0.0))), f"rod{k}.end")
+    with Simulation(model, 1e-3) as simulation:
+        before = simulation.margins
+        simulation.cut("ball1")
+        assert simulation.margins.keys() == before.keys() - {"ball1"}
+
+
 def test_a_record_in_parts_is_the_record_of_the_whole():
     with Simulation(mixture(), 1e-3) as one, Simulation(mixture(), 1e-3) as two:
         for until in np.arange(1, 11) * 0.013:
