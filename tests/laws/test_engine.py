@@ -8,6 +8,7 @@ import pytest
 
 import scenarios
 from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
+from components.bodies.natural_stack import NaturalBodies
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
 from modular import Assembly, Cut, Diverged, Join, Limit
 
@@ -150,6 +151,17 @@ def test_an_event_far_from_some_laws_works_out_its_margins():
         before = simulation.margins
         simulation.cut("ball1")
         assert simulation.margins.keys() == before.keys() - {"ball1"}
+
+
+def test_whole_numbers_in_a_state_are_recorded_as_numbers(monkeypatch):
+    """Samples are copied as bytes, which only numbers of one kind can be."""
+    whole = np.arange(3)[:, None]
+    plain = NaturalBodies.state
+    monkeypatch.setattr(NaturalBodies, "state", lambda self: {**plain(self), "mode": whole})
+    with Simulation(scenarios.load("chain", bodies=3), 1e-3) as simulation:
+        simulation.run(0.005)
+        series = simulation.recorder.segments[-1].bodies[0][1]["mode"]
+    assert (series[:5] == whole).all()
 
 
 def test_a_record_in_parts_is_the_record_of_the_whole():
