@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time as clock
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,8 @@ GUESS = 1e-6  # of the time that a component takes per tick, before it has been 
 AGAIN = 64  # slices after which other sizes of crew are tried again
 SLICE = 0.03  # how long one call may take before Python looks after interrupts and progress [s]
 
+_log = logging.getLogger("modular")
+
 
 class Engine:
     """Runs whole ticks of a simulation between two events, wherever all that takes part is compiled."""
@@ -64,6 +68,9 @@ class Engine:
         if simulation.schedule.watches or simulation.breakage.asked == system.tick or not self._ready(simulation):
             return None
         crew = self._choose()
+        if crew > 1 and not self._gathered(crew):
+            self._shares = {1: share_out(self._program or [], system.elements, 1)}
+            crew = 1
         shares = self._shares[crew]
         guess = GUESS * (1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked)))
         reach = system.tick + max(1, int(SLICE / self._pace.get(crew, guess)))
@@ -95,9 +102,9 @@ class Engine:
             before, sample, np.array(copies, np.int64).reshape(-1, 4), after, elements.sheet, elements.clock, simulation.dt, state,
             meeting, blame,
         )  # fmt: skip
-        started, first, taken = clock.perf_counter(), system.tick, int(state[USED])
+        started, first, taken, pool = clock.perf_counter(), system.tick, int(state[USED]), self._pool
         try:
-            helpers = [self._helpers(crew).submit(drive, shares[me], *rest, me) for me in range(1, crew)]
+            helpers = [pool.submit(drive, shares[me], *rest, me) for me in range(1, crew)] if pool is not None else []
             drive(shares[0], *rest, 0)
             for helper in helpers:
                 helper.result()
@@ -144,14 +151,24 @@ class Engine:
         untried = [crew for crew in self._shares if crew not in self._pace]
         return untried[0] if untried else min(self._pace, key=self._pace.__getitem__)
 
-    def _helpers(self, crew: int) -> ThreadPoolExecutor:
-        """Threads enough for the whole crew, since they wait for each other; a forked process has to start its own."""
-        if self._pool is None or self._team != (os.getpid(), crew):
-            if self._team[0] == os.getpid():
-                self.close()
-            self._pool = ThreadPoolExecutor(crew - 1, thread_name_prefix="modular")
-            self._team = (os.getpid(), crew)
-        return self._pool
+    def _gathered(self, crew: int) -> bool:
+        """Whether threads enough for the whole crew are there, since they wait for each other; a forked process starts its own."""
+        if self._pool is not None and self._team == (os.getpid(), crew):
+            return True
+        if self._team[0] == os.getpid():
+            self.close()
+        pool, gate = ThreadPoolExecutor(crew - 1, thread_name_prefix="modular"), threading.Barrier(crew)
+        try:
+            for _ in range(crew - 1):
+                pool.submit(gate.wait)
+            gate.wait()
+        except RuntimeError as error:
+            gate.abort()
+            pool.shutdown()
+            _log.warning("no %d threads can be had here (%s); one does all", crew, error)
+            return False
+        self._pool, self._team = pool, (os.getpid(), crew)
+        return True
 
     def close(self) -> None:
         """Let the threads go."""

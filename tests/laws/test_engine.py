@@ -143,6 +143,24 @@ def test_more_bodies_may_want_more_threads():
     assert digests[0] == digests[1]
 
 
+def test_where_no_more_threads_can_be_had_one_does_all(monkeypatch, caplog):
+    started, start = [], threading.Thread.start
+
+    def stingy(thread):
+        started.append(thread)
+        if len(started) > 2:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with Simulation(scenarios.load("chain", bodies=50), 1e-3) as single:
+        expected = single.run(0.02).digest
+    monkeypatch.setattr(threading.Thread, "start", stingy)
+    with Simulation(scenarios.load("chain", bodies=50), 1e-3, threads=5) as simulation:
+        assert simulation.run(0.02).digest == expected
+    assert "no 5 threads can be had" in caplog.text
+    assert not any(thread.is_alive() for thread in started)
+
+
 def test_an_event_far_from_some_laws_works_out_its_margins():
     model = scenarios.load("chain", bodies=5)
     for k in (1, 4):
