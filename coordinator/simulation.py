@@ -76,8 +76,12 @@ class Simulation:
             )
         if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > 0):
             raise ModelError(f"Simulation: dt = {dt!r} s; give a positive step, such as 1e-4.")
-        if int(record_every) != record_every or record_every < 1:
-            raise ModelError(f"Simulation: record_every = {record_every}; give a whole number of ticks from 1 on.")
+        if not isinstance(record_every, int | float | np.number) or record_every < 1 or record_every % 1 != 0:
+            raise ModelError(f"Simulation: record_every = {record_every!r}; give a whole number of ticks from 1 on.")
+        if leak_limit is not None and number(leak_limit, "Simulation: leak_limit", "J") < 0:
+            raise ModelError(
+                f"Simulation: leak_limit = {leak_limit} J; give an energy from 0 on, or None for no alarm."
+            )
         self._dt = float(dt)
         self.coupling: Coupling = Penalty() if coupling is None else coupling
         self.assembly = assembly.copy()

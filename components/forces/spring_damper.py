@@ -40,8 +40,10 @@ class SpringDamper(Force):
         """Negative or missing values."""
         problems = []
         for label, value in (("stiffness", self.stiffness), ("damping", self.damping), ("length", self.length)):
-            if value is not None and not (np.isfinite(value) and value >= 0):
-                problems.append(f"spring '{name}': {label} = {value}; give a finite number from 0 on.")
+            if label == "length" and value is None:
+                continue
+            if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value >= 0):
+                problems.append(f"spring '{name}': {label} = {value!r}; give a finite number from 0 on.")
         return problems
 
     def kind(self) -> Hashable:

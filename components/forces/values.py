@@ -23,11 +23,19 @@ class Table(Component):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        times = np.asarray(self.times, float)
-        if times.ndim != 1 or len(times) < 2 or len(times) != len(self.values) or not (np.diff(times) > 0).all():
+        try:
+            times, values = np.atleast_1d(np.asarray(self.times, float)), np.atleast_1d(np.asarray(self.values, float))
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"Table: {error}; give numbers, equally many at each time.") from error
+        if (
+            len(times) < 2
+            or len(times) != len(values)
+            or not np.isfinite(times).all()
+            or not (np.diff(times) > 0).all()
+        ):
             raise ModelError(
-                f"Table: {len(times)} times and {len(self.values)} values; give at least two of each, equally many, with the "
-                "times rising."
+                f"Table: {len(times)} times and {len(values)} values; give at least two of each, equally many, with the "
+                "times finite and rising."
             )
 
     def at(self, time: float) -> Array:
@@ -80,8 +88,12 @@ def check_value(value: Value, width: int, what: str, unit: str) -> list[str]:
     if isinstance(value, Law):
         return []
     if isinstance(value, Table):
-        fits = value.width == width and bool(np.all(np.isfinite(np.asarray(value.values, float))))
+        fits = (
+            value.width == width
+            and np.ndim(value.values) <= 2
+            and bool(np.all(np.isfinite(np.asarray(value.values, float))))
+        )
     else:
-        fits = np.size(value) == width and bool(np.all(np.isfinite(np.asarray(value, float))))
+        fits = np.size(value) == width and np.ndim(value) <= 1 and bool(np.all(np.isfinite(np.asarray(value, float))))
     numbers = "1 finite number" if width == 1 else f"{width} finite numbers"
     return [] if fits else [f"{what} = {value}; give {numbers} [{unit}] (or a Table or Law of them)."]

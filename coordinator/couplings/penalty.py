@@ -112,6 +112,14 @@ class Penalty(Coupling):
         Only touched bodies are re-evaluated; on the others the forces of the last tick stay, in their accelerations and in
         the ledger.
         """
+        try:
+            self._settle(system, dt, touched)
+        finally:  # also where a law has no answer
+            for bodies in system.bodies_as(PredictsAndCorrects):
+                bodies.configure(self.newmark, self.internal, dt)
+
+    def _settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
+        """Leaves the bodies with gains at rest."""
         elements, region = system.elements, Region.of(system, touched)
         elements.clock[:] = 0.0, system.time(dt), dt
         kept = Kept(region)
@@ -133,8 +141,6 @@ class Penalty(Coupling):
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
         region.reevaluate()
-        for bodies in system.bodies_as(PredictsAndCorrects):
-            bodies.configure(self.newmark, self.internal, dt)
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """From the local coupled bound."""

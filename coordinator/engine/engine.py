@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time as clock
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,8 @@ GUESS = 1e-6  # of the time that a component takes per tick, before it has been 
 AGAIN = 64  # slices after which other sizes of crew are tried again
 SLICE = 0.03  # how long one call may take before Python looks after interrupts and progress [s]
 
+_log = logging.getLogger("modular")
+
 
 class Engine:
     """Runs whole ticks of a simulation between two events, wherever all that takes part is compiled."""
@@ -66,10 +70,17 @@ class Engine:
         system, recorder = simulation.system, simulation.recorder
         if simulation.breakage.asked == system.tick or not self._ready(simulation):
             return None
+<<<<<<< HEAD
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
             return None
         crew = self._choose() if guards is None else 1
+=======
+        crew = self._choose()
+        if crew > 1 and not self._gathered(crew):
+            self._shares = {1: share_out(self._program or [], system.elements, 1)}
+            crew = 1
+>>>>>>> 9d56013738320410147a4731c70970a4f22bacd9
         shares = self._shares[crew]
         guess = GUESS * (1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked)))
         reach = system.tick + max(1, int(SLICE / self._pace.get(crew, guess)))
@@ -105,6 +116,7 @@ class Engine:
             )
         meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((crew, 2), -1, np.int64)
         meeting[YIELD] = giving_way()
+<<<<<<< HEAD
         (_, mine), *others = enumerate(shares)
         rest: list[Any] = [
             before, sample, np.array(copies, np.int64).reshape(-1, 4), after, guard, kept, elements.sheet, elements.clock,
@@ -114,6 +126,16 @@ class Engine:
         try:
             helpers = [self._helpers(crew).submit(play_on, share, rest, me) for me, share in others]
             play_on(mine, rest, 0)
+=======
+        rest = (
+            before, sample, np.array(copies, np.int64).reshape(-1, 4), after, elements.sheet, elements.clock, simulation.dt, state,
+            meeting, blame,
+        )  # fmt: skip
+        started, first, taken, pool = clock.perf_counter(), system.tick, int(state[USED]), self._pool
+        try:
+            helpers = [pool.submit(drive, shares[me], *rest, me) for me in range(1, crew)] if pool is not None else []
+            drive(shares[0], *rest, 0)
+>>>>>>> 9d56013738320410147a4731c70970a4f22bacd9
             for helper in helpers:
                 helper.result()
         finally:
@@ -165,14 +187,24 @@ class Engine:
         untried = [crew for crew in self._shares if crew not in self._pace]
         return untried[0] if untried else min(self._pace, key=self._pace.__getitem__)
 
-    def _helpers(self, crew: int) -> ThreadPoolExecutor:
-        """Threads enough for the whole crew, since they wait for each other; a forked process has to start its own."""
-        if self._pool is None or self._team != (os.getpid(), crew):
-            if self._team[0] == os.getpid():
-                self.close()
-            self._pool = ThreadPoolExecutor(crew - 1, thread_name_prefix="modular")
-            self._team = (os.getpid(), crew)
-        return self._pool
+    def _gathered(self, crew: int) -> bool:
+        """Whether threads enough for the whole crew are there, since they wait for each other; a forked process starts its own."""
+        if self._pool is not None and self._team == (os.getpid(), crew):
+            return True
+        if self._team[0] == os.getpid():
+            self.close()
+        pool, gate = ThreadPoolExecutor(crew - 1, thread_name_prefix="modular"), threading.Barrier(crew)
+        try:
+            for _ in range(crew - 1):
+                pool.submit(gate.wait)
+            gate.wait()
+        except RuntimeError as error:
+            gate.abort()
+            pool.shutdown()
+            _log.warning("no %d threads can be had here (%s); one does all", crew, error)
+            return False
+        self._pool, self._team = pool, (os.getpid(), crew)
+        return True
 
     def close(self) -> None:
         """Let the threads go."""

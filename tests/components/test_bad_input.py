@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components import Distance, Load, PointMassRod, Revolute, RigidBody, Rod, Spherical
+from components import Distance, Load, PointMassRod, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
 from coordinator import Penalty, Simulation, Stable, examine
 from modular import Assembly, Cut, Join, ModelError, Port
 
@@ -176,3 +176,49 @@ def test_a_rod_turned_by_half_keeps_right_handed_axes(angle):
     frame = turned(np.eye(3), np.array([[1.0, 0.0, 0.0]]), now)
     assert np.linalg.det(frame) == pytest.approx(1.0)
     assert frame[0] == pytest.approx(now[0], abs=1e-7)
+
+
+@pytest.mark.parametrize("wrong", ["two", 0, -1, 2.5, True, float("nan"), float("inf")])
+def test_numbers_of_threads_and_ticks_are_whole(wrong):
+    with pytest.raises(ModelError, match=r"threads = .*whole number from 1 on"):
+        Simulation(Assembly(), 1e-3, threads=wrong)
+    if wrong is not True:  # one, to Python
+        with pytest.raises(ModelError, match=r"record_every = .*whole number of ticks from 1 on"):
+            Simulation(Assembly(), 1e-3, record_every=wrong)
+
+
+@pytest.mark.parametrize("wrong", ["much", -1.0, float("nan"), True])
+def test_a_leak_limit_is_an_energy(wrong):
+    with pytest.raises(ModelError, match="leak_limit = "):
+        Simulation(Assembly(), 1e-3, leak_limit=wrong)
+
+
+TABLES = {
+    "times without end": (((0.0, float("inf")), ((0, 0, 0), (1, 1, 1))), "times finite and rising"),
+    "letters": (((0, "late"), ((0, 0, 0), (1, 1, 1))), "could not convert .*late"),
+    "one number": ((3, 3), "1 times and 1 values"),
+    "a gap": (((0, 1), ((0, 0, 0), (1, 1))), "equally many at each time"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_tables_that_say_nothing_are_refused(case):
+    data, message = TABLES[case]
+    with pytest.raises(ModelError, match=message):
+        Table(*data)
+
+
+@pytest.mark.parametrize("force", [Load(((1, 2, 3),)), Load(Table((0, 1), (((0, 0, 0),), ((1, 1, 1),))))])
+def test_forces_nested_too_deeply_are_refused(force):
+    model = Assembly()
+    model.add("rod", Rod((0, 0, 0), (1, 0, 0), 1.0))
+    with pytest.raises(ModelError, match=r"load 'push': .*give 3 finite numbers"):
+        model.apply("push", force, "rod.end")
+
+
+@pytest.mark.parametrize("data", [(None,), ("stiff",), (1.0, None), (1.0, 0.0, "long")])
+def test_springs_are_described_by_numbers(data):
+    model = Assembly()
+    model.add("rod", Rod((0, 0, 0), (1, 0, 0), 1.0))
+    with pytest.raises(ModelError, match=r"spring 'pull': .*give a finite number from 0 on"):
+        model.apply("pull", SpringDamper(*data), "rod.end", "ground", at=(2, 0, 0))

@@ -8,6 +8,7 @@ import pytest
 
 import scenarios
 from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
+from components.bodies.natural_stack import NaturalBodies
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
 from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit
 
@@ -174,6 +175,24 @@ def test_more_bodies_may_want_more_threads():
     assert digests[0] == digests[1]
 
 
+def test_where_no_more_threads_can_be_had_one_does_all(monkeypatch, caplog):
+    started, start = [], threading.Thread.start
+
+    def stingy(thread):
+        started.append(thread)
+        if len(started) > 2:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with Simulation(scenarios.load("chain", bodies=50), 1e-3) as single:
+        expected = single.run(0.02).digest
+    monkeypatch.setattr(threading.Thread, "start", stingy)
+    with Simulation(scenarios.load("chain", bodies=50), 1e-3, threads=5) as simulation:
+        assert simulation.run(0.02).digest == expected
+    assert "no 5 threads can be had" in caplog.text
+    assert not any(thread.is_alive() for thread in started)
+
+
 def test_an_event_far_from_some_laws_works_out_its_margins():
     model = scenarios.load("chain", bodies=5)
     for k in (1, 4):
@@ -182,6 +201,17 @@ def test_an_event_far_from_some_laws_works_out_its_margins():
         before = simulation.margins
         simulation.cut("ball1")
         assert simulation.margins.keys() == before.keys() - {"ball1"}
+
+
+def test_whole_numbers_in_a_state_are_recorded_as_numbers(monkeypatch):
+    """Samples are copied as bytes, which only numbers of one kind can be."""
+    whole = np.arange(3)[:, None]
+    plain = NaturalBodies.state
+    monkeypatch.setattr(NaturalBodies, "state", lambda self: {**plain(self), "mode": whole})
+    with Simulation(scenarios.load("chain", bodies=3), 1e-3) as simulation:
+        simulation.run(0.005)
+        series = simulation.recorder.segments[-1].bodies[0][1]["mode"]
+    assert (series[:5] == whole).all()
 
 
 def test_a_record_in_parts_is_the_record_of_the_whole():

@@ -6,7 +6,7 @@ import pytest
 import references
 import scenarios
 import zoo
-from components import Fixed, Load, PointMassRod, PointOnLine, Revolute, Rod, Spherical
+from components import Fixed, Law, Load, PointMassRod, PointOnLine, Revolute, Rod, Spherical
 from coordinator import Simulation
 from modular import Assembly, Crossing, Cut, ModelError
 
@@ -331,3 +331,20 @@ def test_the_own_copy_of_the_model_has_its_own_gravity():
         model.gravity[1] = 0.0
         simulation.cut("pivot")
         assert simulation.run(0.1).acceleration("upper.end")[-1, 1] < -5.0
+
+
+def test_an_event_that_a_law_spoils_leaves_the_gains_of_the_bodies_as_they_were():
+    def law(t, x, v):
+        return (np.nan if spoilt else 0.0, 0.1, 0.0)
+
+    spoilt = False
+    model = scenarios.load("chain", bodies=4)
+    model.apply("push", Load(Law(law)), "rod3.end")
+    with Simulation(model, 1e-3) as simulation:
+        simulation.run(0.01)
+        before = [bodies.gains.copy() for bodies in simulation.system.bodies]
+        spoilt = True
+        with pytest.raises(ModelError, match="'push': its law returned"):
+            simulation.join("nail", Spherical(), "rod3.end", "ground")
+        after = [bodies.gains for bodies in simulation.system.bodies]
+        assert before[0][2] > 0.0 and all(np.array_equal(*pair) for pair in zip(before, after, strict=True))
