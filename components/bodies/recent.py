@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
 
-RECENT = 4096  # bodies whose arrays are kept, a few kilobytes each
+RECENT = 256  # bodies whose arrays are kept, a few kilobytes each
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")

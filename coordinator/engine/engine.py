@@ -70,17 +70,13 @@ class Engine:
         system, recorder = simulation.system, simulation.recorder
         if simulation.breakage.asked == system.tick or not self._ready(simulation):
             return None
-<<<<<<< HEAD
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
             return None
         crew = self._choose() if guards is None else 1
-=======
-        crew = self._choose()
         if crew > 1 and not self._gathered(crew):
-            self._shares = {1: share_out(self._program or [], system.elements, 1)}
+            self._shares = {1: self._shares[1]}
             crew = 1
->>>>>>> 9d56013738320410147a4731c70970a4f22bacd9
         shares = self._shares[crew]
         guess = GUESS * (1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked)))
         reach = system.tick + max(1, int(SLICE / self._pace.get(crew, guess)))
@@ -116,26 +112,15 @@ class Engine:
             )
         meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((crew, 2), -1, np.int64)
         meeting[YIELD] = giving_way()
-<<<<<<< HEAD
         (_, mine), *others = enumerate(shares)
         rest: list[Any] = [
             before, sample, np.array(copies, np.int64).reshape(-1, 4), after, guard, kept, elements.sheet, elements.clock,
             simulation.dt, state, meeting, blame,
         ]  # fmt: skip
-        started, first, taken = clock.perf_counter(), system.tick, int(state[USED])
-        try:
-            helpers = [self._helpers(crew).submit(play_on, share, rest, me) for me, share in others]
-            play_on(mine, rest, 0)
-=======
-        rest = (
-            before, sample, np.array(copies, np.int64).reshape(-1, 4), after, elements.sheet, elements.clock, simulation.dt, state,
-            meeting, blame,
-        )  # fmt: skip
         started, first, taken, pool = clock.perf_counter(), system.tick, int(state[USED]), self._pool
         try:
-            helpers = [pool.submit(drive, shares[me], *rest, me) for me in range(1, crew)] if pool is not None else []
-            drive(shares[0], *rest, 0)
->>>>>>> 9d56013738320410147a4731c70970a4f22bacd9
+            helpers = [pool.submit(play_on, share, rest, me) for me, share in others] if pool is not None else []
+            play_on(mine, rest, 0)
             for helper in helpers:
                 helper.result()
         finally:
