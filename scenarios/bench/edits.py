@@ -33,7 +33,7 @@ def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
         sides = (f"rod{middle - 1}.end", f"rod{middle}.start")
         cuts: list[float] = []
         joins: list[float] = []
-        with Simulation(chain(bodies), DT, record_every=NEVER) as simulation:
+        with Simulation(chain(bodies), DT, record_every=NEVER, threads=1) as simulation:
             joint = f"ball{middle}"
             for turn in range(-1, effort.rounds):  # the first turn warms up
                 again = f"again{turn + 1}"

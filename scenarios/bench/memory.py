@@ -63,7 +63,7 @@ def hold(bodies: int) -> float:
     from scenarios.bench.models import chain
 
     def running(count: int) -> Simulation:
-        simulation = Simulation(chain(count), 1e-4, record_every=NEVER)
+        simulation = Simulation(chain(count), 1e-4, record_every=NEVER, threads=1)
         simulation.step()
         return simulation
 
@@ -79,7 +79,7 @@ def go_on(ticks: int) -> float:
     from coordinator import Simulation
     from scenarios.bench.models import chain
 
-    with Simulation(chain(10), 1e-4, record_every=NEVER) as simulation:
+    with Simulation(chain(10), 1e-4, record_every=NEVER, threads=1) as simulation:
         simulation.run(ticks // 10 * simulation.dt)
         before = resident()
         for part in range(1, 11):

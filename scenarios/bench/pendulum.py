@@ -27,7 +27,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     model = scenarios.load("double-pendulum")
 
     def prepare() -> Simulation:
-        simulation = Simulation(model, DT, record_every=EVERY)
+        simulation = Simulation(model, DT, record_every=EVERY, threads=1)
         simulation.run(10 * DT)
         return simulation
 

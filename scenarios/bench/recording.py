@@ -50,7 +50,7 @@ def recorded(assembly: Assembly, every: int, ticks: int) -> Subject:
     """A run of so many ticks, warmed up by ten."""
 
     def prepare() -> Simulation:
-        simulation = Simulation(assembly, DT, record_every=every)
+        simulation = Simulation(assembly, DT, record_every=every, threads=1)
         simulation.run(10 * DT)
         return simulation
 

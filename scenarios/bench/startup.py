@@ -41,7 +41,7 @@ def chain_of_many(effort: Effort) -> Iterator[Figure]:
         made.pop().close()
 
     def start(model: Any) -> None:
-        made.append(Simulation(model, DT, record_every=1000))
+        made.append(Simulation(model, DT, record_every=1000, threads=1))
         made[-1].step()
 
     subjects = {

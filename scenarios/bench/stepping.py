@@ -29,7 +29,7 @@ class Stepper:
         cls, assembly: Assembly, record_every: int = SELDOM, dt: float = DT, coupling: Coupling | None = None
     ) -> Stepper:
         """A simulation of a model, not yet warm."""
-        return cls(Simulation(assembly, dt, coupling, record_every=record_every), len(assembly.bodies))
+        return cls(Simulation(assembly, dt, coupling, record_every=record_every, threads=1), len(assembly.bodies))
 
     def calibrate(self, seconds: float) -> Stepper:
         """Compile, warm up, and choose the ticks that take about so long."""

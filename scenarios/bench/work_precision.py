@@ -125,7 +125,7 @@ def our_entry(assembly: Assembly, dt: float, until: float) -> Entry:
     last: list[Array] = []
 
     def prepare() -> Simulation:
-        return Simulation(assembly, dt, record_every=ticks)
+        return Simulation(assembly, dt, record_every=ticks, threads=1)
 
     def act(simulation: Any) -> None:
         simulation.run(until)
