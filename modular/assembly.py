@@ -167,9 +167,12 @@ class Assembly:
         self.force_edges[name] = ForceEdge(force, named, place)
 
     def _place(self, owner: str, at: Sequence[float]) -> tuple[float, ...]:
-        place = tuple(float(x) for x in at)
+        try:
+            place = tuple(float(x) for x in at)
+        except (TypeError, ValueError):
+            place = ()
         if len(place) != self.dimension or not np.all(np.isfinite(place)):
-            raise ModelError(f"{owner}: at = {place}; give {self.dimension} finite numbers [m].")
+            raise ModelError(f"{owner}: at = {at!r}; give {self.dimension} finite numbers [m].")
         return place
 
     def remove(self, name: str) -> list[str]:

@@ -29,7 +29,8 @@ class Limit(Component):
     def __post_init__(self) -> None:
         super().__post_init__()
         given = [value for value in (self.force, self.impulse) if value is not None]
-        if not given or not all(isfinite(value) and value > 0 for value in (*given, self.window)):
+        numbers = all(isinstance(value, int | float) for value in (*given, self.window))
+        if not given or not numbers or not all(isfinite(value) and value > 0 for value in (*given, self.window)):
             raise ModelError(
                 f"Limit: force = {self.force} N, impulse = {self.impulse} N s, window = {self.window} s; give a positive force or "
                 "impulse, and a positive window."

@@ -5,7 +5,7 @@ import pytest
 
 from components import Distance, Load, PointMassRod, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
 from coordinator import Penalty, Simulation, Stable, examine
-from modular import Assembly, Cut, Join, ModelError, Port
+from modular import Assembly, Cut, Join, Limit, ModelError, Port
 
 
 def rigid(**changes):
@@ -222,3 +222,17 @@ def test_springs_are_described_by_numbers(data):
     model.add("rod", Rod((0, 0, 0), (1, 0, 0), 1.0))
     with pytest.raises(ModelError, match=r"spring 'pull': .*give a finite number from 0 on"):
         model.apply("pull", SpringDamper(*data), "rod.end", "ground", at=(2, 0, 0))
+
+
+@pytest.mark.parametrize("place", [float("nan"), "abc", 3.0, (1, 2), (1, "x", 3), (1, float("inf"), 3)])
+def test_a_place_that_is_none_is_refused(place):
+    model = Assembly()
+    model.add("rod", Rod((0, 0, 0), (1, 0, 0), 1.0))
+    with pytest.raises(ModelError, match=r"joint 'pin': at = .*give 3 finite numbers"):
+        model.join("pin", Spherical(), "ground", "rod.start", at=place)
+
+
+@pytest.mark.parametrize("force", ["x", float("nan"), -1.0, (1, 2)])
+def test_a_limit_is_a_positive_number(force):
+    with pytest.raises(ModelError, match=r"Limit: force = .*give a positive force"):
+        Limit(force=force)
