@@ -11,14 +11,11 @@ silent here.
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from coordinator.region import Region
 from coordinator.rules import Stable
 from coordinator.score import compiled, perform
-from coordinator.system import System
 from modular.body import PredictsAndCorrects
 from modular.elements import STEP, TIME, Array, Indices
 from modular.internal_gains import InternalGains
@@ -53,7 +50,7 @@ def carry_loads(region: Region, dt: float, newmark: Newmark, internal: InternalG
         redundant = form.locks < form.rows
         blocks = [np.asarray(np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own))]
     else:
-        perform(region.elements, [*parts, *region.over(Stable().score(cast(System, region)))])
+        perform(region.elements, [*parts, *region.over(Stable().score(region))])
         blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
     for joints, rows in new:
         joints.stiffness[rows] = joints.damping[rows] = 0.0

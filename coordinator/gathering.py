@@ -7,14 +7,16 @@ else, and whatever does not fit, is made one by one (`System.add_joint`), with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from coordinator.system import TOLERANCE, JointHome, System
 from modular.assembly import JointEdge
-from modular.body import Body
+from modular.body import Bodies, Body
 from modular.elements import Array, Indices
 from modular.joint import JointForm
 from modular.joints import Joints
@@ -29,6 +31,7 @@ def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:
     kinds: dict[Any, list[str]] = {}
     for name, body in bodies.items():
         kinds.setdefault(system.key_of(name, body), []).append(name)
+    homes: dict[str, Bodies] = {}
     for names in kinds.values():
         members = [bodies[name] for name in names]
         stack: Any = system.stack_for(names[0], members[0])
@@ -37,14 +40,8 @@ def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:
         else:
             for name, body in zip(names, members, strict=True):
                 stack.add(name, body)
-    for key, names in kinds.items():
-        system.body_home.update(dict.fromkeys(names, system.body_stacks[key]))
-    system.body_home = {
-        name: system.body_home[name] for name in (*system.body_home, *bodies)
-    }  # in the order of the model
-    system.masses.update({name: body.total_mass for name, body in bodies.items()})
-    system.uses.update({name: [] for name in bodies})
-    system.version += 1
+        homes.update(dict.fromkeys(names, stack))
+    system.settle_in(bodies, homes)
 
 
 def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> None:
@@ -54,7 +51,6 @@ def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> No
         forms[id(joint)] = joint.points(len(system.gravity))
     homes = system.body_home
     portable = {id(stack) for stack in system.bodies if hasattr(stack, "ports")}
-
     all_portable = len(portable) == len(list(system.bodies))
 
     def form_of(item: tuple[str, JointEdge]) -> JointForm | None:
@@ -149,3 +145,15 @@ def _settle_in(
             uses[a].append(name)
         if b != GROUND:
             uses[b].append(name)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Build many things that stay without the collector of garbage looking through them again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -10,6 +10,7 @@ from coordinator.region import Region
 from coordinator.score import compiled
 from coordinator.system import System
 from modular.elements import GAIN_STEP, Array
+from modular.seen_mass import growth
 
 
 class Margins(Mapping[str, float]):
@@ -61,21 +62,15 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
         elif compiled((stack, "exert")) or not hasattr(stack, "demands"):
             continue  # asks nothing
         else:
-            x, y = (np.einsum("nii->n", block) for block in stack.demands())
-            room = growth(x, y, stack.bounds(elements))[rows]
+            spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
+            asked = zip(spring, damper, stack.bounds(elements), strict=True)
+            room = np.array([growth(*one) for one in asked], float)[rows]
         known = stack.names if isinstance(rows, slice) else [stack.names[row] for row in rows.tolist()]
         finite = np.isfinite(room)
         names += known if finite.all() else [name for name, there in zip(known, finite, strict=True) if there]
         values.append(room[finite])
     elements.bound[wide.all_rows] = kept
     return Margins(names, np.concatenate(values) if values else np.empty(0))
-
-
-def growth(x: Array, y: Array, bound: Array) -> Array:
-    """mu with mu^2 x + mu y = (x + y) 4 / bound, also where there is no stiffness (x = 0); infinite where neither is."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = (x + y) * 4.0 / bound
-        return np.asarray(np.where(x + y > 0.0, 2.0 * room / (y + np.sqrt(y**2 + 4.0 * x * room)), np.inf))
 
 
 def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import copysign, isfinite, nan
 
+from modular.assembly import Assembly
 from modular.errors import ModelError
-from modular.events import Condition, Event, Readable, Scheduled
+from modular.events import Add, Condition, Cut, Event, Join, Readable, Scheduled
+from modular.port import PortName
 
 CLOSE = 1e-10  # how well an instant is located, in ticks
 REPEATS = 60  # of the part of a tick before the instant
@@ -93,3 +95,17 @@ def first_zero(margin: Callable[[float], float], start: float, stop: float, befo
             left, f_left = middle, f_middle
             f_right *= 0.5
     return right
+
+
+def check_schedule(assembly: Assembly) -> None:
+    """Ports that conditions read, and joints that events cut, must be there or be made by an event."""
+    events = [event for scheduled in assembly.schedule for event in scheduled.events]
+    made = {event.name for event in events if isinstance(event, Join)}
+    for event in events:
+        if isinstance(event, Cut) and event.joint not in made:
+            assembly.known(event.joint, assembly.joints, "joint", f"event Cut('{event.joint}')")
+    later = {event.name for event in events if isinstance(event, Add)}
+    for scheduled in assembly.schedule:
+        for port in scheduled.condition.ports if scheduled.condition is not None else ():
+            if PortName.parse(port, "condition").body not in later:
+                assembly.port(port, f"condition on '{port}'")

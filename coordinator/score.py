@@ -7,9 +7,9 @@ Stacks that are compiled have a loop of that name; others have a method. `perfor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,26 @@ from modular.table import Table
 Ranges = list[tuple[int, int]]
 Part = tuple[Any, str]  # for all rows
 Stretches = tuple[Any, str, Ranges]  # for some
+
+
+class Stacks(Protocol):
+    """Who can take part in a score: a whole system, or the region of it that an event touches."""
+
+    @property
+    def elements(self) -> Elements:
+        """The exchange."""
+
+    @property
+    def bodies(self) -> Iterator[Any]:
+        """Stacks of bodies."""
+
+    @property
+    def joints(self) -> Iterator[Any]:
+        """Stacks of joints."""
+
+    @property
+    def forces(self) -> Iterator[Any]:
+        """Stacks of forces."""
 
 
 @dataclass

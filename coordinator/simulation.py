@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import gc
 import time as clock
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,25 +16,25 @@ from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
 from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
-from coordinator.gathering import add_bodies, add_joints
+from coordinator.gathering import add_bodies, add_joints, undisturbed
 from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
 from coordinator.interrupt import held_interrupts
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.record.fingerprint import machine, versions
-from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless
+from coordinator.record.given import Given
 from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
-from coordinator.schedule import Schedule
+from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
 from modular.elements import ASKED, Array
 from modular.errors import ModelError
-from modular.events import Add, Cut, Event, Join, check_law
+from modular.events import Cut, Event, check_law
 from modular.force import Force
-from modular.joint import Joint, JointForm
+from modular.joint import Joint
 from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
@@ -92,7 +90,7 @@ class Simulation:
         self.engine = Engine(check_threads(threads))
         self.events: list[dict[str, Any]] = []
         self.margin_log: list[dict[str, Any]] = []
-        self._given = (assembly.copy(), self.coupling)
+        self._given = Given(assembly, self.coupling)
         self._grouped = grouped
         self._project = project_velocities
         self._alone = False  # while the model itself changes something
@@ -307,16 +305,16 @@ class Simulation:
         """Everything recorded so far."""
         return Run(
             dt=self.dt,
-            model=self._model,
+            model=self._given.model,
             segments=[segment.trimmed() for segment in self.recorder.segments if segment.used],
             bodies=dict(self._bodies),
             events=[dict(event) for event in self.events],
             settings=self._settings(),
             margins=[{"tick": entry["tick"], "margins": dict(entry["margins"])} for entry in self.margin_log],
             forms={name: dict(form) for name, form in self._forms.items()},
-            versions={**versions(), **self._sources},
+            versions={**versions(), **self._given.sources},
             machine=machine(),
-            obstacles=[*self._homeless, *exchanged(self._given[1], self.coupling), *by_hand(self.events)],
+            obstacles=self._given.obstacles(self.coupling, self.events),
             timings={
                 "seconds": self._seconds,
                 "ticks": float(self.tick),
@@ -412,7 +410,7 @@ class Simulation:
                 self.breakage.watch(name, joint, self.system.joint_home[name])
         for name, force in self.assembly.force_edges.items():
             self.system.add_force(name, force)
-        self._check_conditions()
+        check_schedule(self.assembly)
         self.coupling.configure(self.system, self.dt)
         self.system.elements.clock[:] = self.dt, 0.0, self.dt
         self.system.show()
@@ -422,18 +420,6 @@ class Simulation:
         self.coupling.settle(self.system, self.dt, self.assembly.bodies)
         self._log_margins()
         self.record()
-
-    def _check_conditions(self) -> None:
-        """Ports that conditions read, and joints that events cut, must be there or be made by an event."""
-        made = {event.name for s in self.assembly.schedule for event in s.events if isinstance(event, Join)}
-        for event in (event for s in self.assembly.schedule for event in s.events if isinstance(event, Cut)):
-            if event.joint not in made:
-                self.assembly.known(event.joint, self.assembly.joints, "joint", f"event Cut('{event.joint}')")
-        later = {event.name for s in self.assembly.schedule for event in s.events if isinstance(event, Add)}
-        for scheduled in self.assembly.schedule:
-            for port in scheduled.condition.ports if scheduled.condition is not None else ():
-                if PortName.parse(port, "condition").body not in later:
-                    self.assembly.port(port, f"condition on '{port}'")
 
     def _after(self, kind: str, name: str, touched: Sequence[str], **details: Any) -> None:
         """Every change ends here: settings, accelerations of the touched bodies, margins, log, record.
@@ -473,52 +459,16 @@ class Simulation:
             "ticks": self.tick,
         }
 
-    @functools.cached_property
-    def _model(self) -> dict[str, Any]:
-        """The model as it was given."""
-        return self._given[0].to_data()
-
-    @functools.cached_property
-    def _homeless(self) -> list[str]:
-        return homeless(*self._given)
-
-    @functools.cached_property
-    def _sources(self) -> dict[str, str]:
-        return foreign_sources(*self._given)
-
     def _log_margins(self, touched: Sequence[str] | None = None) -> None:
         """Margins of all joints and springs, or of those on touched bodies."""
         system = self.system
         if touched is None:
             for stack in system.joints:
-                self._forms.update(dict.fromkeys(stack.names, _facts(stack.form)))
+                self._forms.update(dict.fromkeys(stack.names, stack.form.facts))
         for use in (use for body in touched or () for use in system.uses.get(body, ())):
             if use in system.joint_home:
-                self._forms[use] = _facts(system.joint_home[use].stack.form)
+                self._forms[use] = system.joint_home[use].stack.form.facts
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
         if touched is None and not system.turns:
             system.elements.fold(*ASKED)  # a later event unfolds it for good, and writes to a few rows of it
         self.margin_log.append({"tick": self.tick, "margins": margins})
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Build many things that stay without the collector of garbage looking through them again and again."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
-
-
-@functools.cache
-def _facts(form: JointForm) -> dict[str, Any]:
-    """How the equations of a joint are written, for those who read a run."""
-    return {
-        "form": form.name,
-        "translations": form.translations,
-        "locks": form.locks,
-        "holonomic": form.holonomic,
-    }

@@ -7,7 +7,7 @@ component but the touched ones notices.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 from typing import Any, TypeVar, cast
@@ -111,8 +111,9 @@ class System:
 
     def add_body(self, name: str, body: Body) -> None:
         """Put a body into the stack of its kind."""
-        self.stack_for(name, body).add(name, body)
-        self.settle_in(name, body)
+        stack = self.stack_for(name, body)
+        stack.add(name, body)
+        self.settle_in({name: body}, {name: stack})
 
     def key_of(self, name: str, body: Body) -> Hashable:
         """What bodies that share a stack have in common."""
@@ -126,17 +127,17 @@ class System:
             self.body_stacks[key].gravity = self.gravity
         return self.body_stacks[key]
 
-    def settle_in(self, name: str, body: Body) -> None:
-        """Remember where a body that was taken in lives."""
-        self.body_home[name] = self.body_stacks[self.key_of(name, body)]
-        self.uses[name] = []
-        self.masses[name] = body.total_mass
+    def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
+        """Remember where bodies that were taken in live, in the order of the model."""
+        self.body_home.update({name: homes[name] for name in bodies})
+        self.uses.update({name: [] for name in bodies})
+        self.masses.update({name: body.total_mass for name, body in bodies.items()})
         self.version += 1
 
     def remove_body(self, name: str) -> None:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
-        del self.uses[name]
+        del self.uses[name], self.masses[name]
         self._just_cut = [entry for entry in self._just_cut if name not in (entry[1].first.body, entry[1].second.body)]
         self.body_stacks = {key: stack for key, stack in self.body_stacks.items() if stack.names}
         self.version += 1

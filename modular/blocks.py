@@ -107,6 +107,13 @@ def split_index(kind: types.Type) -> tuple[int, int] | None:
     return (whole, slices) if all(isinstance(part, types.SliceType) for part in parts[whole:]) else None
 
 
+def leading(kind: types.Type) -> int:
+    """The number of leading whole numbers of an index that the typing has let pass."""
+    found = split_index(kind)
+    assert found is not None
+    return found[0]
+
+
 def places(context: Any, builder: Any, kind: types.Type, value: Any, number: int) -> list[Any]:
     """The leading whole numbers of an index."""
     if not isinstance(kind, types.BaseTuple):
@@ -138,7 +145,7 @@ class _Read(AbstractTemplate):
 @lower_builtin(operator.getitem, BlockType, types.Any)
 def _read(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     block, at = kinds.args
-    whole = split_index(at)[0]  # type: ignore[index]
+    whole = leading(at)
     place = builder.gep(values[0], [offset(builder, block.shape, places(context, builder, at, values[1], whole))])
     return builder.load(place) if whole == len(block.shape) else place
 
@@ -157,7 +164,7 @@ class _Write(AbstractTemplate):
 @lower_builtin(operator.setitem, BlockType, types.Any, types.Any)
 def _write(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     block, at, _ = kinds.args
-    whole = split_index(at)[0]  # type: ignore[index]
+    whole = leading(at)
     first = offset(builder, block.shape, places(context, builder, at, values[1], whole))
     for k in range(prod(block.shape[whole:])):
         builder.store(values[2], builder.gep(values[0], [builder.add(first, ir.Constant(WHOLE, k))]))

@@ -11,7 +11,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -47,6 +48,16 @@ class JointForm:
     )
     turns: bool = True  # whether its seen masses change as the bodies turn
     holonomic: bool = True  # False: its rows lock velocities only, errors stay zero (Séguy 2003, IV.2.b)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What those who read a run need to know."""
+        return {
+            "form": self.name,
+            "translations": self.translations,
+            "locks": self.locks,
+            "holonomic": self.holonomic,
+        }
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from numba.extending import (
     register_model,
 )
 
-from modular.blocks import BlockType, machine_type, offset, places, split_index
+from modular.blocks import BlockType, leading, machine_type, offset, places, split_index
 from modular.lanes import LANES, VECTOR, WHOLE, index, lanes, mask, types
 
 View = Any  # what the sides of a loop are: tables, as they look inside compiled code
@@ -80,11 +80,15 @@ class ViewType(numba_types.Type):
                 return place, RowsType(kind, shape) if rows else BlockType(kind, shape)
         return None
 
-    def shape_of(self, name: str) -> tuple[int, ...]:
-        """The shape of a row of a column, or of what all components share."""
+    def known(self, name: str) -> tuple[int, Any]:
+        """The same of a field that is there."""
         found = self.find(name)
         assert found is not None
-        return tuple(found[1].shape)
+        return found
+
+    def shape_of(self, name: str) -> tuple[int, ...]:
+        """The shape of a row of a column, or of what all components share."""
+        return tuple(self.known(name)[1].shape)
 
 
 @functools.cache
@@ -112,7 +116,7 @@ class _Fields(AttributeTemplate):
 
 @lower_getattr_generic(ViewType)
 def _field(context: Any, builder: Any, view: ViewType, value: Any, name: str) -> Any:
-    place, kind = view.find(name)  # type: ignore[misc]
+    place, kind = view.known(name)
     address = builder.load(builder.gep(value, [ir.Constant(WHOLE, 2 * place)]))
     start = builder.inttoptr(address, machine_type(kind.item).as_pointer())
     if isinstance(kind, BlockType):
@@ -145,7 +149,7 @@ class _Read(AbstractTemplate):
 @lower_builtin(operator.getitem, RowsType, types.Any)
 def _read(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     rows, at = kinds.args
-    whole = split_index(at)[0]  # type: ignore[index]
+    whole = leading(at)
     row, *inner = places(context, builder, at, values[1], whole)
     place = _row(context, builder, rows, values[0], row, inner)
     return builder.load(place) if whole == len(rows.shape) + 1 else place

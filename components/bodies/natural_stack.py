@@ -298,20 +298,11 @@ class NaturalSide(Side):
 
         row = stack.row[name]
         self._body, self._port, self._find = stack.bodies[name], port.port, find_mark
-        self._q, self._v, self._a = stack.q[row].copy(), stack.v[row].copy(), stack.a[row].copy()
+        self._q = stack.q[row].copy()
         self._weights = stack.port(port).copy()
         self.owner, self.name = name, str(port)
-        self.position = combined(self._weights, self._q)
-
-    @property
-    def velocity(self) -> Array:  # type: ignore[override]
-        """Of the port [m/s]."""
-        return combined(self._weights, self._v)
-
-    @property
-    def acceleration(self) -> Array:  # type: ignore[override]
-        """Of the port [m/s^2]."""
-        return combined(self._weights, self._a)
+        motion = combined(self._weights, np.stack([self._q, stack.v[row], stack.a[row]]))
+        self.position, self.velocity, self.acceleration = motion
 
     @property
     def frame(self) -> Array:

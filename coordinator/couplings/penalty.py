@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.equilibrium import carry_loads
 from coordinator.margins import stability_margins
 from coordinator.region import Kept, Region
 from coordinator.rules import Stable, StiffnessRule
-from coordinator.score import Part, Rounds, compiled, perform
+from coordinator.score import Part, Rounds, Stacks, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.errors import ModelError
@@ -102,7 +101,7 @@ class Penalty(Coupling):
             end=[*((stack, "show") for stack in bodies), *((stack, "account") for stack in joints)],
         )
 
-    def _refreshing(self, system: System) -> list[Part] | None:
+    def _refreshing(self, system: Stacks) -> list[Part] | None:
         """The rule as parts; None where it is Python, or a rule of ours that somebody has changed."""
         return self.rule.score(system) if type(self.rule).refresh is StiffnessRule.refresh else None
 
@@ -128,7 +127,7 @@ class Penalty(Coupling):
         region.perform((bodies, "show") for bodies in system.bodies)
         if system.force_home:
             elements.current_velocity[region.all_rows] = elements.velocity[region.all_rows]
-        refresh = self._refreshing(cast(System, region))
+        refresh = self._refreshing(region)
         linearise = [(joints, "linearise") for joints in region.joints]
         exert = [(stack, "exert") for stack in (*region.joints, *region.forces)]
         if refresh is None:

@@ -28,7 +28,7 @@ from coordinator.engine.driver import (
     YIELD,
     drive,
 )  # fmt: skip
-from coordinator.engine.guards import changed_by_a_tick, guards_of, tell
+from coordinator.engine.guards import guards_of, kept_by, tell
 from coordinator.score import Part, Rounds, compiled
 from coordinator.system import System
 from modular.elements import Elements, Indices
@@ -102,14 +102,10 @@ class Engine:
                 simulation.alarm.score(system),
             )
         )
-        guard, kept, backups = np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int64), []
+        guard, kept = np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int64)
         if guards is not None and guards.count:
             guard = share_out([(guards, "guard")], elements, 1)[0]
-            arrays = changed_by_a_tick(system)
-            backups = [array.copy() for array in arrays]
-            kept = np.array(
-                [(a.ctypes.data, a.nbytes, b.ctypes.data, 0) for a, b in zip(arrays, backups, strict=True)], np.int64
-            )
+            kept, _memory = kept_by(system)  # which lives as long as this call
         meeting, blame = np.zeros(YIELD + 8, np.int64), np.full((crew, 2), -1, np.int64)
         meeting[YIELD] = giving_way()
         (_, mine), *others = enumerate(shares)
@@ -134,7 +130,7 @@ class Engine:
         for stack, verb in shown(system):
             stack.play(verb, elements)
         if state[STATUS] in (BROKEN, TRUE):
-            simulation.breakage.asked = system.tick
+            simulation.breakage.asked = system.tick  # the step takes this tick, and need not ask again
         if guards is not None:
             tell(simulation, guards)
         if state[STATUS] != WRONG:

@@ -90,6 +90,14 @@ def changed_by_a_tick(system: System) -> list[Array]:
     return [*found, elements.force[:n], elements.force_before[:n], elements.velocity_before[:n]]
 
 
+def kept_by(system: System) -> tuple[Indices, list[Array]]:
+    """Copies of all that, as the driver makes them (address, bytes, address of the copy), and the memory that holds them."""
+    arrays = changed_by_a_tick(system)
+    backups = [array.copy() for array in arrays]
+    table = [(a.ctypes.data, a.nbytes, b.ctypes.data, 0) for a, b in zip(arrays, backups, strict=True)]
+    return np.array(table, np.int64), backups
+
+
 @intrinsic
 def _number(context: Any, address: Any) -> Any:
     """The number at an address."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from coordinator.score import Part, perform
+from coordinator.score import Part, Stacks, perform
 from coordinator.system import System
 from modular.component import Component
 from modular.elements import GAIN_STEP
@@ -13,7 +13,7 @@ from modular.elements import GAIN_STEP
 class StiffnessRule(Component):
     """Chooses stiffness and damping of every joint from the step and the masses it sees."""
 
-    def score(self, system: System) -> list[Part] | None:
+    def score(self, system: Stacks) -> list[Part] | None:
         """How K and C of all joints are set, as parts of a tick; None for a rule that only has `refresh`."""
         return None
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from math import pi
 
 from coordinator.rules.rule import StiffnessRule
-from coordinator.score import Part
-from coordinator.system import System
+from coordinator.score import Part, Stacks
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.kernel import kernel
@@ -40,7 +39,7 @@ class Shannon(StiffnessRule):
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Shannon: damping = {self.damping}; give a ratio from 0 to 1.")
 
-    def score(self, system: System) -> list[Part]:
+    def score(self, system: Stacks) -> list[Part]:
         """One seen mass per row."""
         for stack in system.joints:
             stack.rule[:3] = self.delta, self.damping, stack.form.locks - stack.form.rotations

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coordinator.rules.rule import StiffnessRule
-from coordinator.score import Part
-from coordinator.system import System
+from coordinator.score import Part, Stacks
 from modular.blocks import like
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
@@ -46,7 +45,7 @@ class Stable(StiffnessRule):
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Stable: damping = {self.damping}; give a ratio from 0 to 1; 0.05 to 0.1 is usual.")
 
-    def score(self, system: System) -> list[Part]:
+    def score(self, system: Stacks) -> list[Part]:
         """Seen masses, their loads on the bodies, the bodies' bounds, stiffness and damping."""
         bodies, joints, forces = list(system.bodies), list(system.joints), list(system.forces)
         for stack in joints:

@@ -23,12 +23,7 @@ FILES = ("bench.json", "bench.md", PICTURE)
 def bench_folder(path: Path, *, overwrite: bool, numbered: bool) -> Iterator[Path]:
     """A folder taken before anything is measured; results in it are replaced only if that was asked for."""
     with RunFolder(path, overwrite=overwrite, numbered=numbered) as folder:
-        taken = [name for name in FILES if (folder.path / name).exists()]
-        if taken and not overwrite:
-            raise ModelError(
-                f"--out {folder.path}: this folder holds results already ({', '.join(taken)}); choose another folder, or replace "
-                "them with --overwrite."
-            )
+        folder.claim(FILES, "results", "them")
         yield folder.path
 
 

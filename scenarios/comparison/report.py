@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from modular.elements import Array
-from modular.errors import ModelError
 from scenarios.comparison.budget import NAMES, PARTS
 from scenarios.comparison.compare import Comparison, Row
 from scenarios.comparison.pictures import PICTURES, draw_pictures
@@ -38,12 +37,7 @@ FILES = ("report.md", "comparison.csv", "errors.csv", "comparison.json", *PICTUR
 def comparison_folder(path: Path, *, overwrite: bool, numbered: bool) -> Iterator[Path]:
     """A folder taken before anything is computed; a comparison in it is replaced only if that was asked for."""
     with RunFolder(path, overwrite=overwrite, numbered=numbered) as folder:
-        taken = [name for name in FILES if (folder.path / name).exists()]
-        if taken and not overwrite:
-            raise ModelError(
-                f"--out {folder.path}: this folder holds a comparison already ({', '.join(taken[:3])}{' …' * (len(taken) > 3)}); "
-                "choose another folder, or replace it with --overwrite."
-            )
+        folder.claim(FILES, "a comparison", "it")
         yield folder.path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -33,12 +34,7 @@ class RunFolder:
                     folder.mkdir(exist_ok=True)
                     self._made.append(folder)
             self._take()
-            taken = [name for name in (*RUN_FILES, *PICTURE_FILES) if (self.path / name).exists()]
-            if taken and not self.overwrite:
-                raise ModelError(
-                    f"--out {self.path}: this folder holds a run already ({', '.join(taken[:3])}{' …' * (len(taken) > 3)}); choose "
-                    "another folder, or replace it with --overwrite."
-                )
+            self.claim((*RUN_FILES, *PICTURE_FILES), "a run", "it")
             check_writable(self.path)
         except OSError as error:
             self._give_back()
@@ -54,6 +50,15 @@ class RunFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._give_back()
+
+    def claim(self, names: Sequence[str], what: str, it: str) -> None:
+        """Refuse to write over files of an earlier work unless that was asked for."""
+        taken = [name for name in names if (self.path / name).exists()]
+        if taken and not self.overwrite:
+            raise ModelError(
+                f"--out {self.path}: this folder holds {what} already ({', '.join(taken[:3])}{' …' * (len(taken) > 3)}); choose "
+                f"another folder, or replace {it} with --overwrite."
+            )
 
     def drop_pictures(self) -> None:
         """Remove the pictures and exports of an earlier run."""

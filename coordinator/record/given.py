@@ -1,0 +1,35 @@
+"""What a simulation was given, as its runs must know it to be repeated: the model and the coupling, worked out when asked for."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from coordinator.couplings import Coupling
+from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless
+from modular.assembly import Assembly
+
+
+class Given:
+    """The model and the coupling as they were at the start."""
+
+    def __init__(self, assembly: Assembly, coupling: Coupling) -> None:
+        self._assembly, self._coupling = assembly.copy(), coupling
+
+    @functools.cached_property
+    def model(self) -> dict[str, Any]:
+        """The model as data."""
+        return self._assembly.to_data()
+
+    @functools.cached_property
+    def sources(self) -> dict[str, str]:
+        """Digests of the sources of others that take part."""
+        return foreign_sources(self._assembly, self._coupling)
+
+    @functools.cached_property
+    def _homeless(self) -> list[str]:
+        return homeless(self._assembly, self._coupling)
+
+    def obstacles(self, coupling: Coupling, events: list[dict[str, Any]]) -> list[str]:
+        """Why a run cannot be repeated from its folder, a sentence each; `coupling` is the present one."""
+        return [*self._homeless, *exchanged(self._coupling, coupling), *by_hand(events)]
