@@ -142,8 +142,8 @@ def ferry(workers: Sequence[Worker], kind: str | None) -> None:
     """Carry what was said across the borders."""
     if kind:
         for me, worker in enumerate(workers):
-            for other, passage in worker.part.telling.items():
-                workers[other].part.hearing[me].frame(kind)[...] = passage.frame(kind)
+            for other, border in worker.part.telling.items():
+                workers[other].part.hearing[me].frame(kind)[...] = border.frame(kind)
 
 
 def parts_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]]) -> list[list[str]]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from coordinator.breakage import Watched
 from coordinator.system import System
-from coordinator.workers.passage import Passage
+from coordinator.workers.border import Border
 from coordinator.workers.places import Places
 from modular.component import class_name
 from modular.elements import Array, Indices
@@ -55,7 +55,7 @@ class Part:
         known = {name for joints in self.system.joints for name in joints.names}
         self._take(watched, known.__contains__, lambda name: False)
         self.watched: Watched | None = self.table_of(watched)
-        self.telling, self.hearing = self._passages()
+        self.telling, self.hearing = self._borders()
         self._take_elements()
 
     def table_of(self, whole: Any) -> Any:
@@ -83,7 +83,7 @@ class Part:
         self.shares[id(stack)] = Share(stack, stack.chosen(rows), np.array(rows, np.int64), border, home, second)
         return True
 
-    def _passages(self) -> tuple[dict[int, Passage], dict[int, Passage]]:
+    def _borders(self) -> tuple[dict[int, Border], dict[int, Border]]:
         """What is told to and heard from every neighbour; elements still have the numbers of the whole."""
         telling: dict[int, list[int]] = {}
         hearing: dict[int, list[int]] = {}
@@ -93,11 +93,11 @@ class Part:
             elif reader == self.me:
                 hearing.setdefault(side, []).append(element)
 
-        def passages(found: dict[int, list[int]]) -> dict[int, Passage]:
+        def borders(found: dict[int, list[int]]) -> dict[int, Border]:
             foreseen, dimension = self.places.foreseen, len(self.whole.gravity)
-            return {other: Passage(found[other], foreseen[found[other]], dimension) for other in sorted(found)}
+            return {other: Border(found[other], foreseen[found[other]], dimension) for other in sorted(found)}
 
-        return passages(telling), passages(hearing)
+        return borders(telling), borders(hearing)
 
     def _take_elements(self) -> None:
         """The elements that are read here, with numbers of their own."""
@@ -118,8 +118,8 @@ class Part:
             table.renumber(numbers)
         mine = np.ones(len(rows), bool)
         mine[0] = False
-        for passage in self.hearing.values():
-            mine[passage.element] = False
+        for border in self.hearing.values():
+            mine[border.element] = False
         self.shares[id(whole)] = Share(whole, elements, rows, 0, mine, np.zeros(len(rows), bool))
 
     # --- the way back ------------------------------------------------------------------------------------------------

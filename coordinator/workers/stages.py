@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coordinator.score import Part, Rounds
-from coordinator.workers.passage import NOTHING, RATE, SAID_BY
+from coordinator.workers.border import NOTHING, RATE, SAID_BY
 
 
 @dataclass

@@ -15,8 +15,8 @@ from coordinator.engine.guards import Guards, changed_by_a_tick
 from coordinator.record.recorder import Recorder
 from coordinator.score import ALONE, compiled, perform
 from coordinator.score import Part as Verb
+from coordinator.workers.border import NOTHING
 from coordinator.workers.part import Part
-from coordinator.workers.passage import NOTHING
 from coordinator.workers.stages import Stage, Stages
 from modular.elements import TIME, Indices
 
@@ -43,10 +43,8 @@ class Ready:
 
     def __init__(self, stage: Stage, heard: str, part: Part) -> None:
         """`heard`: what has just come in from the neighbours."""
-        hearing: list[Verb] = [(passage, f"hear {heard}") for passage in part.hearing.values()] if heard else []
-        telling: list[Verb] = (
-            [(passage, f"tell {stage.kind}") for passage in part.telling.values()] if stage.kind else []
-        )
+        hearing: list[Verb] = [(border, f"hear {heard}") for border in part.hearing.values()] if heard else []
+        telling: list[Verb] = [(border, f"tell {stage.kind}") for border in part.telling.values()] if stage.kind else []
         self.kind = stage.kind
         whole = all(map(compiled, stage.saying))
         self.before = Play([*hearing, *stage.parts, *stage.saying, *telling], part)
@@ -86,7 +84,7 @@ class Worker:
         self._again, _ = self._ready(mine.again, again)
         self._end, _ = self._ready(mine.end, NOTHING)
         self._shown, shown = self._ready(mine.shown, NOTHING)
-        self._look = Play([(passage, f"hear {shown}") for passage in part.hearing.values()], part)
+        self._look = Play([(border, f"hear {shown}") for border in part.hearing.values()], part)
         self._memory: list[Any] = []
         part.system.elements.clock[:] = dt, 0.0, dt
         self.keep()

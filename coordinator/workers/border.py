@@ -1,6 +1,6 @@
 """What passes between two workers: the states of the elements that a joint across reads, and at times a little more.
 
-A passage lists those elements, and holds one frame for each thing that is said of them, so that loops fill frames and take them
+A border lists those elements, and holds one frame for each thing that is said of them, so that loops fill frames and take them
 in, and nothing is put together in Python. Per element and tick a frame has its place and its rate: 48 bytes in space.
 """
 
@@ -20,7 +20,7 @@ SAID_BY = {
 }  # fmt: skip  # what has to be said to neighbours once all bodies have done so
 
 
-class Passage(Table):
+class Border(Table):
     """Elements at one side of the border to one neighbour, one row each; the neighbour has the same rows in the same order."""
 
     element: Indices
@@ -57,100 +57,100 @@ class Passage(Table):
 
 
 @loop
-def tell_state_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def tell_state_loop(start: int, stop: int, border: View, elements: View) -> int:
     """Place and rate of every element."""
     for n in range(start, stop):
-        k = passage.element[n]
-        for c in range(passage.state.shape[1]):
-            passage.state[n, 0, c] = elements.position[k, c]
-            rate = elements.current_velocity[k, c] if passage.foreseen[n] == 1 else elements.velocity[k, c]
-            passage.state[n, 1, c] = rate
+        k = border.element[n]
+        for c in range(border.state.shape[1]):
+            border.state[n, 0, c] = elements.position[k, c]
+            rate = elements.current_velocity[k, c] if border.foreseen[n] == 1 else elements.velocity[k, c]
+            border.state[n, 1, c] = rate
     return FINE
 
 
 @loop
-def hear_state_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def hear_state_loop(start: int, stop: int, border: View, elements: View) -> int:
     """Place and rate of every element, where its joint looks for them."""
     for n in range(start, stop):
-        k = passage.element[n]
-        for c in range(passage.state.shape[1]):
-            elements.position[k, c] = passage.state[n, 0, c]
-            if passage.foreseen[n] == 1:
-                elements.current_velocity[k, c] = passage.state[n, 1, c]
+        k = border.element[n]
+        for c in range(border.state.shape[1]):
+            elements.position[k, c] = border.state[n, 0, c]
+            if border.foreseen[n] == 1:
+                elements.current_velocity[k, c] = border.state[n, 1, c]
             else:
-                elements.velocity[k, c] = passage.state[n, 1, c]
+                elements.velocity[k, c] = border.state[n, 1, c]
     return FINE
 
 
 @loop
-def tell_rate_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def tell_rate_loop(start: int, stop: int, border: View, elements: View) -> int:
     """Corrected rate of every element."""
     for n in range(start, stop):
-        for c in range(passage.rate.shape[0]):
-            passage.rate[n, c] = elements.velocity[passage.element[n], c]
+        for c in range(border.rate.shape[0]):
+            border.rate[n, c] = elements.velocity[border.element[n], c]
     return FINE
 
 
 @loop
-def hear_rate_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def hear_rate_loop(start: int, stop: int, border: View, elements: View) -> int:
     """Corrected rate of every element."""
     for n in range(start, stop):
-        for c in range(passage.rate.shape[0]):
-            elements.velocity[passage.element[n], c] = passage.rate[n, c]
+        for c in range(border.rate.shape[0]):
+            elements.velocity[border.element[n], c] = border.rate[n, c]
     return FINE
 
 
 @loop
-def tell_answer_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def tell_answer_loop(start: int, stop: int, border: View, elements: View) -> int:
     """B of every element."""
     for n in range(start, stop):
-        for c in range(passage.answer.shape[0]):
-            for i in range(passage.answer.shape[1]):
-                passage.answer[n, c, i] = elements.response[passage.element[n], c, i]
+        for c in range(border.answer.shape[0]):
+            for i in range(border.answer.shape[1]):
+                border.answer[n, c, i] = elements.response[border.element[n], c, i]
     return FINE
 
 
 @loop
-def hear_answer_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def hear_answer_loop(start: int, stop: int, border: View, elements: View) -> int:
     """B of every element."""
     for n in range(start, stop):
-        for c in range(passage.answer.shape[0]):
-            for i in range(passage.answer.shape[1]):
-                elements.response[passage.element[n], c, i] = passage.answer[n, c, i]
+        for c in range(border.answer.shape[0]):
+            for i in range(border.answer.shape[1]):
+                elements.response[border.element[n], c, i] = border.answer[n, c, i]
     return FINE
 
 
 @loop
-def tell_free_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def tell_free_loop(start: int, stop: int, border: View, elements: View) -> int:
     """B of every element, as if its body had no internal constraints."""
     for n in range(start, stop):
-        for c in range(passage.free.shape[0]):
-            for i in range(passage.free.shape[1]):
-                passage.free[n, c, i] = elements.response[passage.element[n], c, i]
+        for c in range(border.free.shape[0]):
+            for i in range(border.free.shape[1]):
+                border.free[n, c, i] = elements.response[border.element[n], c, i]
     return FINE
 
 
 @loop
-def hear_free_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def hear_free_loop(start: int, stop: int, border: View, elements: View) -> int:
     """B of every element, as if its body had no internal constraints."""
     for n in range(start, stop):
-        for c in range(passage.free.shape[0]):
-            for i in range(passage.free.shape[1]):
-                elements.response[passage.element[n], c, i] = passage.free[n, c, i]
+        for c in range(border.free.shape[0]):
+            for i in range(border.free.shape[1]):
+                elements.response[border.element[n], c, i] = border.free[n, c, i]
     return FINE
 
 
 @loop
-def tell_bound_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def tell_bound_loop(start: int, stop: int, border: View, elements: View) -> int:
     """The bound of the body behind every element."""
     for n in range(start, stop):
-        passage.bound[n] = elements.bound[passage.element[n]]
+        border.bound[n] = elements.bound[border.element[n]]
     return FINE
 
 
 @loop
-def hear_bound_loop(start: int, stop: int, passage: View, elements: View) -> int:
+def hear_bound_loop(start: int, stop: int, border: View, elements: View) -> int:
     """The bound of the body behind every element."""
     for n in range(start, stop):
-        elements.bound[passage.element[n]] = passage.bound[n]
+        elements.bound[border.element[n]] = border.bound[n]
     return FINE
