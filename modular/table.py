@@ -46,7 +46,11 @@ class Table:
     def play(self, verb: str, elements: Elements, start: int = 0, stop: int | None = None) -> int:
         """Run one of the loops over all rows, or over some."""
         elements.prepare(verb)
+        self.prepare(verb)
         return self.loops[verb](self, elements, start, self.count if stop is None else stop)
+
+    def prepare(self, verb: str) -> None:
+        """Called before a loop is run, for tables with columns that are folded most of the time."""
 
     @property
     def view(self) -> ViewType:

@@ -235,7 +235,7 @@ def show_three(bodies: View, elements: View, n: int, stop: int, v: Array, q_new:
         combine(weights, v, now)
         combine(weights, q_new, x)
         combine(weights, v_new, dx)
-        scatter(now, elements.settled, where)
+        scatter(now, elements.current_velocity, where)
         scatter(x, elements.position, where)
         scatter(dx, elements.velocity, where)
 
