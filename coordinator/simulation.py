@@ -31,7 +31,7 @@ from coordinator.workers.company import Company, parts_for
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
-from modular.elements import ASKED, Array
+from modular.elements import Array
 from modular.errors import ModelError
 from modular.events import Cut, Event, check_law
 from modular.force import Force
@@ -487,5 +487,5 @@ class Simulation:
                 self._forms[use] = system.joint_home[use].stack.form.facts
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
         if touched is None and not system.turns:
-            system.elements.fold(*ASKED)  # a later event unfolds it for good, and writes to a few rows of it
+            system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them
         self.margin_log.append({"tick": self.tick, "margins": margins})

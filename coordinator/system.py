@@ -16,11 +16,11 @@ import numpy as np
 
 from modular.assembly import ForceEdge, JointEdge
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
-from modular.elements import Array, Elements
+from modular.elements import ASKED, Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
 from modular.joint import Attachment, JointForm
-from modular.joints import Joints
+from modular.joints import ANSWERS, Joints
 from modular.ledger import LEDGER, RELEASED, STORED, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
@@ -306,6 +306,12 @@ class System:
         self.elements.prepare("respond")
         for bodies in self.bodies_as(GivesCompliance):
             bodies.respond(self.elements, constrained=constrained)
+
+    def forget_answers(self) -> None:
+        """Let the memory go of what bodies answered and joints asked."""
+        self.elements.fold(*ASKED)
+        for joints in self.joints:
+            joints.fold(*ANSWERS)
 
     def force_bounds(self, dt: float) -> Array:
         """What springs and dampers alone ask of the body behind each element: the largest eigenvalue of their loads."""

@@ -22,7 +22,9 @@ Indices = npt.NDArray[np.int64]
 
 MODES = 12  # columns of a response: independent motions of a body whose coordinates are free of each other
 RIGID = 6  # of them for a rigid body in space
-ASKING = frozenset({"respond", "respond_freely", "see", "see_all", "ask", "tighten", "forget_loads", "take_bounds"})
+ASKING = frozenset(
+    {"respond", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten", "forget_loads", "take_bounds"}
+)
 ASKED = ("response", "load")  # columns that are there only while stiffness is being chosen
 STEP, TIME, GAIN_STEP = range(3)  # places in `clock`
 
@@ -35,8 +37,9 @@ class Elements(Table):
 
     position: Array  # [m] for points, [-] for directions
     velocity: Array  # [m/s], [1/s]
-    current_velocity: Array  # v_n + dt a_n, for dampers [m/s]
-    settled: Array  # corrected velocity, where `velocity` is predicted already for the next tick (the engine alone)
+    current_velocity: (
+        Array  # v_n + dt a_n, for dampers [m/s]; without forces the engine keeps the corrected velocity here
+    )
     force: Array  # [N], [N m]
     force_before: Array  # force and velocity one tick ago: the ledger's
     velocity_before: Array
@@ -50,7 +53,7 @@ class Elements(Table):
     def __init__(self, dimension: int, capacity: int = 16) -> None:
         super().__init__(capacity)
         self.dimension = dimension
-        for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before", "settled"):
+        for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before"):
             self.column(name, dimension)
         self.column("response", dimension, MODES)
         self.column("load", RIGID, RIGID)

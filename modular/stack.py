@@ -50,7 +50,8 @@ class Stack(Table):
         if gap != last:
             for column in self._columns:
                 array = getattr(self, column)
-                array[gap] = array[last]
+                if len(array) == self._capacity:  # not folded
+                    array[gap] = array[last]
             self.names[gap] = self.names[last]
             self.row[self.names[gap]] = gap
         self.names.pop()

@@ -26,10 +26,14 @@ class Table:
     """Columns with names, and the compiled loops that work on them; a subclass declares both once."""
 
     pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
+    constant: ClassVar[tuple[str, ...]] = ()  # columns that no loop writes to
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._columns: dict[str, tuple[int, Any]] = {}  # per column its place in the sheet and the type of its numbers
+        self._columns: list[str] = []  # with a row of its own for every component
+        self._common: list[str] = []  # with rows that several components have in common
+        self._alike: list[str] = []  # with one row that stands for all
+        self._places: dict[str, int] = {}  # of columns in the sheet
         self._fields: list[Field] = []
         self._shared: set[str] = set()
         self._sheet = np.zeros(2 * FIELDS, np.int64)
@@ -45,7 +49,11 @@ class Table:
     def play(self, verb: str, elements: Elements, start: int = 0, stop: int | None = None) -> int:
         """Run one of the loops over all rows, or over some."""
         elements.prepare(verb)
+        self.prepare(verb)
         return self.loops[verb](self, elements, start, self.count if stop is None else stop)
+
+    def prepare(self, verb: str) -> None:
+        """Called before a loop is run, for tables with columns that are folded most of the time."""
 
     @property
     def view(self) -> ViewType:
@@ -56,9 +64,21 @@ class Table:
 
     def column(self, name: str, *shape: int, dtype: Any = np.float64, listed: bool = False) -> None:
         """Declare an array with one row per component; `listed`: the first size of its rows may grow (`widen`)."""
-        self._columns[name] = (len(self._fields), dtype)
+        self._columns.append(name)
         self._declare(name, True, dtype, (0, *shape[1:]) if listed else shape)
         self._place(name, fresh((self._capacity, *shape), dtype))
+
+    def common(self, name: str, *shape: int, listed: bool = False) -> None:
+        """Declare an array with rows that several components have in common (modular/makes.py); none yet."""
+        self._common.append(name)
+        self._declare(name, True, np.float64, (0, *shape[1:]) if listed else shape)
+        self._place(name, fresh((0, *shape), np.float64))
+
+    def alike(self, name: str, row: Any) -> None:
+        """Declare an array whose rows are the same for all components: one in memory that stands for all."""
+        self._alike.append(name)
+        self._declare(name, True, np.float64, row.shape)
+        self._place(name, repeated(row, self._capacity))
 
     def fixed(self, name: str, *shape: int) -> None:
         """Declare an array that all components share."""
@@ -80,50 +100,56 @@ class Table:
         self.__dict__.update(state)
         self._sheet, self._view = self._sheet.copy(), None
         self.sheet = self._sheet.ctypes.data
-        for name in self._columns:
+        for name in (*self._columns, *self._common):
             self._place(name, spared(getattr(self, name)))
         self._part_from_others()
 
     def _declare(self, name: str, rows: bool, dtype: Any, shape: tuple[int, ...]) -> None:
         assert len(self._fields) < FIELDS
+        if rows:
+            self._places[name] = len(self._fields)
         self._fields.append((name, rows, np.dtype(dtype).name, shape))
         self._view = None
 
     def _place(self, name: str, array: Any) -> None:
         """Put an array in place of a column."""
-        place = self._columns[name][0]
+        place = self._places[name]
         setattr(self, name, array)
         self._sheet[2 * place] = array.ctypes.data
         self._sheet[2 * place + 1] = array.strides[0] // array.itemsize
 
     def grow(self, capacity: int) -> None:
         """Make room for more rows."""
-        for name, (_, dtype) in self._columns.items():
-            old = getattr(self, name)
-            if len(old) < self._capacity:
-                continue  # folded
-            new = fresh((capacity, *old.shape[1:]), dtype)
-            new[: len(old)] = old
-            self._place(name, new)
+        for name in self._columns:
+            if len(getattr(self, name)) == self._capacity:  # not folded
+                self._lengthen(name, capacity)
+        for name in self._alike:
+            self._place(name, repeated(getattr(self, name)[0], capacity))
         self._capacity = capacity
+
+    def _lengthen(self, name: str, capacity: int) -> None:
+        old = getattr(self, name)
+        new = fresh((capacity, *old.shape[1:]), old.dtype)
+        new[: len(old)] = old
+        self._place(name, new)
 
     def fold(self, *names: str) -> None:
         """Let the memory of columns go that nobody needs for now; nobody may read them before `unfold`."""
         for name in names:
             array = getattr(self, name)
-            self._place(name, fresh((0, *array.shape[1:]), self._columns[name][1]))
+            self._place(name, fresh((0, *array.shape[1:]), array.dtype))
 
     def unfold(self, *names: str) -> None:
         """Columns that were folded, all zero; only what is written to takes memory."""
         for name in names:
-            array, dtype = getattr(self, name), self._columns[name][1]
+            array = getattr(self, name)
             if len(array) < self._capacity:
-                self._place(name, airy((self._capacity, *array.shape[1:]), dtype))
+                self._place(name, airy((self._capacity, *array.shape[1:]), array.dtype))
 
     def widen(self, name: str, width: int) -> None:
         """Make the lists of a column longer."""
         old = getattr(self, name)
-        new = fresh((len(old), width, *old.shape[2:]), self._columns[name][1])
+        new = fresh((len(old), width, *old.shape[2:]), old.dtype)
         new[:, : old.shape[1]] = old
         self._place(name, new)
 
@@ -136,6 +162,8 @@ class Table:
         for name in self._columns:
             array = getattr(self, name)
             made._place(name, spared(array[rows] if len(array) >= self._capacity else array))
+        for name in self._common:
+            made._place(name, spared(getattr(self, name)))
         made._part_from_others()
         return made
 
@@ -143,7 +171,11 @@ class Table:
         """Take over rows of a table that was chosen from this one; where elements lie here stays as it is."""
         for name in self._columns:
             array, found = getattr(self, name), getattr(part, name)
-            if name not in self.pointing and len(array) >= self._capacity and len(found) >= part._capacity:
+            if (
+                name not in (*self.pointing, *self.constant)
+                and len(array) >= self._capacity
+                and len(found) >= part._capacity
+            ):
                 array[rows] = found[theirs]
 
     def renumber(self, numbers: Any) -> None:
@@ -154,6 +186,8 @@ class Table:
 
     def _part_from_others(self) -> None:
         """What all components of a copy share is its own."""
+        for name in self._alike:
+            self._place(name, repeated(getattr(self, name)[0], self._capacity))
         for place, (name, *_) in enumerate(self._fields):
             if name in self._shared:
                 self.__dict__[name] = array = spared(self.__dict__[name])
@@ -166,6 +200,8 @@ class Table:
         self._capacity = 1
         for name in self._columns:
             self._place(name, getattr(table, name)[row : row + 1])
+        for name in (*self._common, *self._alike):
+            self._place(name, getattr(table, name))
 
 
 def airy(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -178,6 +214,12 @@ def fresh(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros with a few numbers to spare behind the last."""
     size = int(np.prod(shape))
     return np.zeros(size + SPARE, dtype)[:size].reshape(shape)
+
+
+def repeated(row: Any, count: int) -> Any:
+    """So many rows that are one and the same place in memory."""
+    one = spared(row)
+    return np.lib.stride_tricks.as_strided(one, (count, *row.shape), (0, *one.strides))
 
 
 def spared(array: Any) -> Any:
