@@ -141,6 +141,8 @@ class Piece:
         for k, table in enumerate(self.tables):
             for name in table.changing():
                 found[f"{k}.{name}"] = getattr(table, name)[: table.count]
+        for other, border in self.hearing.items():
+            found[f"heard {other}"] = border.state
         if self.guards is not None:
             found["side"] = self.guards.side[: self.guards.count]
         return found
@@ -152,5 +154,7 @@ class Piece:
                 array = arrays.get(f"{k}.{name}")
                 if array is not None:
                     getattr(table, name)[: table.count] = array
+        for other, border in self.hearing.items():
+            border.state[:] = arrays[f"heard {other}"]
         if self.guards is not None:
             self.guards.side[: self.guards.count] = arrays["side"]

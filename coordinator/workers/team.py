@@ -81,6 +81,8 @@ class Here:
 
     def give_back(self) -> None:
         """They worked on the pieces themselves."""
+        for worker in self.workers:
+            worker.settle()
         self.workers = []
 
     def close(self) -> None:

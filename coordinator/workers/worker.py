@@ -74,6 +74,7 @@ class Worker:
         self.piece = piece
         self.recorder = Recorder(piece.every)
         self.stopped: str | None = None  # why it did not go on, where it did not
+        self.open = False  # whether bodies have predicted for the next tick already
         stages = piece.stages
         self._begin, heard = self._ready(stages.begin, NOTHING)
         self._first, again = self._ready(stages.first, heard)
@@ -81,7 +82,7 @@ class Worker:
         self._end, _ = self._ready(stages.end, NOTHING)
         self._shown, shown = self._ready(stages.shown, NOTHING)
         self._look = Play([(border, f"hear {shown}") for border in piece.hearing.values()], piece)
-        self._memory: tuple[int, list[tuple[Any, Any]]] = (0, [])
+        self._memory: tuple[int, bool, list[tuple[Any, Any]]] = (0, False, [])
         piece.system.elements.clock[:] = piece.dt, 0.0, piece.dt
         self.keep()
 
@@ -101,23 +102,26 @@ class Worker:
     # --- ticks -----------------------------------------------------------------------------------------------------
 
     def ticks(self, last: int) -> Iterator[str]:
-        """Go on to tick `last`; yields what has to be heard before it can go on, twice: when said, and when needed."""
+        """Go on to tick `last`; yields what has to be heard before it can go on, twice: when said, and when needed.
+
+        And NOTHING at the end of each tick.
+        """
         system, recorder, clock = self.piece.system, self.recorder, self.piece.system.elements.clock
-        self.stopped, open_ = None, False
+        self.stopped = None
         while system.tick < last and not self._breaks():
             clock[TIME] = (system.tick + 1.0) * self.piece.dt
-            if not open_:
+            if not self.open:
                 yield from self._play(self._begin)
-            wrong = yield from self._play(self._again if open_ else self._first)
+            wrong = yield from self._play(self._again if self.open else self._first)
             if wrong is not None:
                 self.stopped = wrong
                 return
-            open_ = True
+            self.open = True
             system.tick += 1
             due = system.tick % recorder.every == 0
             if due or self.piece.must_look:
                 yield from self._play(self._end)
-                open_ = False
+                self.open = False
             if self._comes_true():
                 system.tick -= 1
                 return
@@ -127,8 +131,14 @@ class Worker:
                 recorder.record(system)
             if self._leaks_too_much():
                 return
-        if open_:
-            yield from self._play(self._end)
+            yield NOTHING
+
+    def settle(self) -> None:
+        """Let everything be as at the end of a tick, to be looked at."""
+        if self.open:
+            for stage in self._end:  # nobody across has to hear of it: else it was played at every tick
+                stage.before()
+            self.open = False
 
     def _play(self, stages: list[Ready]) -> Generator[str, None, str | None]:
         wrong: str | None = None
@@ -169,19 +179,21 @@ class Worker:
     def keep(self) -> None:
         """Remember how everything stands; what was recorded has been taken over."""
         self.recorder = Recorder(self.recorder.every)
-        self._memory = self.tick, [(array, array.copy()) for array in self._changing()]
+        self._memory = self.tick, self.open, [(array, array.copy()) for array in self._changing()]
 
     def go_back(self) -> None:
         """Stand as at the last `keep`, with nothing recorded since."""
-        self.piece.system.tick, arrays = self._memory
+        self.piece.system.tick, self.open, arrays = self._memory
         for array, before in arrays:
             array[...] = before
         self.recorder = Recorder(self.recorder.every)
 
     def _changing(self) -> list[Any]:
-        """All that a tick changes and the next one reads."""
-        watched, guards = self.piece.watched, self.piece.guards
+        """All that a tick changes and the next one reads, also where bodies have predicted already."""
+        watched, guards, elements = self.piece.watched, self.piece.guards, self.piece.system.elements
         found: list[Any] = [*changed_by_a_tick(self.piece.system)]
+        found += [elements.position, elements.velocity, elements.current_velocity]
+        found += [border.state for border in self.piece.hearing.values()]  # heard, and not yet taken in
         if watched is not None:
             found += [watched.seen, watched.before, watched.once, watched.twice]
         return found if guards is None else [*found, guards.side]

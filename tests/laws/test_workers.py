@@ -182,6 +182,7 @@ class ByParcel(Here):
 
     def give_back(self):
         for piece, worker in zip(self.pieces, self.workers, strict=True):
+            worker.settle()
             piece.take_state(unpacked(packed({}, worker.piece.state()))[1])
         super().give_back()
 
