@@ -17,11 +17,11 @@ from coordinator import protocol
 from coordinator.launchers import Launcher, Order
 from coordinator.protocol import effects
 from coordinator.protocol.journal import Called, Opened
+from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers.messages import Message, read, samples_from_arrays, written
 from coordinator.workers.piece import Piece
-from coordinator.workers.process import fingerprint
 from coordinator.workers.team import Stood
 from modular.errors import ModelError
 from modular.parcel import unpacked
@@ -171,7 +171,7 @@ class Away:
     def _states(self, *, back: bool) -> list[bytes]:
         for place in self.places.values():
             place.state = b""
-        self._until(lambda place: bool(place.state), "state?", {"back": back})
+        self._until(lambda place: bool(place.state), "state?", {"back": back, "tick": self._tick})
         return [place.state for place in self.places.values()]
 
     def _until(self, done: Callable[[Place], bool], word: str, data: dict[str, Any]) -> None:
@@ -241,9 +241,9 @@ class Away:
         if place is None or data.get("incarnation") != place.launched or not place.alive:
             self.mailbox.answer(identity, *written("quit"))
             return
-        if data["fingerprint"] != fingerprint():
+        if data["fingerprint"] != bits():
             self._failure = (
-                f"worker '{place.name}' has {data['fingerprint']}; here is {fingerprint()}. Install the same versions."
+                f"worker '{place.name}' has {data['fingerprint']}; here is {bits()}. Install the same versions."
             )
             return
         place.identity, place.pid = identity, data["pid"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from coordinator import protocol
 from coordinator.protocol import effects
-from coordinator.record.fingerprint import machine, versions
+from coordinator.record.fingerprint import bits
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
@@ -27,12 +27,6 @@ from modular.parcel import packed
 
 HUB = "coordinator"
 IDLE = 0.05  # longest nap [s]
-
-
-def fingerprint() -> str:
-    """What has to be the same for all workers, so that they give the same bits."""
-    kept = {name: value for name, value in {**versions(), **machine()}.items() if name != "system"}
-    return json.dumps(kept, sort_keys=True)
 
 
 class Process:
@@ -89,7 +83,7 @@ class Process:
             "here",
             {
                 "name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "address": self.mailbox.address,
-                "fingerprint": fingerprint(),
+                "fingerprint": bits(),
             },
         )  # fmt: skip
 
@@ -108,18 +102,18 @@ class Process:
             job.core.hear(message.parcel, now)
             self._perform(job)
         elif message.word == "samples?":
-            if job.worker.tick == data["tick"]:
+            if job.tick == data["tick"]:
                 found, arrays = samples_as_arrays(taken_by(job.worker.recorder))
-                self._say("samples", {"run": job.run, "tick": job.worker.tick}, packed(found, arrays))
+                self._say("samples", {"run": job.run, "tick": job.tick}, packed(found, arrays))
         elif message.word == "kept":
-            job.kept_at = data["tick"]
-            if job.worker.tick == job.kept_at:
-                job.worker.keep()
+            job.keep_at(data["tick"])
         elif message.word == "state?":
             if data["back"]:
-                job.worker.go_back()
-            else:
+                job.go_back()
+            elif job.tick == data["tick"]:
                 job.worker.settle()
+            else:
+                return
             self._say("state", {"run": job.run}, job.state())
         elif message.word == "stored":
             job.core.stored(data["step"])
