@@ -106,7 +106,7 @@ class Worker:
 
         And NOTHING at the end of each tick.
         """
-        system, recorder, clock = self.piece.system, self.recorder, self.piece.system.elements.clock
+        system, every, clock = self.piece.system, self.piece.every, self.piece.system.elements.clock
         self.stopped = None
         while system.tick < last and not self._breaks():
             clock[TIME] = (system.tick + 1.0) * self.piece.dt
@@ -118,7 +118,7 @@ class Worker:
                 return
             self.open = True
             system.tick += 1
-            due = system.tick % recorder.every == 0
+            due = system.tick % every == 0
             if due or self.piece.must_look:
                 yield from self._play(self._end)
                 self.open = False
@@ -128,7 +128,7 @@ class Worker:
             if due:
                 yield from self._play(self._shown)
                 self._look()
-                recorder.record(system)
+                self.recorder.record(system)
             if self._leaks_too_much():
                 return
             yield NOTHING
