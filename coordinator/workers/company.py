@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coordinator.couplings.coupling import Coupling
@@ -22,7 +23,7 @@ from coordinator.workers.partition import as_wanted, partition
 from coordinator.workers.places import Places
 from coordinator.workers.samples import absorb
 from coordinator.workers.stages import Stages
-from coordinator.workers.team import Here, Team
+from coordinator.workers.team import Here, Member, Team
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
@@ -42,10 +43,21 @@ class Company:
         self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent
+        self.failure = ""  # why the mechanism was lost with its workers
         self._ticks = GUESS
 
     def run(self, simulation: Simulation, last: int) -> bool:
         """A slice of ticks, to `last` at most; False where the next tick has to be taken in one piece."""
+        if self.failure:
+            raise ModelError(f"{self.failure} This run cannot go on; what was recorded is in `recorded`.")
+        try:
+            return self._run(simulation, last)
+        except ModelError as error:
+            if self._parts:
+                self.failure, self._parts = str(error), []
+            raise
+
+    def _run(self, simulation: Simulation, last: int) -> bool:
         system = simulation.lent_system
         if simulation.breakage.asked == system.tick or not self._lend(simulation):
             return False
@@ -64,6 +76,13 @@ class Company:
             self._ticks = min(max(GUESS, int(self.team.slice / max(pace, 1e-9))), 8 * self._ticks, MOST)
         return reach > first
 
+    def members(self) -> list[Member]:
+        """The workers with their bodies."""
+        return [
+            replace(member, bodies=tuple(bodies))
+            for member, bodies in zip(self.team.members(), self.bodies, strict=True)
+        ]
+
     def _lend(self, simulation: Simulation) -> bool:
         """Give every worker its piece, where it does not have it; False where a condition can only be asked in one piece."""
         if self._parts:
@@ -76,9 +95,8 @@ class Company:
         stages = stages_of(simulation.coupling, system, books=bool(leaks))
         self.bodies = with_newcomers(self.bodies, system)
         places = Places(system, self.bodies)
-        parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
-        self.team.begin([part.piece(stages, simulation, leaks, guards) for part in parts])
-        self._parts = parts
+        self._parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
+        self.team.begin([part.piece(stages, simulation, leaks, guards) for part in self._parts])
         return True
 
     def take_back(self, simulation: Simulation) -> None:
@@ -138,7 +156,7 @@ def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], 
 def team_for(names: Sequence[str], launcher: str | Launcher) -> Team:
     """Where the workers are: "here", in "processes" on this machine, or where a launcher starts them."""
     if launcher == "here":
-        return Here()
+        return Here(names)
     if launcher == "processes":
         return Away(names, Subprocess())
     if isinstance(launcher, str):
