@@ -110,7 +110,7 @@ class Simulation:
             self._build(project_velocities)
         self.schedule = Schedule(self.assembly.schedule, self.dt)
         if workers is not None:
-            self.company = company_for(self.assembly, workers, launcher)
+            self.company = company_for(self, workers, launcher)
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 

@@ -140,13 +140,12 @@ class Away:
 
     def members(self) -> list[Member]:
         """How the workers did."""
-        return [
-            Member(
-                place.name, (), place.pid, int(place.facts.get("ticks", 0)), place.facts.get("working", 0.0), place.facts.get("talking", 0.0),
-                place.facts.get("waiting", 0.0), place.facts.get("bytes", 0.0), place.launched - 1,
-            )
-            for place in self.places.values()
-        ]  # fmt: skip
+        found = []
+        for place in self.places.values():
+            facts = {name: place.facts.get(name, 0.0) for name in ("working", "talking", "waiting", "bytes_per_tick")}
+            ticks, replaced = int(place.facts.get("ticks", 0)), place.launched - 1
+            found.append(Member(place.name, (), place.pid, ticks, replaced=replaced, **facts))
+        return found
 
     def close(self) -> None:
         """Let the workers go."""

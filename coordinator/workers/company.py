@@ -7,10 +7,11 @@ simulation's, taken in one piece as always: so an event is the same code, and th
 
 from __future__ import annotations
 
+import logging
 import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
@@ -24,13 +25,14 @@ from coordinator.workers.places import Places
 from coordinator.workers.samples import absorb
 from coordinator.workers.stages import Stages
 from coordinator.workers.team import Here, Member, Team
-from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
+from modular.table import Table
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
+_log = logging.getLogger("modular")
 GUESS = 16  # ticks of the first slice, and of the shortest
 MOST = 100_000  # ticks of the longest
 
@@ -43,6 +45,7 @@ class Company:
         self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent
+        self._warned = False
         self.failure = ""  # why the mechanism was lost with its workers
         self._ticks = GUESS
 
@@ -89,6 +92,9 @@ class Company:
             return True
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
+            if not self._warned:
+                _log.warning("a condition of the model can only be asked in one piece; until it is over workers rest")
+                self._warned = True
             return False
         system = simulation.lent_system
         leaks = simulation.alarm.score(system)
@@ -139,8 +145,12 @@ def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
     return Stages.of(rounds, shown(system), books=books)
 
 
-def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], launcher: str | Launcher) -> Company:
+def company_for(
+    simulation: Simulation, workers: int | Mapping[str, Sequence[str]], launcher: str | Launcher
+) -> Company:
     """Workers as asked for: parts of the bodies, or so many that all have the same to do and few joints go across."""
+    assembly = simulation.assembly
+    check_divisible(simulation)
     if isinstance(workers, Mapping):
         wanted = as_wanted(workers, tuple(assembly.bodies))
     elif isinstance(workers, bool) or not isinstance(workers, int):
@@ -151,6 +161,19 @@ def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], 
     else:
         wanted = {f"worker{k}": part for k, part in enumerate(partition(assembly.graph, workers))}
     return Company(wanted, team_for(list(wanted), launcher))
+
+
+def check_divisible(simulation: Simulation) -> None:
+    """Refuse what can only be moved in one piece."""
+    system = simulation.lent_system
+    stages_of(simulation.coupling, system, books=False)
+    stacks: list[Any] = [*system.bodies, *system.joints, *system.forces]
+    for stack in stacks:
+        if not isinstance(stack, Table):
+            raise ModelError(
+                f"workers: '{stack.names[0]}' ({class_name(type(stack))}) is kept in one piece, in Python; derive its stack from "
+                "modular.stack.Stack, or run in one process."
+            )
 
 
 def team_for(names: Sequence[str], launcher: str | Launcher) -> Team:

@@ -124,7 +124,7 @@ class Process:
             else:
                 return
             facts = {"ticks": self._ticks, "working": self._working, "talking": self._talking}
-            sent = {"waiting": self._waiting, "bytes": self._sent / max(self._ticks, 1)}
+            sent = {"waiting": self._waiting, "bytes_per_tick": self._sent / max(self._ticks, 1)}
             self._say("state", {"run": job.run, **facts, **sent}, job.state())
         elif message.word == "stored":
             job.core.stored(data["step"])
