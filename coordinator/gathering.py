@@ -98,7 +98,7 @@ def _hold_points(system: System, form: JointForm, members: list[tuple[str, Joint
     stack = system.joint_stack(form, "")
     taken = stack.add_rows([name for name, _ in members])
     stack.first[taken], stack.second[taken] = rows
-    _settle_in(system, stack, members, *(row.tolist() for row in rows))
+    _settle_in(system, stack, members)
     system.version += 1
     return True
 
@@ -134,17 +134,13 @@ def _take_hold(sides: list[Ports], elements: list[Indices]) -> None:
         stack.attach_many(rows, shown, weights)
 
 
-def _settle_in(
-    system: System, stack: Joints, members: list[tuple[str, JointEdge]], first: list[int], second: list[int]
-) -> None:
+def _settle_in(system: System, stack: Joints, members: list[tuple[str, JointEdge]]) -> None:
     homes, uses = system.joint_home, system.uses
-    for (name, edge), *starts in zip(members, first, second, strict=True):
-        a, b = edge.first.body, edge.second.body
-        homes[name] = JointHome(stack, None, (a, b), (starts[0], starts[1]))
-        if a != GROUND:
-            uses[a].append(name)
-        if b != GROUND:
-            uses[b].append(name)
+    for name, edge in members:
+        homes[name] = JointHome(name, stack, edge)
+        for port in (edge.first, edge.second):
+            if port.body != GROUND:
+                uses[port.body] += (name,)
 
 
 @contextmanager

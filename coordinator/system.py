@@ -31,13 +31,24 @@ TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of s
 
 @dataclass(slots=True)
 class JointHome:
-    """Where a joint lives: its stack and the element rows of its sides."""
+    """Where a joint lives: its stack, which knows the element rows of its sides."""
 
+    name: str
     stack: Joints
-    attachment: Attachment | None  # None: the points of its two ports (`System.attachment_of`)
-    owners: tuple[str, str]
-    starts: tuple[int, int]
+    edge: JointEdge
+    attachment: Attachment | None = None  # None: the points of its two ports (`System.attachment_of`)
     again: bool = False  # cut at the instant at which it was made, and so the same joint
+
+    @property
+    def owners(self) -> tuple[str, str]:
+        """The bodies at its sides, or the ground."""
+        return self.edge.first.body, self.edge.second.body
+
+    @property
+    def starts(self) -> tuple[int, int]:
+        """First element rows of its sides."""
+        row = self.stack.row[self.name]
+        return int(self.stack.first[row]), int(self.stack.second[row])
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -69,7 +80,7 @@ class System:
         self.masses: dict[str, float] = {}
         self.joint_home: dict[str, JointHome] = {}
         self.force_home: dict[str, ForceHome] = {}
-        self.uses: dict[str, list[str]] = {}  # joints and forces on each body
+        self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
         self._just_cut: list[
             tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
@@ -130,7 +141,7 @@ class System:
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
         """Remember where bodies that were taken in live, in the order of the model."""
         self.body_home.update({name: homes[name] for name in bodies})
-        self.uses.update({name: [] for name in bodies})
+        self.uses.update(dict.fromkeys(bodies, ()))
         self.masses.update({name: body.total_mass for name, body in bodies.items()})
         self.version += 1
 
@@ -175,7 +186,7 @@ class System:
         stack.marker[row] = attachment.marker
         if old is not None:
             stack.preload[row] = old[1]
-        home = JointHome(stack, attachment, (first.owner, second.owner), starts, old is not None)
+        home = JointHome(name, stack, edge, attachment, old is not None)
         self.joint_home[name] = home
         self._use(name, home.owners)
         if name in self.closed:
@@ -388,11 +399,11 @@ class System:
     def _use(self, name: str, owners: Sequence[str]) -> None:
         for owner in owners:
             if owner != GROUND:
-                self.uses[owner].append(name)
+                self.uses[owner] += (name,)
 
     def _let_go(self, name: str, owner: str, start: int, count: int) -> None:
         if owner != GROUND:
-            self.uses[owner].remove(name)
+            self.uses[owner] = tuple(use for use in self.uses[owner] if use != name)
             for k in range(count):
                 self.body_home[owner].detach(owner, start + k)
         self.elements.release(start, count)

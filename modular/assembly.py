@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import networkx as nx
@@ -113,7 +114,7 @@ class Assembly:
             ]
         if problems:
             raise ModelError("\n".join(problems))
-        self.bodies[name] = body
+        self.bodies[intern(str(name))] = body
 
     def join(
         self,
