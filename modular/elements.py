@@ -8,6 +8,8 @@ only these rows would ever cross a process boundary.
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 import numpy.typing as npt
 
@@ -68,6 +70,12 @@ class Elements(Table):
         """Unfold what is about to be written: bodies and joints ask and answer only while stiffness is being chosen."""
         if verb in ASKING and len(self.load) < self._capacity:
             self.unfold(*ASKED)
+
+    def chosen(self, rows: Any) -> Self:
+        """A table of its own with copies of some rows; row 0 must be the first of them."""
+        made = super().chosen(rows)
+        made._used, made._free = len(rows), {}
+        return made
 
     @property
     def count(self) -> int:

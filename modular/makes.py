@@ -12,6 +12,7 @@ Whether two components share a make changes no bit of any result.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,6 +54,13 @@ class MadeStack(Stack):
         self._users[make] -= 1
         if not self._users[make]:
             self._vacant.append(make)
+
+    def chosen(self, rows: Any) -> Self:
+        """A stack of its own, with copies of some rows in the order asked for; all makes go with it."""
+        made = super().chosen(rows)
+        made._users = np.bincount(made.make, minlength=len(self._users))
+        made._vacant = np.flatnonzero(made._users == 0).tolist()
+        return made
 
     def each(self, column: str) -> Array:
         """A common column with a row for every component."""

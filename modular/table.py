@@ -7,7 +7,7 @@ so one driver can call the loops of all classes, also of those that it has never
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,6 +24,8 @@ SPARE = 4  # numbers behind the last row: four rows are read four numbers at a t
 
 class Table:
     """Columns with names, and the compiled loops that work on them; a subclass declares both once."""
+
+    pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -97,14 +99,9 @@ class Table:
         self.__dict__.update(state)
         self._sheet, self._view = self._sheet.copy(), None
         self.sheet = self._sheet.ctypes.data
-        for name in (*self._columns, *self._common):
+        for name in self._columns:
             self._place(name, spared(getattr(self, name)))
-        for name in self._alike:
-            self._place(name, repeated(getattr(self, name)[0], self._capacity))
-        for place, (name, *_) in enumerate(self._fields):
-            if name in self._shared:
-                self.__dict__[name] = array = spared(self.__dict__[name])
-                self._sheet[2 * place] = array.ctypes.data
+        self._part_from_others()
 
     def _declare(self, name: str, rows: bool, dtype: Any, shape: tuple[int, ...]) -> None:
         assert len(self._fields) < FIELDS
@@ -154,6 +151,42 @@ class Table:
         new = fresh((len(old), width, *old.shape[2:]), old.dtype)
         new[:, : old.shape[1]] = old
         self._place(name, new)
+
+    def chosen(self, rows: Any) -> Self:
+        """A table of its own, with copies of some rows in the order asked for; folded columns stay folded."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.loops, made._sheet, made._capacity = dict(self.loops), self._sheet.copy(), len(rows)
+        made.sheet = made._sheet.ctypes.data
+        for name in self._columns:
+            array = getattr(self, name)
+            made._place(name, spared(array[rows] if len(array) >= self._capacity else array))
+        made._part_from_others()
+        return made
+
+    def put_back(self, rows: Any, part: Table, theirs: Any = slice(None)) -> None:
+        """Take over rows of a table that was chosen from this one; where elements lie here stays as it is."""
+        for name in self._columns:
+            array, found = getattr(self, name), getattr(part, name)
+            if name not in self.pointing and len(array) >= self._capacity and len(found) >= part._capacity:
+                array[rows] = found[theirs]
+
+    def renumber(self, numbers: Any) -> None:
+        """Elements have other rows now: `numbers` says which."""
+        for name in self.pointing:
+            array = getattr(self, name)
+            array[...] = numbers[array]
+
+    def _part_from_others(self) -> None:
+        """What components of a copy share is its own."""
+        for name in self._common:
+            self._place(name, spared(getattr(self, name)))
+        for name in self._alike:
+            self._place(name, repeated(getattr(self, name)[0], self._capacity))
+        for place, (name, *_) in enumerate(self._fields):
+            if name in self._shared:
+                self.__dict__[name] = array = spared(self.__dict__[name])
+                self._sheet[2 * place] = array.ctypes.data
 
     def look_at(self, table: Table, row: int) -> None:
         """Be a view of one row of another table of the same class: the same arrays, with a sheet of its own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 class NaturalBodies(MadeStack):
     """Bodies with e elements in d dimensions; arrays have one row per body, or one per make (modular/makes.py)."""
 
+    pointing = ("attached",)
     q: Array  # corrected positions of the elements [m], [-], (n, e, d)
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
@@ -132,6 +133,12 @@ class NaturalBodies(MadeStack):
         """Let a body go; the others do not notice."""
         self.remove_row(name)
         del self.bodies[name]
+
+    def chosen(self, rows: Any) -> Self:
+        """A stack of its own, with copies of some rows in the order asked for."""
+        made = super().chosen(rows)
+        made.bodies = {name: self.bodies[name] for name in made.names}
+        return made
 
     def one(self, name: str) -> NaturalBodies:
         """The same stack narrowed to one row: its arrays are views, so both are one state."""
