@@ -7,7 +7,7 @@ component but the touched ones notices.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 from typing import Any, TypeVar, cast
@@ -42,7 +42,7 @@ class JointHome:
     @property
     def owners(self) -> tuple[str, str]:
         """The bodies at its sides, or the ground."""
-        return self.edge.first.body, self.edge.second.body
+        return self.edge.first_body, self.edge.second_body
 
     @property
     def starts(self) -> tuple[int, int]:
@@ -54,6 +54,45 @@ class JointHome:
     def counts(self) -> tuple[int, int]:
         """Elements that it reads on either side."""
         return self.stack.form.first, self.stack.form.second
+
+
+class JointHomes(Mapping[str, JointHome]):
+    """Where every joint lives, in the order in which they were made; of a plain one it is worked out when asked for."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._known: dict[str, JointHome | JointEdge] = {}
+
+    def __getitem__(self, name: str) -> JointHome:
+        found = self._known[name]
+        if isinstance(found, JointHome):
+            return found
+        form = found.joint.points(len(self._system.gravity))
+        assert form is not None
+        return JointHome(name, self._system.joint_stacks[form], found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def enter(self, home: JointHome) -> None:
+        """A joint that was made one by one."""
+        self._known[home.name] = home
+
+    def enter_plain(self, edges: Iterable[tuple[str, JointEdge]]) -> None:
+        """Joints that need two ports as they are (`Joint.points`)."""
+        self._known.update(edges)
+
+    def leave(self, name: str) -> JointHome:
+        """A joint is cut."""
+        home = self[name]
+        del self._known[name]
+        return home
 
 
 @dataclass(slots=True)
@@ -78,7 +117,7 @@ class System:
         self.force_stacks: dict[Hashable, Forces] = {}
         self.body_home: dict[str, Bodies] = {}
         self.masses: dict[str, float] = {}
-        self.joint_home: dict[str, JointHome] = {}
+        self.joint_home = JointHomes(self)
         self.force_home: dict[str, ForceHome] = {}
         self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
@@ -187,7 +226,7 @@ class System:
         if old is not None:
             stack.preload[row] = old[1]
         home = JointHome(name, stack, edge, attachment, old is not None)
-        self.joint_home[name] = home
+        self.joint_home.enter(home)
         self._use(name, home.owners)
         if name in self.closed:
             stack.ledger[row] = self.closed.pop(name)
@@ -259,7 +298,7 @@ class System:
 
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
-        home = self.joint_home.pop(name)
+        home = self.joint_home.leave(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
         form = home.stack.form
         preload = home.stack.preload[home.stack.row[name]].copy()
@@ -338,6 +377,10 @@ class System:
         self.elements.prepare("tighten")
         for bodies in self.bodies_as(GivesCompliance):
             bodies.tighten(self.elements)
+
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """What those who read a run need to know of every joint."""
+        return {name: joints.form.facts for joints in self.joints for name in joints.names}
 
     def time(self, dt: float) -> float:
         """Where the components stand [s]."""
