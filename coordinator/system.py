@@ -380,7 +380,11 @@ class System:
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
-        return {name: joints.form.facts for joints in self.joints for name in joints.names}
+        found: dict[str, dict[str, Any]] = {}
+        for joints in self.joints:
+            facts = dict(joints.form.facts)
+            found.update(dict.fromkeys(joints.names, facts))
+        return found
 
     def time(self, dt: float) -> float:
         """Where the components stand [s]."""

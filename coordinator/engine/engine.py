@@ -40,7 +40,7 @@ Programs = tuple[Indices, Indices, Indices, Indices]  # begin, first, again, end
 GUESS = 1e-6  # of the time that a component takes per tick, before it has been seen [s]
 AGAIN = 64  # slices after which other sizes of crew are tried again
 SLICE = 0.03  # how long one call may take before Python looks after interrupts and progress [s]
-AT_ONCE = 20  # ticks that it takes at least: its first and its last one cost more than those between
+AT_ONCE = 25  # ticks that it takes at least: its first and its last one cost more than those between
 
 _log = logging.getLogger("modular")
 
