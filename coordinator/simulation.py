@@ -28,6 +28,7 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.workers.company import Company, parts_for
+from coordinator.workers.team import Here
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
@@ -105,7 +106,7 @@ class Simulation:
             self._build(project_velocities)
         self.schedule = Schedule(self.assembly.schedule, self.dt)
         if workers is not None:
-            self.company = Company(parts_for(self.assembly, workers))
+            self.company = Company(parts_for(self.assembly, workers), Here())
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 

@@ -11,17 +11,20 @@ Whether two components share a make changes no bit of any result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from modular.elements import Array, Indices
 from modular.stack import Stack
+from modular.table import spared
 
 
 class MadeStack(Stack):
     """A stack with columns that have one row per make (`Table.common`)."""
+
+    constant: ClassVar[tuple[str, ...]] = ("make",)
 
     make: Indices  # of each component: its row in the common columns
 
@@ -56,11 +59,19 @@ class MadeStack(Stack):
             self._vacant.append(make)
 
     def chosen(self, rows: Any) -> Self:
-        """A stack of its own, with copies of some rows in the order asked for; all makes go with it."""
+        """A stack of its own, with copies of some rows and of what they have in common."""
         made = super().chosen(rows)
-        made._users = np.bincount(made.make, minlength=len(self._users))
-        made._vacant = np.flatnonzero(made._users == 0).tolist()
+        makes, made.make[:] = np.unique(made.make, return_inverse=True)
+        for name in self._common:
+            made._place(name, spared(getattr(self, name)[makes]))
+        made._users, made._vacant = np.bincount(made.make, minlength=len(makes)), []
         return made
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Names, and how many components there are of each make."""
+        super().recall(details)
+        self._users = np.bincount(self.make[: self.count], minlength=len(getattr(self, self._common[0])))
+        self._vacant = np.flatnonzero(self._users == 0).tolist()
 
     def each(self, column: str) -> Array:
         """A common column with a row for every component."""

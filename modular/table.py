@@ -7,6 +7,7 @@ so one driver can call the loops of all classes, also of those that it has never
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FIELDS = 40  # most that a table can have
 OURS: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
+COLUMN, COMMON, ALIKE, FIXED = "column", "common", "alike", "fixed"  # kinds of fields
 SPARE = 4  # numbers behind the last row: four rows are read four numbers at a time
 
 
@@ -26,6 +28,7 @@ class Table:
     """Columns with names, and the compiled loops that work on them; a subclass declares both once."""
 
     pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
+    constant: ClassVar[tuple[str, ...]] = ()  # columns that no loop writes to
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -99,7 +102,7 @@ class Table:
         self.__dict__.update(state)
         self._sheet, self._view = self._sheet.copy(), None
         self.sheet = self._sheet.ctypes.data
-        for name in self._columns:
+        for name in (*self._columns, *self._common):
             self._place(name, spared(getattr(self, name)))
         self._part_from_others()
 
@@ -161,15 +164,22 @@ class Table:
         for name in self._columns:
             array = getattr(self, name)
             made._place(name, spared(array[rows] if len(array) >= self._capacity else array))
+        for name in self._common:
+            made._place(name, spared(getattr(self, name)))
         made._part_from_others()
         return made
 
+    def changing(self) -> list[str]:
+        """Columns that loops may write to, and that are not folded."""
+        still = {*self.pointing, *self.constant}
+        return [name for name in self._columns if name not in still and len(getattr(self, name)) >= self._capacity]
+
     def put_back(self, rows: Any, part: Table, theirs: Any = slice(None)) -> None:
         """Take over rows of a table that was chosen from this one; where elements lie here stays as it is."""
-        for name in self._columns:
-            array, found = getattr(self, name), getattr(part, name)
-            if name not in self.pointing and len(array) >= self._capacity and len(found) >= part._capacity:
-                array[rows] = found[theirs]
+        there = part.changing()
+        for name in self.changing():
+            if name in there:
+                getattr(self, name)[rows] = getattr(part, name)[theirs]
 
     def renumber(self, numbers: Any) -> None:
         """Elements have other rows now: `numbers` says which."""
@@ -178,15 +188,46 @@ class Table:
             array[...] = numbers[array]
 
     def _part_from_others(self) -> None:
-        """What components of a copy share is its own."""
-        for name in self._common:
-            self._place(name, spared(getattr(self, name)))
+        """What all components of a copy share is its own."""
         for name in self._alike:
             self._place(name, repeated(getattr(self, name)[0], self._capacity))
         for place, (name, *_) in enumerate(self._fields):
             if name in self._shared:
                 self.__dict__[name] = array = spared(self.__dict__[name])
                 self._sheet[2 * place] = array.ctypes.data
+
+    # --- as data (modular/tables_as_data.py) -------------------------------------------------------------------------
+
+    @property
+    def capacity(self) -> int:
+        """Rows that there is room for."""
+        return self._capacity
+
+    def fields(self) -> Iterator[tuple[str, str, str, tuple[int, ...]]]:
+        """Name, kind, type of numbers and shape of everything that loops see, in their order; 0: a size that may grow."""
+        kinds = dict.fromkeys(self._columns, COLUMN) | dict.fromkeys(self._common, COMMON)
+        kinds |= dict.fromkeys(self._alike, ALIKE) | dict.fromkeys(self._shared, FIXED)
+        for name, _, dtype, shape in self._fields:
+            yield name, kinds[name], dtype, shape
+
+    def take_field(self, name: str, kind: str, dtype: str, shape: Sequence[int], array: Any) -> None:
+        """Declare the next field, with its numbers; a column without any is folded."""
+        if kind == FIXED:
+            self.fixed(name, *shape)
+            setattr(self, name, array)
+            return
+        {COLUMN: self._columns, COMMON: self._common, ALIKE: self._alike}[kind].append(name)
+        self._declare(name, True, dtype, tuple(shape))
+        if array is None:
+            array = fresh((0, *shape), dtype)
+        self._place(name, repeated(array[0], self._capacity) if kind == ALIKE else spared(array))
+
+    def details(self) -> dict[str, Any]:
+        """What a class keeps beside its columns, as data."""
+        return {}
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep it again, in a table whose columns are there already and whose `__init__` was not called."""
 
     def look_at(self, table: Table, row: int) -> None:
         """Be a view of one row of another table of the same class: the same arrays, with a sheet of its own."""
