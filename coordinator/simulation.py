@@ -87,7 +87,7 @@ class Simulation:
         self.coupling: Coupling = Penalty() if coupling is None else coupling
         self.assembly = assembly.copy()
         self.company: Company | None = None
-        self.lent_system = System(self.assembly.gravity, grouped=grouped)
+        self.lent_system = System(self.assembly.gravity, self.assembly.bodies, grouped=grouped)
         self.recorder = Recorder(int(record_every))
         self.breakage = Breakage(self.dt, self.assembly.dimension)
         self.alarm = Alarm(leak_limit)

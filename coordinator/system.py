@@ -108,7 +108,7 @@ class ForceHome:
 class System:
     """The running components."""
 
-    def __init__(self, gravity: Array, *, grouped: bool = True) -> None:
+    def __init__(self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True) -> None:
         self.gravity = gravity
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.elements = Elements(len(gravity))
@@ -116,7 +116,7 @@ class System:
         self.joint_stacks: dict[Hashable, Joints] = {}
         self.force_stacks: dict[Hashable, Forces] = {}
         self.body_home: dict[str, Bodies] = {}
-        self.masses: dict[str, float] = {}
+        self.described: Mapping[str, Body] = {} if described is None else described  # the bodies that are here
         self.joint_home = JointHomes(self)
         self.force_home: dict[str, ForceHome] = {}
         self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body
@@ -181,13 +181,12 @@ class System:
         """Remember where bodies that were taken in live, in the order of the model."""
         self.body_home.update({name: homes[name] for name in bodies})
         self.uses.update(dict.fromkeys(bodies, ()))
-        self.masses.update({name: body.total_mass for name, body in bodies.items()})
         self.version += 1
 
     def remove_body(self, name: str) -> None:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
-        del self.uses[name], self.masses[name]
+        del self.uses[name]
         self._just_cut = [entry for entry in self._just_cut if name not in (entry[1].first.body, entry[1].second.body)]
         self.body_stacks = {key: stack for key, stack in self.body_stacks.items() if stack.names}
         self.version += 1
