@@ -152,6 +152,11 @@ class Coordinator:
                 self._out.append(End(seat.name, seat.incarnation))
         self._out.append(Ended(reason, bool(reason)))
 
+    @property
+    def slowest(self) -> int:
+        """Steps that every worker is known to have done."""
+        return min(one.step for one in self._standing.values())
+
     def standing(self, now: float) -> list[str]:
         """How every worker stands, one line each, the slowest first."""
         order = sorted(self._standing.items(), key=lambda item: item[1].step)

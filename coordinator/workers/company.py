@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
+from coordinator.launchers import Launcher, Subprocess
 from coordinator.system import System
+from coordinator.workers.away import Away
 from coordinator.workers.part import Part
 from coordinator.workers.partition import as_wanted, partition
 from coordinator.workers.places import Places
 from coordinator.workers.samples import absorb
 from coordinator.workers.stages import Stages
-from coordinator.workers.team import Team
+from coordinator.workers.team import Here, Team
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
@@ -28,15 +30,16 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-SLICE = 0.03  # how long a slice should take [s]
-GUESS = 16  # ticks of the first
+GUESS = 16  # ticks of the first slice, and of the shortest
+MOST = 100_000  # ticks of the longest
 
 
 class Company:
     """Who moves which bodies, and where the mechanism is."""
 
-    def __init__(self, parts: Sequence[Sequence[str]], team: Team) -> None:
-        self.bodies = [list(part) for part in parts]
+    def __init__(self, parts: Mapping[str, Sequence[str]], team: Team) -> None:
+        self.names = list(parts)
+        self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent
         self._ticks = GUESS
@@ -58,7 +61,7 @@ class Company:
         absorb(simulation.recorder, system, self._parts, self.team.samples())
         if reach > first:
             pace = (clock.perf_counter() - started) / (reach - first)
-            self._ticks = max(1, int(SLICE / max(pace, 1e-9)))
+            self._ticks = min(max(GUESS, int(self.team.slice / max(pace, 1e-9))), 8 * self._ticks, MOST)
         return reach > first
 
     def _lend(self, simulation: Simulation) -> bool:
@@ -118,13 +121,28 @@ def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
     return Stages.of(rounds, shown(system), books=books)
 
 
-def parts_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """The bodies of each worker: as wanted, or so that all have the same to do and few joints go across."""
+def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], launcher: str | Launcher) -> Company:
+    """Workers as asked for: parts of the bodies, or so many that all have the same to do and few joints go across."""
     if isinstance(workers, Mapping):
-        return list(as_wanted(workers, tuple(assembly.bodies)).values())
-    if isinstance(workers, bool) or not isinstance(workers, int):
+        wanted = as_wanted(workers, tuple(assembly.bodies))
+    elif isinstance(workers, bool) or not isinstance(workers, int):
         raise ModelError(
             f"Simulation: workers = {workers!r}; give a number of workers, or the names of the bodies of each, as in "
             "{'left': ['rod0', 'rod1'], 'right': ['rod2']}."
         )
-    return partition(assembly.graph, workers)
+    else:
+        wanted = {f"worker{k}": part for k, part in enumerate(partition(assembly.graph, workers))}
+    return Company(wanted, team_for(list(wanted), launcher))
+
+
+def team_for(names: Sequence[str], launcher: str | Launcher) -> Team:
+    """Where the workers are: "here", in "processes" on this machine, or where a launcher starts them."""
+    if launcher == "here":
+        return Here()
+    if launcher == "processes":
+        return Away(names, Subprocess())
+    if isinstance(launcher, str):
+        raise ModelError(
+            f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a launcher of coordinator.launchers."
+        )
+    return Away(names, launcher)

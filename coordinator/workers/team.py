@@ -22,6 +22,8 @@ class Stood:
 class Team(Protocol):
     """Workers that move pieces of one mechanism in step."""
 
+    slice: float  # how long they should be left alone [s]
+
     def begin(self, pieces: Sequence[Piece]) -> None:
         """Take pieces over; from now on only the workers know how they stand."""
 
@@ -43,6 +45,8 @@ class Team(Protocol):
 
 class Here:
     """Workers in this process, one after the other; nothing is copied."""
+
+    slice = 0.03
 
     def __init__(self) -> None:
         self.workers: list[Worker] = []

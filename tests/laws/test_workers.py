@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-import coordinator.simulation
+import coordinator.workers.company
 import scenarios
 from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
@@ -21,7 +21,7 @@ def same(model, dt, until, workers, *settings, by_hand=lambda simulation: None, 
     """Run it both ways, with a change by hand in the middle; the run."""
     runs = []
     for company in (None, workers):
-        with Simulation(model(), dt, *settings, workers=company, **more) as simulation:
+        with Simulation(model(), dt, *settings, workers=company, launcher="here", **more) as simulation:
             simulation.run(round(0.5 * until / dt) * dt)
             by_hand(simulation)
             runs.append(simulation.run(until))
@@ -141,7 +141,7 @@ def test_conditions_come_true_at_the_same_instants(every, team):
 def test_a_run_that_diverges_stops_at_the_same_tick_and_names_the_same_body(team):
     ends = []
     for workers in (None, 4):
-        settings = {"record_every": 3, "workers": workers}
+        settings = {"record_every": 3, "workers": workers, "launcher": "here"}
         with Simulation(scenarios.load("chain", bodies=12), 1e-3, Penalty(rule=Shannon(delta=0.3)), **settings) as run:
             with pytest.raises(Diverged) as caught:
                 run.run(1.0)
@@ -170,7 +170,7 @@ def test_what_workers_cannot_do_is_refused_by_name():
     from coordinator import Centralized
 
     with pytest.raises(ModelError, match="Centralized"):
-        Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2).run(0.01)
+        Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2, launcher="here").run(0.01)
 
 
 class ByParcel(Here):
@@ -189,4 +189,4 @@ class ByParcel(Here):
 
 @pytest.fixture(params=[Here, ByParcel])
 def team(request, monkeypatch):
-    monkeypatch.setattr(coordinator.simulation, "Here", request.param)
+    monkeypatch.setattr(coordinator.workers.company, "Here", request.param)
