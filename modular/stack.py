@@ -12,6 +12,14 @@ from typing import Any, Self
 
 from modular.table import Table
 
+_known: list[int] = []
+
+
+def _numbers(first: int, last: int) -> list[int]:
+    """Whole numbers, as objects that all stacks of this process share: one of its own for every row would be 32 bytes."""
+    _known.extend(range(len(_known), last))
+    return _known[first:last]
+
 
 class Stack(Table):
     """Rows with names."""
@@ -41,7 +49,7 @@ class Stack(Table):
         for column in self._columns:
             getattr(self, column)[first:last] = 0
         self.names += names
-        self.row.update(zip(names, range(first, last), strict=True))
+        self.row.update(zip(names, _numbers(first, last), strict=True))
         return slice(first, last)
 
     def remove_row(self, name: str) -> None:
