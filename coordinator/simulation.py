@@ -29,6 +29,7 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.workers.company import Company, company_for
+from coordinator.workers.team import Member
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
@@ -51,7 +52,9 @@ class Simulation:
     `record_every`: ticks between two samples. `project_velocities`: let initial velocities that violate a joint be
     corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and log an
     alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
-    results are the same bits for any number.
+    results are the same bits for any number. `workers`: a number of processes that move a part of the bodies each, or the
+    bodies of each by its name; the same bits again. `launcher`: where those processes are, "processes" on this machine, or
+    "here", one after the other in this one.
     """
 
     def __init__(
@@ -107,7 +110,7 @@ class Simulation:
             self._build(project_velocities)
         self.schedule = Schedule(self.assembly.schedule, self.dt)
         if workers is not None:
-            self.company = company_for(self.assembly, workers, launcher)
+            self.company = company_for(self, workers, launcher)
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
@@ -342,6 +345,11 @@ class Simulation:
                 "evaluations": float(self.system.evaluations),
             },
         )
+
+    @property
+    def workers(self) -> list[Member]:
+        """Who moves which bodies, in which process, and how they did; nobody where all is moved here in one piece."""
+        return [] if self.company is None else self.company.members()
 
     @property
     def margins(self) -> dict[str, float]:

@@ -38,6 +38,11 @@ class Job:
         self._kind, self._stage = NOTHING, 0
         self._missing: set[int] = set()  # neighbours that have to be heard first
 
+    @property
+    def tick(self) -> int:
+        """Where it stands, all being said and recorded."""
+        return self.base + self.core.step
+
     def go_on(self, now: float) -> str:
         """Go on to the end of a tick, or until somebody has to be heard first."""
         while True:
@@ -82,10 +87,22 @@ class Job:
     def _finish(self, now: float) -> None:
         """A tick is over."""
         self._stage = 0
-        if self.worker.tick == self.kept_at:
+        due = self.core.finish(now)
+        if self.tick == self.kept_at:
             self.worker.keep()
-        if self.core.finish(now):
+        if due:
             self.core.checkpoint(self.state())
+
+    def keep_at(self, tick: int) -> None:
+        """Samples up to a tick have arrived at the coordinator; one that took another's place may still have to come there."""
+        self.kept_at = tick
+        if self.tick == tick:
+            self.worker.keep()
+
+    def go_back(self) -> None:
+        """Stand as at the last `keep`; this run is over then."""
+        self._ticking, self._missing = iter(()), set()
+        self.worker.go_back()
 
     # --- how it stands ---------------------------------------------------------------------------------------------------
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from coordinator import protocol
 from coordinator.protocol import effects
-from coordinator.record.fingerprint import machine, versions
+from coordinator.record.fingerprint import bits
 from coordinator.transports.zeromq import Mailbox
-from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
+from coordinator.workers.job import NEIGHBOUR, NOBODY, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import taken_by
@@ -27,12 +27,6 @@ from modular.parcel import packed
 
 HUB = "coordinator"
 IDLE = 0.05  # longest nap [s]
-
-
-def fingerprint() -> str:
-    """What has to be the same for all workers, so that they give the same bits."""
-    kept = {name: value for name, value in {**versions(), **machine()}.items() if name != "system"}
-    return json.dumps(kept, sort_keys=True)
 
 
 class Process:
@@ -45,6 +39,8 @@ class Process:
         self.job: Job | None = None
         self.over = False
         self._piece: Piece | None = None
+        self._ticks, self._sent = 0, 0  # bytes
+        self._working = self._talking = self._waiting = 0.0  # [s]
         self._greeted = False
         self._greet_at = 0.0
 
@@ -71,15 +67,22 @@ class Process:
         if job is None:
             self.mailbox.wait(IDLE)
             return
+        worked = job.worker.working
         waits_for = job.go_on(now)
+        self._ticks += waits_for == NOBODY
         if job.worker.stopped is not None and not job.told:
             job.told = True
             self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped})
         if now >= job.core.next_wake():
             job.core.wake(now)
         self._perform(job)
-        if waits_for in (NEIGHBOUR, COORDINATOR):
+        done = time.monotonic()
+        self._working += job.worker.working - worked
+        self._talking += done - now - (job.worker.working - worked)
+        if waits_for != NOBODY:
             self.mailbox.wait(min(IDLE, job.core.next_wake() - now))
+        if waits_for == NEIGHBOUR:
+            self._waiting += time.monotonic() - done
 
     def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
         self.mailbox.send(HUB, *written(word, data, parcel))
@@ -89,7 +92,7 @@ class Process:
             "here",
             {
                 "name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "address": self.mailbox.address,
-                "fingerprint": fingerprint(),
+                "fingerprint": bits(),
             },
         )  # fmt: skip
 
@@ -108,19 +111,21 @@ class Process:
             job.core.hear(message.parcel, now)
             self._perform(job)
         elif message.word == "samples?":
-            if job.worker.tick == data["tick"]:
+            if job.tick == data["tick"]:
                 found, arrays = samples_as_arrays(taken_by(job.worker.recorder))
-                self._say("samples", {"run": job.run, "tick": job.worker.tick}, packed(found, arrays))
+                self._say("samples", {"run": job.run, "tick": job.tick}, packed(found, arrays))
         elif message.word == "kept":
-            job.kept_at = data["tick"]
-            if job.worker.tick == job.kept_at:
-                job.worker.keep()
+            job.keep_at(data["tick"])
         elif message.word == "state?":
             if data["back"]:
-                job.worker.go_back()
-            else:
+                job.go_back()
+            elif job.tick == data["tick"]:
                 job.worker.settle()
-            self._say("state", {"run": job.run}, job.state())
+            else:
+                return
+            facts = {"ticks": self._ticks, "working": self._working, "talking": self._talking}
+            sent = {"waiting": self._waiting, "bytes_per_tick": self._sent / max(self._ticks, 1)}
+            self._say("state", {"run": job.run, **facts, **sent}, job.state())
         elif message.word == "stored":
             job.core.stored(data["step"])
             self._perform(job)
@@ -136,8 +141,12 @@ class Process:
         data = message.data
         if self.job is not None and self.job.run == data["run"]:
             return
-        if message.parcel:
-            self._piece = Piece.from_parcel(message.parcel)
+        try:
+            if message.parcel:
+                self._piece = Piece.from_parcel(message.parcel)
+        except ModelError as error:
+            self._say("refused", {"run": data["run"], "why": str(error)})
+            return
         if self._piece is None:
             return
         hello = protocol.Hello(
@@ -148,6 +157,7 @@ class Process:
             self.job.take_state(message.second)
 
     def _post(self, name: str, frame: bytes) -> None:
+        self._sent += len(frame)
         self.mailbox.send(name, frame)
 
     def _perform(self, job: Job) -> None:
@@ -175,16 +185,24 @@ class Process:
                     print(effect.reason, file=sys.stderr, flush=True)
 
 
+def first_line() -> bytes:
+    """Of the standard input, and not a byte more."""
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(0, 1)):
+        line += byte
+    return line
+
+
 def _end_with_parent() -> None:
     """Wait for the end of the standard input, which is that of the parent."""
-    while sys.stdin.buffer.read(4096):
+    while os.read(0, 4096):
         pass
     os._exit(0)
 
 
 def main() -> None:
     """Serve the coordinator that the first line of the standard input tells of."""
-    told = json.loads(sys.stdin.buffer.readline())
+    told = json.loads(first_line())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         Process(told).serve()
