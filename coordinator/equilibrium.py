@@ -67,7 +67,7 @@ def _new_rows(region: Region, joints: Joints) -> Indices:
     rows = np.arange(joints.count)[region.rows(joints)]
     fresh = rows[joints.fresh[rows] == 1]
     homes = region.system.joint_home
-    return np.array([row for row in fresh.tolist() if not homes[joints.names[row]].again], np.int64)
+    return np.array([row for row in fresh.tolist() if not homes.again(joints.names[row])], np.int64)
 
 
 class Trial:
