@@ -219,7 +219,7 @@ class Simulation:
         free = self.schedule.next_tick(last)
         if self.tick < free and self.company is not None:
             if self.company.run(self, free):
-                if self.alarm.limit is not None:
+                if self.company.stopped:
                     self.ring()
                 return
         elif self.tick < free:

@@ -195,7 +195,8 @@ class Away:
                     if not done(place):
                         self._tell(place, word, data)
             self._look_after(now)
-            self.mailbox.wait(NAP)
+            if not all(map(done, self.places.values())):
+                self.mailbox.wait(NAP)
 
     # --- looking after workers -------------------------------------------------------------------------------------------
 

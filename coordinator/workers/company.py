@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("modular")
 GUESS = 16  # ticks of the first slice, and of the shortest
+NEVER = -1
 MOST = 100_000  # ticks of the longest
 
 
@@ -45,6 +46,8 @@ class Company:
         self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent
+        self.stopped = False  # whether the last slice ended where the simulation has to look at something
+        self._whole = NEVER  # the tick from which on one tick is the simulation's
         self._warned = False
         self.failure = ""  # why the mechanism was lost with its workers
         self._ticks = GUESS
@@ -62,13 +65,14 @@ class Company:
 
     def _run(self, simulation: Simulation, last: int) -> bool:
         system = simulation.lent_system
-        if simulation.breakage.asked == system.tick or not self._lend(simulation):
+        if system.tick in (self._whole, simulation.breakage.asked) or not self._lend(simulation):
             return False
         first, started = system.tick, clock.perf_counter()
         reach = min(last, first + self._ticks)
         stood = self.team.go(reach)
-        if any(one.why for one in stood):
-            reach = min(one.tick for one in stood)
+        self.stopped, self._whole = any(one.why for one in stood), NEVER
+        if self.stopped:
+            reach = self._whole = min(one.tick for one in stood)
             self.team.go_back()
             self.team.go(reach)
         system.tick = reach

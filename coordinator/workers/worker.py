@@ -131,9 +131,10 @@ class Worker:
                 yield from self._play(self._shown)
                 self._look()
                 self.recorder.record(system)
-            if self._leaks_too_much():
-                return
+            leaks = self._leaks_too_much()
             yield NOTHING
+            if leaks:
+                return
 
     def settle(self) -> None:
         """Let everything be as at the end of a tick, to be looked at."""

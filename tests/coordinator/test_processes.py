@@ -6,14 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import psutil
 import pytest
 
 import scenarios
 from components import Spherical
-from coordinator import Simulation
-from modular import Cut, Join, ModelError
+from coordinator import LeakWarning, Simulation
+from modular import Crossing, Cut, Join, Limit, ModelError
 from scenarios.report.workers import advice
 
 UNTIL = 0.2
@@ -54,6 +55,24 @@ def test_two_processes_give_the_bits_of_one_and_end_with_the_simulation(alone):
     assert len({worker.pid for worker in workers} | {os.getpid()}) == 3
     assert gone([worker.pid for worker in workers])
     assert advice(workers)
+
+
+def test_breakage_conditions_and_alarms_stop_processes_at_the_same_ticks():
+    def fragile():
+        chain = scenarios.load("chain", bodies=5)
+        chain.cut("ball1")
+        chain.join("ball1", Spherical(), "rod0.end", "rod1.start", breaks_at=Limit(force=2.5, window=0.02))
+        chain.when(Crossing("rod4.end", "z", -0.05, direction=-1), Cut("ball4"))
+        return chain
+
+    runs = []
+    for workers in (None, {"a": ["rod0", "rod2", "rod4"], "b": ["rod1", "rod3"]}):
+        with warnings.catch_warnings(), Simulation(fragile(), 1e-3, workers=workers, leak_limit=1e-7) as simulation:
+            warnings.simplefilter("ignore", LeakWarning)
+            runs.append(simulation.run(0.3))
+    assert {event["kind"] for event in runs[0].events} == {"break", "cut", "alarm"}
+    assert runs[0].events == runs[1].events
+    assert runs[0].digest == runs[1].digest
 
 
 def test_a_message_to_a_neighbour_is_a_header_and_48_bytes_per_element():
