@@ -84,10 +84,7 @@ class Elements(Table):
 
     def release(self, first: int, count: int) -> None:
         """Give rows back."""
-        for name in self._columns:
-            array = getattr(self, name)
-            if len(array) == self._capacity:
-                array[first : first + count] = 0.0
+        self.clear(first, first + count)
         self._free.setdefault(count, []).append(first)
 
 
