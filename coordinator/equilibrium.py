@@ -11,63 +11,64 @@ silent here.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import numpy as np
 
+from coordinator.passage import Step
 from coordinator.region import Region
 from coordinator.rules import Stable
-from coordinator.score import compiled, perform
-from modular.body import PredictsAndCorrects
-from modular.elements import STEP, TIME, Array, Indices
-from modular.internal_gains import InternalGains
+from coordinator.score import compiled
+from modular.elements import STEP, TIME, Array
 from modular.joints import Joints
-from modular.newmark import Newmark
 
 MOST = 100  # iterations; a load not quite found only leaves some ringing
 ENOUGH = 1e-5  # of the acceleration that the joints find at first
 
-New = list[tuple[Joints, Indices]]  # joints just made: their stack and rows
+New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
+Ease = Callable[[Array], Array]
 
 
-def carry_loads(region: Region, dt: float, newmark: Newmark, internal: InternalGains) -> None:
+def carry_loads(region: Region, dt: float) -> None:
     """Find the preload of joints whose books are not yet open, on the bodies that an event touched.
 
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
-    against the predicted one, hang on the step and rest while it is infinite.
+    against the predicted one, hang on the step and must rest meanwhile.
     """
-    new = [
-        (joints, rows) for joints in region.joints if joints.form.holonomic and len(rows := _new_rows(region, joints))
-    ]
+    new = [(joints, rows) for joints in region.joints if joints.form.holonomic and (rows := _new_rows(region, joints))]
     if not new:
         return
-    system = region.system
-    parts = region.over((bodies, "show") for bodies in system.bodies)
-    parts += region.over((joints, "linearise") for joints in region.joints)
-    if len(new) == 1 and len(new[0][1]) == 1:  # alone: its own W is all there is
-        ((joints, (row,)),) = new
-        parts += region.over((bodies, "respond") for bodies in region.bodies)
-        perform(region.elements, [*parts, (joints, "see", [(row, row + 1)])])
-        own, form = joints.compliance[row : row + 1], joints.form
-        redundant = form.locks < form.rows
-        blocks = [np.asarray(np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own))]
+    joints, rows = new[0]
+    if len(new) == 1 and len(rows) == 1:  # alone: its own W is all there is
+        region.choose(rows[0])
+        region.play(("meet", id(joints)), lambda region: [*_meeting(region), *_seeing(region, joints)])
+        ease = _own_inverse(joints, rows[0])
     else:
-        perform(region.elements, [*parts, *region.over(Stable().score(region))])
-        blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
+        region.perform([*_meeting(region), *Stable().score(region)])
+        region.system.workshop.pop("passages", None)  # what is kept there was written for another rule
+        ease = _blocks([dt**2 * joints.stiffness[rows] for joints, rows in new])
     for joints, rows in new:
         joints.stiffness[rows] = joints.damping[rows] = 0.0
-    for bodies in system.bodies_as(PredictsAndCorrects):
-        bodies.configure(newmark, internal, float("inf"))
-    load = _conjugate_gradients(Trial(region, dt, new), blocks)
-    _put(new, load)
-    for bodies in system.bodies_as(PredictsAndCorrects):
-        bodies.configure(newmark, internal, dt)
+    _put(new, _conjugate_gradients(Trial(region, dt, new), ease))
 
 
-def _new_rows(region: Region, joints: Joints) -> Indices:
+def _new_rows(region: Region, joints: Joints) -> list[int]:
     """Rows of joints just made; one cut at this very instant and made again keeps what it carried."""
-    rows = np.arange(joints.count)[region.rows(joints)]
-    fresh = rows[joints.fresh[rows] == 1]
-    homes = region.system.joint_home
-    return np.array([row for row in fresh.tolist() if not homes[joints.names[row]].again], np.int64)
+    fresh, homes, names = joints.fresh, region.system.joint_home, joints.names
+    rows = region.rows(joints) if region.local else np.flatnonzero(fresh[: joints.count]).tolist()
+    return [row for row in rows if fresh[row] == 1 and not homes[names[row]].again]
+
+
+def _meeting(region: Region) -> list[Step]:
+    """How the joints stand, and how fast their sides move."""
+    steps: list[Step] = [(bodies, "show") for bodies in region.bodies]
+    return steps + [(joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")]
+
+
+def _seeing(region: Region, joints: Joints) -> list[Step]:
+    """What the chosen joint sees."""
+    return [*((bodies, "respond") for bodies in region.bodies), (joints, "see", True)]
 
 
 class Trial:
@@ -75,50 +76,51 @@ class Trial:
 
     def __init__(self, region: Region, dt: float, new: New) -> None:
         self.region, self.dt, self.new = region, dt, new
-        elements, system = region.elements, region.system
-        rows = region.all_rows
-        elements.current_velocity[rows] = elements.velocity[rows]
-        self._shown = region.over((bodies, "show") for bodies in system.bodies)
-        self._joints = region.over(
-            (joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")
-        )
         self._now = self._rates()
-        forces = [(stack, "exert") for stack in (*region.joints, *region.forces)]
-        self._forces = region.over(forces)
-        ahead = [(bodies, "predict") for bodies in system.bodies]
-        ahead += [(bodies, "foresee") for bodies in system.bodies if compiled((bodies, "foresee"))]
-        self._ahead = region.over(ahead)
-        self._rows = rows
+        clock = region.elements.clock
+        clock[STEP], clock[TIME] = dt, region.system.time(dt)
 
     def acceleration(self, load: Array | None) -> Array:
         """With a load, in the order of the rows."""
-        elements, system = self.region.elements, self.region.system
         _put(self.new, load)
-        perform(elements, self._shown)
-        elements.current_velocity[self._rows] = elements.velocity[self._rows]
-        elements.clock[TIME] = system.time(self.dt)
-        perform(elements, [*self._joints, *self._forces])
-        self.region.reevaluate()
-        elements.clock[STEP] = self.dt
-        perform(elements, self._ahead)
-        elements.velocity[self._rows] = elements.current_velocity[self._rows]
+        self.region.play("trial", _trying)
         return (self._rates() - self._now) / self.dt
 
     def _rates(self) -> Array:
-        perform(self.region.elements, self._joints)
+        if len(self.new) == 1 and len(self.new[0][1]) == 1:
+            ((joints, (row,)),) = self.new
+            return joints.rate[row].copy()
         return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])
 
 
-def _conjugate_gradients(trial: Trial, blocks: list[Array]) -> Array:
+def _trying(region: Region) -> list[Step]:
+    """Accelerations under the loads as they stand, and the rates to which they lead."""
+    elements, meeting = region.elements, _meeting(region)
+    ahead: list[Step] = [(bodies, "predict") for bodies in region.bodies]
+    ahead += [(bodies, "foresee") for bodies in region.bodies if compiled((bodies, "foresee"))]
+    return [
+        *meeting,
+        (elements, "stand"),
+        *((stack, "exert") for stack in (*region.joints, *region.forces)),
+        *((bodies, "reevaluate") for bodies in region.bodies),
+        *ahead,
+        (elements, "look_ahead"),
+        *((joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")),
+    ]
+
+
+def _conjugate_gradients(trial: Trial, ease: Ease) -> Array:
     """sigma_0 from W sigma_0 = phi''(0)."""
     free = trial.acceleration(None)
     load, residual = np.zeros_like(free), free
     direction, before = np.zeros_like(free), 0.0
-    start = float(np.abs(free).max())
+    enough = ENOUGH * float(np.abs(free).max())
     for _ in range(MOST):
-        eased = _times(blocks, residual)
+        if float(np.abs(residual).max()) <= enough:
+            break
+        eased = ease(residual)
         now = float(np.sum(residual * eased))
-        if float(np.abs(residual).max()) <= ENOUGH * start or now <= 0.0:
+        if now <= 0.0:
             break
         direction = eased + (now / before if before else 0.0) * direction
         answer = free - trial.acceleration(direction)  # W direction
@@ -128,6 +130,23 @@ def _conjugate_gradients(trial: Trial, blocks: list[Array]) -> Array:
         step = now / given
         load, residual, before = load + step * direction, residual - step * answer, now
     return load
+
+
+def _own_inverse(joints: Joints, row: int) -> Ease:
+    """W^-1 of a joint alone, times a vector; worked out where there is anything to ease."""
+
+    @functools.cache
+    def inverse() -> list[Array]:
+        own, form = joints.compliance[row : row + 1], joints.form
+        redundant = form.locks < form.rows
+        return [np.asarray(np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own))]
+
+    return lambda vector: _times(inverse(), vector)
+
+
+def _blocks(blocks: list[Array]) -> Ease:
+    """E of many joints, times a vector over all their rows."""
+    return lambda vector: _times(blocks, vector)
 
 
 def _times(blocks: list[Array], rows: Array) -> Array:

@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 
 from coordinator.region import Region
-from coordinator.score import perform
 from coordinator.system import System
 from modular.body import GivesCompliance
 from modular.errors import ModelError
@@ -25,8 +24,11 @@ def stop_by_impulse(system: System, name: str) -> float:
     home = system.joint_home[name]
     row = home.stack.row[name]
     region = Region.of(system, home.owners)
-    region.perform((bodies, "respond") for bodies in system.bodies)
-    perform(system.elements, [(home.stack, "see", [(row, row + 1)])])
+    region.choose(row)
+    region.play(
+        ("see", id(home.stack)),
+        lambda region: [*((bodies, "respond") for bodies in region.bodies), (home.stack, "see", True)],
+    )
     impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
     lost = 0.0
     for column, (owner, start, jacobian) in enumerate(
@@ -68,10 +70,16 @@ def stop_by_shift(system: System, name: str) -> float:
 def measure_joint(system: System, name: str) -> None:
     """Error and rate of one joint as its bodies stand now."""
     home = system.joint_home[name]
-    row, region = home.stack.row[name], Region.of(system, home.owners)
-    one = [(row, row + 1)]
-    shown = region.over((bodies, "show") for bodies in system.bodies)
-    perform(system.elements, [*shown, (home.stack, "linearise", one), (home.stack, "measure_rates", one)])
+    region = Region.of(system, home.owners)
+    region.choose(home.stack.row[name])
+    region.play(
+        ("measure", id(home.stack)),
+        lambda region: [
+            *((bodies, "show") for bodies in region.bodies),
+            (home.stack, "linearise", True),
+            (home.stack, "measure_rates", True),
+        ],
+    )
 
 
 def agree_velocities(system: System, *, project: bool) -> float:

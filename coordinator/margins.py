@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
+from coordinator.passage import Step
 from coordinator.region import Region
 from coordinator.score import compiled
 from coordinator.system import System
-from modular.elements import GAIN_STEP, Array
+from modular.elements import GAIN_STEP, Array, Elements
 from modular.seen_mass import growth
 
 
@@ -44,33 +47,40 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     """
     region = Region.of(system, system.body_home if touched is None else touched)
     wide = region.widened() if region.local else region
-    elements = system.elements
-    elements.clock[GAIN_STEP] = dt
-    kept = elements.bound[wide.all_rows].copy()  # what joints asked of the bodies when their stiffness was chosen
-    bodies, joints, forces = list(wide.bodies), list(wide.joints), list(wide.forces)
-    parts = [(stack, "respond") for stack in bodies]
-    parts += [(stack, verb) for stack in joints for verb in ("load", "ask")]
-    parts += [(stack, "ask") for stack in forces]
-    parts += [(stack, "tighten") for stack in bodies]
-    wide.perform(parts + [(stack, "grow") for stack in [*joints, *forces] if compiled((stack, "grow"))])
+    system.elements.clock[GAIN_STEP] = dt
+    wide.play("margins", _asking)
     names: list[str] = []
-    values: list[Array] = []
-    for stack in [*region.joints, *region.forces]:
+    values: list[float] = []
+    for stack in (*region.joints, *region.forces):
         rows = region.rows(stack)
-        if compiled((stack, "grow")):
-            room = stack.margin[rows]
-        elif compiled((stack, "exert")) or not hasattr(stack, "demands"):
-            continue  # asks nothing
-        else:
-            spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
-            asked = zip(spring, damper, stack.bounds(elements), strict=True)
-            room = np.array([growth(*one) for one in asked], float)[rows]
-        known = stack.names if isinstance(rows, slice) else [stack.names[row] for row in rows.tolist()]
-        finite = np.isfinite(room)
-        names += known if finite.all() else [name for name, there in zip(known, finite, strict=True) if there]
-        values.append(room[finite])
-    elements.bound[wide.all_rows] = kept
-    return Margins(names, np.concatenate(values) if values else np.empty(0))
+        for row, room in zip(rows, _rooms(stack, rows, system.elements), strict=False):
+            if isfinite(room):
+                names.append(stack.names[row])
+                values.append(room)
+    wide.play("margins told", lambda wide: [(wide.elements, "put_bounds_back")])
+    return Margins(names, np.array(values))
+
+
+def _asking(wide: Region) -> list[Step]:
+    """What stiffness asks of the bodies, and what room they leave."""
+    joints, booked = list(wide.joints), [*wide.joints, *wide.forces]
+    steps: list[Step] = [(wide.elements, "keep_bounds")]  # of when the stiffness was chosen
+    steps += [(bodies, "respond") for bodies in wide.bodies]
+    steps += [(stack, verb) for stack in joints for verb in ("load", "ask")]
+    steps += [(stack, "ask") for stack in wide.forces]
+    steps += [(bodies, "tighten") for bodies in wide.bodies]
+    return steps + [(stack, "grow") for stack in booked if compiled((stack, "grow"))]
+
+
+def _rooms(stack: Any, rows: list[int], elements: Elements) -> list[float]:
+    """How far rows of a stack could grow; nothing of one that asks nothing."""
+    if compiled((stack, "grow")):
+        return [float(stack.margin[row]) for row in rows]
+    if compiled((stack, "exert")) or not hasattr(stack, "demands"):
+        return []
+    spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
+    bounds = stack.bounds(elements)
+    return [float(growth(spring[row], damper[row], bounds[row])) for row in rows]
 
 
 def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:

@@ -3,24 +3,32 @@
 Everything else keeps its state, its forces and its books, so an event costs the same in a system of any size. Where
 a component is plain Python its stack can only be asked as a whole; then the region is the whole system, and what others wrote is
 put back.
+
+Of each stack a region has two groups of rows. *Near* are touched bodies, joints and forces; *far* are, of bodies, the touched
+ones and those beyond the touched joints. Of the elements, near are those on touched bodies or the ground, far those on the other
+sides, where forces stay as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from coordinator.score import Part, Ranges, Stretches, compiled, perform
+from coordinator.passage import Passage, Step
+from coordinator.score import compiled
 from coordinator.system import System
-from modular.elements import Elements, Indices
+from modular.elements import EITHER_SIDE, OTHER_SIDE, Array, Elements
 from modular.joints import Joints
-from modular.ledger import STORED, Booked
+from modular.ledger import STORED, Booked, open_loop
 from modular.port import GROUND
 from modular.table import Table
 
-NEIGHBOURS_TOO = ("respond", "respond_freely", "show")  # what the other sides of touched joints have to say as well
+NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies beyond touched joints have to say as well
+MOST = 64  # kinds of regions whose passages are kept at hand
+Rows = dict[int, list[int]]  # by the identity of a stack
+Ranges = list[tuple[int, int]]  # first row, beyond the last
 
 
 class Region:
@@ -28,45 +36,72 @@ class Region:
 
     def __init__(self, system: System, touched: Iterable[str]) -> None:
         self.system = system
+        self.elements: Elements = system.elements
         homes = system.body_home
         self.names = [name for name in dict.fromkeys(touched) if name in homes]
         self.everything = len(self.names) == len(homes)
-        self.local = not self.everything and all(isinstance(stack, Table) for stack in (*system.bodies, *system.booked))
-        self.mine: Indices = np.empty(0, np.int64)  # element rows on touched bodies or the ground
-        self.others: Indices = np.empty(0, np.int64)  # on the other sides of what is touched
+        stacks: list[Any] = [*system.bodies, *system.joints, *system.forces]
+        self.local = not self.everything and all([isinstance(stack, Table) for stack in stacks])
         self.uses: dict[str, None] = {}  # touched joints and forces, in order
-        self.beyond: list[str] = []  # bodies on the other sides
-        self._near: dict[int, Ranges] = {}  # touched rows, by stack
-        self._far: dict[int, Ranges] = {}  # with those beyond
+        self.beyond: dict[str, None] = {}  # bodies on the other sides
+        self._near: Rows = {}
+        self._far: Rows = {}
         if not self.everything:
             self._look_around()
+        if self.local:
+            stacks = [stack for stack in stacks if id(stack) in self._near or id(stack) in self._far]
+        self.stacks = stacks  # that take part
+        self._lay_out()
+        self._passages = self._known_passages()
+        self._held: list[tuple[Any, Array, Array]] = []
 
     def _look_around(self) -> None:
-        system, homes = self.system, self.system.body_home
-        self.uses = dict.fromkeys(use for name in self.names for use in system.uses[name])
-        near: dict[int, list[int]] = {}
+        """Find what is on the touched bodies, and who is beyond."""
+        system, homes, names = self.system, self.system.body_home, self.names
+        uses, beyond, near, far = self.uses, self.beyond, self._near, self._far
         mine: list[int] = []
         others: list[int] = []
-        beyond: dict[str, None] = {}
-        for use in self.uses:
-            home = system.home(use)
-            near.setdefault(id(home.stack), []).append(home.stack.row[use])
-            for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
-                if owner == GROUND or owner in self.names:
-                    mine += range(start, start + count)
-                else:
-                    others += range(start, start + count)
-                    beyond[owner] = None
-        for name in self.names:
-            near.setdefault(id(homes[name]), []).append(homes[name].row[name])
-        far: dict[int, list[int]] = {}
-        for name in beyond:
-            far.setdefault(id(homes[name]), []).append(homes[name].row[name])
-        self._near = {key: stretches(rows) for key, rows in near.items()}
-        self._far = {key: stretches(near.get(key, []) + rows) for key, rows in far.items()}
-        near[id(system.elements)] = mine
-        self._near[id(system.elements)] = stretches(mine)
-        self.mine, self.others, self.beyond = np.array(mine, np.int64), np.array(others, np.int64), list(beyond)
+        for name in names:
+            for use in system.uses[name]:
+                if use in uses:
+                    continue
+                uses[use] = None
+                home = system.home(use)
+                near.setdefault(id(home.stack), []).append(home.stack.row[use])
+                for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
+                    if owner == GROUND or owner in names:
+                        mine += range(start, start + count)
+                    else:
+                        others += range(start, start + count)
+                        beyond[owner] = None
+        for bodies, rows in ((names, near), (beyond, far)):
+            for name in bodies:
+                stack = homes[name]
+                rows.setdefault(id(stack), []).append(stack.row[name])
+        near[id(system.elements)], far[id(system.elements)] = mine, others
+
+    def _lay_out(self) -> None:
+        """Near and far rows of the stacks and the elements as ranges, group after group, and a group for a row alone."""
+        ranges: Ranges = []
+        bounds = [0]
+        for stack in (*self.stacks, self.elements):
+            near, far = self._near.get(id(stack), []), self._far.get(id(stack), [])
+            exchange = stack is self.elements
+            if self.local:
+                ranges += stretches(near)
+                bounds.append(len(ranges))
+                ranges += stretches(far if exchange else near + far)
+            else:
+                ranges.append((0, stack.count if isinstance(stack, Table) else len(stack.names)))
+                bounds.append(len(ranges))
+                if not exchange:
+                    ranges.append(ranges[-1])
+                elif not self.everything:  # what is not touched keeps its force
+                    ranges += gaps(stretches(near), stack.count)
+            bounds.append(len(ranges))
+        ranges.append((0, 0))
+        bounds.append(len(ranges))
+        self.ranges, self.bounds = np.array(ranges, np.int64), np.array(bounds, np.int64)
 
     @classmethod
     def of(cls, system: System, touched: Iterable[str]) -> Region:
@@ -84,102 +119,122 @@ class Region:
         """With the bodies beyond its joints and forces."""
         return Region(self.system, [*self.names, *self.beyond])
 
-    @property
-    def all_rows(self) -> Any:
-        """Element rows on either side of what is touched."""
-        return np.concatenate([self.mine, self.others]) if self.local else slice(None)
-
     # --- as a coupling sees a system -----------------------------------------------------------------------------
-
-    @property
-    def elements(self) -> Elements:
-        """The exchange."""
-        return self.system.elements
 
     @property
     def bodies(self) -> Iterator[Any]:
         """Stacks with touched bodies, or bodies beyond their joints."""
-        return (stack for stack in self.system.bodies if self._ranges(stack, "respond"))
+        return self._of(self.system.bodies)
 
     @property
     def joints(self) -> Iterator[Joints]:
         """Stacks with touched joints."""
-        return (stack for stack in self.system.joints if self._ranges(stack, ""))
+        return self._of(self.system.joints)
 
     @property
     def forces(self) -> Iterator[Any]:
         """Stacks with touched forces."""
-        return (stack for stack in self.system.forces if self._ranges(stack, ""))
+        return self._of(self.system.forces)
 
-    def perform(self, parts: Iterable[Part]) -> None:
-        """Play parts on what is touched."""
-        perform(self.elements, self.over(parts))
+    def _of(self, stacks: Iterable[Any]) -> Iterator[Any]:
+        return (stack for stack in stacks if any(stack is mine for mine in self.stacks))
 
-    def reevaluate(self) -> None:
-        """Accelerations of the touched bodies at their unchanged state."""
-        for stack in self.bodies:
-            if (self.local or self.everything) and compiled((stack, "reevaluate")):
-                self.perform([(stack, "reevaluate")])
-            else:
-                stack.reevaluate(self.elements, self.names)
+    # --- playing parts on what is touched ------------------------------------------------------------------------
 
-    def over(self, parts: Iterable[Part]) -> list[Stretches]:
-        """Parts with the rows that are touched."""
-        return [(stack, verb, self._ranges(stack, verb)) for stack, verb in parts]
+    def play(self, name: Any, steps: Callable[[Region], Sequence[Step]]) -> None:
+        """Play what `steps` writes down; asked once for all regions in which the same stacks take part."""
+        passage = self._passages.get(name)
+        if passage is None:
+            passage = self._passages[name] = Passage(self, steps(self))
+        passage.play(self)
 
-    def _ranges(self, stack: Any, verb: str) -> Ranges:
-        if not self.local:
-            return [(0, stack.count if isinstance(stack, Table) else len(stack.names))]
-        near = self._near.get(id(stack), [])
-        return self._far.get(id(stack), near) if verb in NEIGHBOURS_TOO else near
+    def perform(self, steps: Sequence[Step]) -> None:
+        """Play parts once."""
+        Passage(self, steps).play(self)
+
+    def choose(self, row: int) -> None:
+        """Let parts that say so be played on one row alone."""
+        self.ranges[-1] = row, row + 1
+
+    def compiles(self, stack: Any, verb: str) -> bool:
+        """Whether a part is a loop; where a stack is asked as a whole, only a method knows for whom to re-evaluate."""
+        return compiled((stack, verb)) and (verb != "reevaluate" or self.local or self.everything)
+
+    def groups(self, stack: Any, verb: str, chosen: bool = False) -> list[int]:
+        """The groups of rows for which a part is meant."""
+        if chosen:
+            return [2 * len(self.stacks) + 2]
+        if stack is self.elements:
+            near = 2 * len(self.stacks)
+            return [near, near + 1] if verb in EITHER_SIDE else [near + (verb in OTHER_SIDE)]
+        place = next(k for k, mine in enumerate(self.stacks) if mine is stack)
+        return [2 * place + (verb in NEIGHBOURS_TOO)]
+
+    def _known_passages(self) -> dict[Any, Passage]:
+        """Those for regions like this one."""
+        kinds = [(id(stack), *stack.loops) if isinstance(stack, Table) else (id(stack),) for stack in self.stacks]
+        key = (self.local, self.everything, bool(self.system.force_home), *kinds)
+        known = self.system.workshop.setdefault("passages", {})
+        if key not in known:
+            if len(known) == MOST:
+                known.clear()
+            known[key] = (self.stacks, {})  # which must not go, for others could then be taken for them
+        return cast("dict[Any, Passage]", known[key][1])
 
     # --- books -----------------------------------------------------------------------------------------------------
 
-    def rows(self, stack: Booked) -> Any:
+    def rows(self, stack: Booked) -> list[int]:
         """Touched rows of a stack of joints or forces."""
-        if not self.local:
-            return slice(0, stack.count)
-        return np.array([row for first, last in self._near.get(id(stack), ()) for row in range(first, last)], np.int64)
+        return sorted(self._near.get(id(stack), ())) if self.local else list(range(stack.count))
+
+    def hold_books(self) -> list[Step]:
+        """Where stacks are asked as a whole, energies and powers are remembered."""
+        return [] if self.local or self.everything else [_hold_books]
+
+    def put_back(self) -> list[Step]:
+        """Others keep their forces and books; from here on energies and powers of what was touched count."""
+        steps: list[Step] = [(self.elements, "put_back"), (self.elements, "remember")]
+        if not (self.local or self.everything):
+            steps.append(_give_back_books)
+        for stack in (*self.joints, *self.forces):
+            if isinstance(stack, Booked):
+                stack.loops["open"] = open_loop
+                steps.append((stack, "open"))
+            else:
+                steps.append(lambda _, stack=stack: stack.open_books())
+        return steps
+
+
+def _hold_books(region: Region) -> None:
+    region._held = [
+        (stack, stack.ledger[: stack.count, STORED].copy(), stack.power[: stack.count].copy())
+        for stack in region.system.booked
+    ]
+
+
+def _give_back_books(region: Region) -> None:
+    for stack, held, power in region._held:
+        stack.keep_books(held, power, set(region.uses))
+    region._held = []
 
 
 def stretches(rows: Iterable[int]) -> Ranges:
-    """Rows as stretches (first, beyond the last) that follow each other without gaps."""
+    """Rows as stretches that follow each other without gaps."""
     found: Ranges = []
+    first = stop = -1
     for row in sorted(rows):
-        if found and found[-1][1] == row:
-            found[-1] = (found[-1][0], row + 1)
-        else:
-            found.append((row, row + 1))
+        if row == stop:
+            stop += 1
+            continue
+        if stop > first:
+            found.append((first, stop))
+        first, stop = row, row + 1
+    if stop > first:
+        found.append((first, stop))
     return found
 
 
-class Kept:
-    """Forces and books of what an event does not touch, as they were before it."""
-
-    def __init__(self, region: Region) -> None:
-        self.region = region
-        elements = region.elements
-        self._rows = region.others
-        if not region.local and not region.everything:
-            self._rows = np.setdiff1d(np.arange(len(elements.force)), region.mine)
-        self._force = elements.force[self._rows].copy()
-        self._books = []
-        if not region.local and not region.everything:
-            for stack in region.system.booked:
-                n = stack.count
-                self._books.append((stack, stack.ledger[:n, STORED].copy(), stack.power[:n].copy()))
-
-    def put_back(self) -> None:
-        """Put them back, and open the books of what is new: from here on energies and powers count."""
-        elements, region = self.region.elements, self.region
-        elements.force[self._rows] = self._force
-        rows = region.mine if region.local else slice(None)
-        elements.force_before[rows] = elements.force[rows]
-        elements.velocity_before[rows] = elements.velocity[rows]
-        for stack, held, power in self._books:
-            stack.keep_books(held, power, set(region.uses))
-        for stack in region.system.booked:
-            if isinstance(stack, Booked):
-                stack.open_books(region.rows(stack))
-            else:
-                stack.open_books()
+def gaps(taken: Ranges, count: int) -> Ranges:
+    """What stretches leave of `count` rows."""
+    edges = [0, *(edge for pair in taken for edge in pair), count]
+    return [pair for pair in zip(edges[::2], edges[1::2], strict=True) if pair[0] < pair[1]]

@@ -83,7 +83,7 @@ class System:
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
-        workshop = {name: made for name, made in self.workshop.items() if name not in ("configured", "regions")}
+        workshop = {name: made for name, made in self.workshop.items() if name not in ("configured", "regions", "passages")}
         return {**self.__dict__, "workshop": workshop}
 
     # --- the stacks ------------------------------------------------------------------------------------------------

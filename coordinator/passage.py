@@ -1,0 +1,84 @@
+"""A passage: parts of a score made ready to be played over any region.
+
+What an event plays is the same from event to event, only the rows differ. So loops and sheets are looked up once for the
+stacks that take part, and every region brings its own rows. Whatever is compiled is played by one call; what is Python has its
+turn in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coordinator.score import ARGUMENTS
+from modular.elements import ASKING, Indices
+from modular.kernel import kernel
+from modular.loop import call
+
+if TYPE_CHECKING:
+    from coordinator.region import Region
+
+ADDRESS, SHEET, GROUP = range(3)  # columns of a piece: a loop, its stack, and which group of the rows of a region
+Step = tuple[Any, ...] | Callable[["Region"], None]  # a stack and a verb, perhaps a group of rows; or what is done in Python
+Piece = Indices | Callable[["Region"], None]
+
+
+class Passage:
+    """Compiled pieces, and between them what is Python."""
+
+    def __init__(self, region: Region, steps: Sequence[Step]) -> None:
+        self.asks = False
+        self.pieces: list[Piece] = []
+        waiting: list[tuple[int, int, int]] = []
+
+        def gather() -> None:
+            if waiting:
+                self.pieces.append(np.array(waiting, np.int64))
+                waiting.clear()
+
+        for step in steps:
+            if not callable(step):
+                stack, verb = step[:2]
+                self.asks = self.asks or verb in ASKING
+                if region.compiles(stack, verb):
+                    address = stack.loops[verb].address(stack, region.elements)
+                    waiting += [(address, stack.sheet, group) for group in region.groups(*step)]
+                    continue
+            gather()
+            self.pieces.append(step if callable(step) else _by_method(*step[:2]))
+        gather()
+
+    def play(self, region: Region) -> None:
+        """Play it on the rows of a region."""
+        elements = region.elements
+        if self.asks:
+            elements.prepare("ask")
+        for piece in self.pieces:
+            if isinstance(piece, np.ndarray):
+                play_over(piece, region.bounds, region.ranges, elements.sheet)
+            else:
+                piece(region)
+
+
+def _by_method(stack: Any, verb: str) -> Callable[[Region], None]:
+    """A part of a stack that has no loop for it: its method knows no rows, or the names of bodies."""
+
+    def act(region: Region) -> None:
+        elements = region.elements
+        if verb == "reevaluate":
+            stack.reevaluate(elements, region.names)
+        else:
+            getattr(stack, verb)(elements, *([float(elements.clock[ARGUMENTS[verb]])] if verb in ARGUMENTS else []))
+
+    return act
+
+
+@kernel
+def play_over(piece: Indices, bounds: Indices, ranges: Indices, elements: int) -> None:
+    """Play loops over ranges of rows; group g has the ranges from bounds[g] to bounds[g + 1]."""
+    for k in range(piece.shape[0]):
+        group = piece[k, GROUP]
+        for r in range(bounds[group], bounds[group + 1]):
+            call(piece[k, ADDRESS], ranges[r, 0], ranges[r, 1], piece[k, SHEET], elements)
