@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -53,10 +53,11 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     values: list[float] = []
     for stack in (*region.joints, *region.forces):
         rows = region.rows(stack)
-        for row, room in zip(rows, _rooms(stack, rows, system.elements), strict=False):
-            if isfinite(room):
-                names.append(stack.names[row])
-                values.append(room)
+        rooms = _rooms(stack, rows, system.elements)
+        if not rooms:
+            continue
+        names += [stack.names[row] for row, room in zip(rows, rooms, strict=True) if isfinite(room)]
+        values += [room for room in rooms if isfinite(room)]
     wide.play("margins told", lambda wide: [(wide.elements, "put_bounds_back")])
     return Margins(names, np.array(values))
 
@@ -75,7 +76,8 @@ def _asking(wide: Region) -> list[Step]:
 def _rooms(stack: Any, rows: list[int], elements: Elements) -> list[float]:
     """How far rows of a stack could grow; nothing of one that asks nothing."""
     if compiled((stack, "grow")):
-        return [float(stack.margin[row]) for row in rows]
+        margin = stack.margin[: stack.count] if len(rows) == stack.count else stack.margin[rows]
+        return cast("list[float]", margin.tolist())
     if compiled((stack, "exert")) or not hasattr(stack, "demands"):
         return []
     spring, damper = (np.einsum("nii->n", block) for block in stack.demands())

@@ -57,7 +57,7 @@ class Passage:
             elements.prepare("ask")
         for piece in self.pieces:
             if isinstance(piece, np.ndarray):
-                play_over(piece, region.bounds, region.ranges, elements.sheet)
+                play_over(piece, region.layout, elements.sheet)
             else:
                 piece(region)
 
@@ -76,9 +76,9 @@ def _by_method(stack: Any, verb: str) -> Callable[[Region], None]:
 
 
 @kernel
-def play_over(piece: Indices, bounds: Indices, ranges: Indices, elements: int) -> None:
-    """Play loops over ranges of rows; group g has the ranges from bounds[g] to bounds[g + 1]."""
+def play_over(piece: Indices, layout: Indices, elements: int) -> None:
+    """Play loops over groups of rows as a region has laid them out (`Region._lay_out`)."""
     for k in range(piece.shape[0]):
         group = piece[k, GROUP]
-        for r in range(bounds[group], bounds[group + 1]):
-            call(piece[k, ADDRESS], ranges[r, 0], ranges[r, 1], piece[k, SHEET], elements)
+        for at in range(layout[group], layout[group + 1], 2):
+            call(piece[k, ADDRESS], layout[at], layout[at + 1], piece[k, SHEET], elements)

@@ -12,6 +12,7 @@ sides, where forces stay as they were.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -28,7 +29,6 @@ from modular.table import Table
 NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies beyond touched joints have to say as well
 MOST = 64  # kinds of regions whose passages are kept at hand
 Rows = dict[int, list[int]]  # by the identity of a stack
-Ranges = list[tuple[int, int]]  # first row, beyond the last
 
 
 class Region:
@@ -40,17 +40,19 @@ class Region:
         homes = system.body_home
         self.names = [name for name in dict.fromkeys(touched) if name in homes]
         self.everything = len(self.names) == len(homes)
-        stacks: list[Any] = [*system.bodies, *system.joints, *system.forces]
-        self.local = not self.everything and all([isinstance(stack, Table) for stack in stacks])
+        kinds: list[Any] = [system.body_stacks, system.joint_stacks, system.force_stacks]
+        self.local = not self.everything and all([isinstance(s, Table) for kind in kinds for s in kind.values()])
         self.uses: dict[str, None] = {}  # touched joints and forces, in order
         self.beyond: dict[str, None] = {}  # bodies on the other sides
         self._near: Rows = {}
         self._far: Rows = {}
         if not self.everything:
             self._look_around()
-        if self.local:
-            stacks = [stack for stack in stacks if id(stack) in self._near or id(stack) in self._far]
-        self.stacks = stacks  # that take part
+        near, far, local = self._near, self._far, self.local
+        self._bodies, self._joints, self._forces = (
+            [s for s in kind.values() if not local or id(s) in near or id(s) in far] for kind in kinds
+        )
+        self.stacks: list[Any] = [*self._bodies, *self._joints, *self._forces]  # that take part
         self._lay_out()
         self._passages = self._known_passages()
         self._held: list[tuple[Any, Array, Array]] = []
@@ -67,41 +69,49 @@ class Region:
                     continue
                 uses[use] = None
                 home = system.home(use)
-                near.setdefault(id(home.stack), []).append(home.stack.row[use])
+                _note(near, home.stack, use)
                 for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
-                    if owner == GROUND or owner in names:
-                        mine += range(start, start + count)
-                    else:
-                        others += range(start, start + count)
+                    touched = owner == GROUND or owner in names
+                    rows = mine if touched else others
+                    rows += (start,) if count == 1 else range(start, start + count)
+                    if not touched:
                         beyond[owner] = None
-        for bodies, rows in ((names, near), (beyond, far)):
-            for name in bodies:
-                stack = homes[name]
-                rows.setdefault(id(stack), []).append(stack.row[name])
+        for name in names:
+            _note(near, homes[name], name)
+        for name in beyond:
+            _note(far, homes[name], name)
         near[id(system.elements)], far[id(system.elements)] = mine, others
 
     def _lay_out(self) -> None:
-        """Near and far rows of the stacks and the elements as ranges, group after group, and a group for a row alone."""
-        ranges: Ranges = []
-        bounds = [0]
-        for stack in (*self.stacks, self.elements):
-            near, far = self._near.get(id(stack), []), self._far.get(id(stack), [])
-            exchange = stack is self.elements
+        """Near and far rows of the stacks and the elements, group after group, and a group for a row alone.
+
+        One list of whole numbers: where each group begins in it, and then for each group its ranges, first row and beyond the last.
+        """
+        starts: list[int] = []
+        ranges: list[int] = []
+        at = 2 * len(self.stacks) + 4  # where the first group begins
+        for stack in self.stacks:
+            starts.append(at + len(ranges))
             if self.local:
+                near, far = self._near.get(id(stack), []), self._far.get(id(stack))
                 ranges += stretches(near)
-                bounds.append(len(ranges))
-                ranges += stretches(far if exchange else near + far)
+                starts.append(at + len(ranges))
+                ranges += stretches(near if far is None else near + far)
             else:
-                ranges.append((0, stack.count if isinstance(stack, Table) else len(stack.names)))
-                bounds.append(len(ranges))
-                if not exchange:
-                    ranges.append(ranges[-1])
-                elif not self.everything:  # what is not touched keeps its force
-                    ranges += gaps(stretches(near), stack.count)
-            bounds.append(len(ranges))
-        ranges.append((0, 0))
-        bounds.append(len(ranges))
-        self.ranges, self.bounds = np.array(ranges, np.int64), np.array(bounds, np.int64)
+                whole = (0, stack.count if isinstance(stack, Table) else len(stack.names))
+                ranges += whole
+                starts.append(at + len(ranges))
+                ranges += whole
+        starts.append(at + len(ranges))
+        near, far = self._near.get(id(self.elements), []), self._far.get(id(self.elements), [])
+        ranges += stretches(near) if self.local else (0, self.elements.count)
+        starts.append(at + len(ranges))
+        if self.local:
+            ranges += stretches(far)
+        elif not self.everything:  # what is not touched keeps its force
+            ranges += gaps(stretches(near), self.elements.count)
+        starts += (at + len(ranges), at + len(ranges) + 2)
+        self.layout = np.array((*starts, *ranges, 0, 0), np.int64)
 
     @classmethod
     def of(cls, system: System, touched: Iterable[str]) -> Region:
@@ -124,20 +134,17 @@ class Region:
     @property
     def bodies(self) -> Iterator[Any]:
         """Stacks with touched bodies, or bodies beyond their joints."""
-        return self._of(self.system.bodies)
+        return iter(self._bodies)
 
     @property
     def joints(self) -> Iterator[Joints]:
         """Stacks with touched joints."""
-        return self._of(self.system.joints)
+        return iter(self._joints)
 
     @property
     def forces(self) -> Iterator[Any]:
         """Stacks with touched forces."""
-        return self._of(self.system.forces)
-
-    def _of(self, stacks: Iterable[Any]) -> Iterator[Any]:
-        return (stack for stack in stacks if any(stack is mine for mine in self.stacks))
+        return iter(self._forces)
 
     # --- playing parts on what is touched ------------------------------------------------------------------------
 
@@ -154,7 +161,7 @@ class Region:
 
     def choose(self, row: int) -> None:
         """Let parts that say so be played on one row alone."""
-        self.ranges[-1] = row, row + 1
+        self.layout[-2:] = row, row + 1
 
     def compiles(self, stack: Any, verb: str) -> bool:
         """Whether a part is a loop; where a stack is asked as a whole, only a method knows for whom to re-evaluate."""
@@ -196,7 +203,7 @@ class Region:
         steps: list[Step] = [(self.elements, "put_back"), (self.elements, "remember")]
         if not (self.local or self.everything):
             steps.append(_give_back_books)
-        for stack in (*self.joints, *self.forces):
+        for stack in (*self._joints, *self._forces):
             if isinstance(stack, Booked):
                 stack.loops["open"] = open_loop
                 steps.append((stack, "open"))
@@ -218,23 +225,29 @@ def _give_back_books(region: Region) -> None:
     region._held = []
 
 
-def stretches(rows: Iterable[int]) -> Ranges:
-    """Rows as stretches that follow each other without gaps."""
-    found: Ranges = []
-    first = stop = -1
-    for row in sorted(rows):
-        if row == stop:
-            stop += 1
-            continue
-        if stop > first:
-            found.append((first, stop))
-        first, stop = row, row + 1
-    if stop > first:
-        found.append((first, stop))
-    return found
+def _note(rows: Rows, stack: Any, name: str) -> None:
+    known = rows.get(id(stack))
+    if known is None:
+        rows[id(stack)] = [stack.row[name]]
+    else:
+        known.append(stack.row[name])
 
 
-def gaps(taken: Ranges, count: int) -> Ranges:
+def stretches(rows: Sequence[int]) -> Sequence[int]:
+    """Different rows as stretches without gaps: first row and beyond the last, first row and beyond the last."""
+    if len(rows) < 2:
+        return (rows[0], rows[0] + 1) if rows else ()
+    rows = sorted(rows)
+    if rows[-1] - rows[0] < len(rows):
+        return (rows[0], rows[-1] + 1)
+    found = [rows[0]]
+    for before, row in pairwise(rows):
+        if row != before + 1:
+            found += (before + 1, row)
+    return [*found, rows[-1] + 1]
+
+
+def gaps(taken: Sequence[int], count: int) -> list[int]:
     """What stretches leave of `count` rows."""
-    edges = [0, *(edge for pair in taken for edge in pair), count]
-    return [pair for pair in zip(edges[::2], edges[1::2], strict=True) if pair[0] < pair[1]]
+    edges = [0, *taken, count]
+    return [edge for pair in zip(edges[::2], edges[1::2], strict=True) if pair[0] < pair[1] for edge in pair]

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import dist
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -87,7 +88,7 @@ class Joint(Component):
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """How far the two points are from where the joint wants them [m]."""
-        return float(np.linalg.norm(b - a))
+        return dist(a.tolist(), b.tolist())
 
     @classmethod
     @abstractmethod

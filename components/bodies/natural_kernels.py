@@ -203,6 +203,16 @@ def combine(weights: Array, state: Array, shown: Array) -> None:
 
 
 @kernel
+def motion_of(weights: Array, q: Array, v: Array, a: Array) -> Array:
+    """Position, velocity and acceleration of one point of one body."""
+    motion = np.empty((3, q.shape[1]))
+    combine(weights, q, motion[0:1])
+    combine(weights, v, motion[1:2])
+    combine(weights, a, motion[2:3])
+    return motion
+
+
+@kernel
 def show_one(bodies: View, n: int, stop: int, state: Array, column: Array) -> None:
     """Show one kind of state of four bodies."""
     weights, shown = like(bodies.fall), like(bodies.point)
