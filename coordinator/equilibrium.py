@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from coordinator.passage import Step
-from coordinator.region import Region
+from coordinator.region import CHOSEN, Region
 from coordinator.rules import Stable
 from coordinator.score import compiled
 from modular.elements import STEP, TIME, Array
@@ -68,7 +68,7 @@ def _meeting(region: Region) -> list[Step]:
 
 def _seeing(region: Region, joints: Joints) -> list[Step]:
     """What the chosen joint sees."""
-    return [*((bodies, "respond") for bodies in region.bodies), (joints, "see", True)]
+    return [*((bodies, "respond") for bodies in region.bodies), (joints, "see", CHOSEN)]
 
 
 class Trial:

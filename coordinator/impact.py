@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from coordinator.region import Region
+from coordinator.region import CHOSEN, Region
 from coordinator.system import System
 from modular.body import GivesCompliance
 from modular.errors import ModelError
@@ -27,7 +27,7 @@ def stop_by_impulse(system: System, name: str) -> float:
     region.choose(row)
     region.play(
         ("see", id(home.stack)),
-        lambda region: [*((bodies, "respond") for bodies in region.bodies), (home.stack, "see", True)],
+        lambda region: [*((bodies, "respond") for bodies in region.bodies), (home.stack, "see", CHOSEN)],
     )
     impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
     lost = 0.0
@@ -76,8 +76,8 @@ def measure_joint(system: System, name: str) -> None:
         ("measure", id(home.stack)),
         lambda region: [
             *((bodies, "show") for bodies in region.bodies),
-            (home.stack, "linearise", True),
-            (home.stack, "measure_rates", True),
+            (home.stack, "linearise", CHOSEN),
+            (home.stack, "measure_rates", CHOSEN),
         ],
     )
 

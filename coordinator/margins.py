@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import isfinite
 from typing import Any, cast
 
 import numpy as np
 
 from coordinator.passage import Step
-from coordinator.region import Region
+from coordinator.region import WIDER, Region
 from coordinator.score import compiled
 from coordinator.system import System
-from modular.elements import GAIN_STEP, Array, Elements
+from modular.elements import GAIN_STEP, Array
 from modular.seen_mass import growth
 
 
@@ -46,43 +47,47 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     bodies alone, if there are any given: their neighbours answer for all that is asked of them.
     """
     region = Region.of(system, system.body_home if touched is None else touched)
-    wide = region.widened() if region.local else region
     system.elements.clock[GAIN_STEP] = dt
-    wide.play("margins", _asking)
+    region.play("margins", _asking)
     names: list[str] = []
     values: list[float] = []
     for stack in (*region.joints, *region.forces):
         rows = region.rows(stack)
-        rooms = _rooms(stack, rows, system.elements)
-        if not rooms:
-            continue
-        names += [stack.names[row] for row, room in zip(rows, rooms, strict=True) if isfinite(room)]
-        values += [room for room in rooms if isfinite(room)]
-    wide.play("margins told", lambda wide: [(wide.elements, "put_bounds_back")])
+        rooms = _rooms(stack, rows) if compiled((stack, "grow")) else region.remarks.pop(id(stack), [])
+        for row, room in zip(rows, rooms, strict=False):
+            if isfinite(room):
+                names.append(stack.names[row])
+                values.append(room)
     return Margins(names, np.array(values))
 
 
-def _asking(wide: Region) -> list[Step]:
+def _asking(region: Region) -> list[Step]:
     """What stiffness asks of the bodies, and what room they leave."""
-    joints, booked = list(wide.joints), [*wide.joints, *wide.forces]
-    steps: list[Step] = [(wide.elements, "keep_bounds")]  # of when the stiffness was chosen
-    steps += [(bodies, "respond") for bodies in wide.bodies]
-    steps += [(stack, verb) for stack in joints for verb in ("load", "ask")]
-    steps += [(stack, "ask") for stack in wide.forces]
-    steps += [(bodies, "tighten") for bodies in wide.bodies]
-    return steps + [(stack, "grow") for stack in booked if compiled((stack, "grow"))]
+    elements, system = region.elements, region.system
+    bodies = region.within(system.bodies, 2)
+    joints, forces = region.within(system.joints, 1), region.within(system.forces, 1)
+    steps: list[Step] = [(elements, "keep_bounds", WIDER)]  # of when the stiffness was chosen
+    steps += [(stack, "respond", WIDER) for stack in bodies]
+    steps += [(stack, verb, WIDER) for stack in joints for verb in ("load", "ask")]
+    steps += [(stack, "ask", WIDER) for stack in forces]
+    steps += [(stack, "tighten", WIDER) for stack in bodies]
+    steps += [(stack, "grow") if compiled((stack, "grow")) else partial(_grow, stack) for stack in (*joints, *forces)]
+    return [*steps, (elements, "put_bounds_back", WIDER)]
 
 
-def _rooms(stack: Any, rows: list[int], elements: Elements) -> list[float]:
-    """How far rows of a stack could grow; nothing of one that asks nothing."""
-    if compiled((stack, "grow")):
-        margin = stack.margin[: stack.count] if len(rows) == stack.count else stack.margin[rows]
-        return cast("list[float]", margin.tolist())
+def _rooms(stack: Any, rows: list[int]) -> list[float]:
+    """How far rows of a stack could grow."""
+    margin = stack.margin[: stack.count] if len(rows) == stack.count else stack.margin[rows]
+    return cast("list[float]", margin.tolist())
+
+
+def _grow(stack: Any, region: Region) -> None:
+    """The same for a stack that only says what it demands; nothing of one that asks nothing."""
     if compiled((stack, "exert")) or not hasattr(stack, "demands"):
-        return []
+        return
     spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
-    bounds = stack.bounds(elements)
-    return [float(growth(spring[row], damper[row], bounds[row])) for row in rows]
+    bounds = stack.bounds(region.elements)
+    region.remarks[id(stack)] = [float(growth(spring[row], damper[row], bounds[row])) for row in region.rows(stack)]
 
 
 def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:

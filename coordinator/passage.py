@@ -20,8 +20,8 @@ from modular.loop import call
 if TYPE_CHECKING:
     from coordinator.region import Region
 
-ADDRESS, SHEET, GROUP = range(3)  # columns of a piece: a loop, its stack, and which group of the rows of a region
-Step = tuple[Any, ...] | Callable[["Region"], None]  # a stack and a verb, perhaps a group of rows; or what is done in Python
+ADDRESS, SHEET, START, STOP = range(4)  # columns of a piece: a loop, its stack, and where a region says on which rows
+Step = tuple[Any, ...] | Callable[["Region"], None]  # a stack and a verb, perhaps for whom; or what is done in Python
 Piece = Indices | Callable[["Region"], None]
 
 
@@ -31,7 +31,7 @@ class Passage:
     def __init__(self, region: Region, steps: Sequence[Step]) -> None:
         self.asks = False
         self.pieces: list[Piece] = []
-        waiting: list[tuple[int, int, int]] = []
+        waiting: list[tuple[int, int, int, int]] = []
 
         def gather() -> None:
             if waiting:
@@ -44,7 +44,7 @@ class Passage:
                 self.asks = self.asks or verb in ASKING
                 if region.compiles(stack, verb):
                     address = stack.loops[verb].address(stack, region.elements)
-                    waiting += [(address, stack.sheet, group) for group in region.groups(*step)]
+                    waiting.append((address, stack.sheet, *region.group(*step)))
                     continue
             gather()
             self.pieces.append(step if callable(step) else _by_method(*step[:2]))
@@ -77,8 +77,7 @@ def _by_method(stack: Any, verb: str) -> Callable[[Region], None]:
 
 @kernel
 def play_over(piece: Indices, layout: Indices, elements: int) -> None:
-    """Play loops over groups of rows as a region has laid them out (`Region._lay_out`)."""
+    """Play loops over the rows of a region (`Region.layout`)."""
     for k in range(piece.shape[0]):
-        group = piece[k, GROUP]
-        for at in range(layout[group], layout[group + 1], 2):
+        for at in range(layout[piece[k, START]], layout[piece[k, STOP]], 2):
             call(piece[k, ADDRESS], layout[at], layout[at + 1], piece[k, SHEET], elements)

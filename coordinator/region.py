@@ -4,9 +4,10 @@ Everything else keeps its state, its forces and its books, so an event costs the
 a component is plain Python its stack can only be asked as a whole; then the region is the whole system, and what others wrote is
 put back.
 
-Of each stack a region has two groups of rows. *Near* are touched bodies, joints and forces; *far* are, of bodies, the touched
-ones and those beyond the touched joints. Of the elements, near are those on touched bodies or the ground, far those on the other
-sides, where forces stay as they were.
+Around the touched bodies lie *rings*. In ring 0 are they themselves, with the joints and forces on them; in ring 1 the bodies
+on the other sides of those, with what else is on them; in ring 2 the bodies on the other sides of that. Of the elements, ring 0 are
+those on touched bodies or the ground, ring 1 those on the other sides, where forces stay as they were, ring 2 those of what is
+beyond. An event works on ring 0, and asks bodies in ring 1 what they have to say; margins look one ring further.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ from modular.ledger import STORED, Booked, open_loop
 from modular.port import GROUND
 from modular.table import Table
 
-NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies beyond touched joints have to say as well
+NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies in ring 1 have to say as well
+RINGS = 3
+HERE, WIDER, CHOSEN = range(3)  # for whom a part is meant: what is touched, one ring further, a row that was chosen
 MOST = 64  # kinds of regions whose passages are kept at hand
-Rows = dict[int, list[int]]  # by the identity of a stack
+Rings = list[list[int]]  # rows of a stack, ring by ring
 
 
 class Region:
-    """Touched bodies, their joints and forces, and the bodies beyond those."""
+    """Touched bodies, their joints and forces, and what is around them."""
 
     def __init__(self, system: System, touched: Iterable[str]) -> None:
         self.system = system
@@ -40,78 +43,75 @@ class Region:
         homes = system.body_home
         self.names = [name for name in dict.fromkeys(touched) if name in homes]
         self.everything = len(self.names) == len(homes)
-        kinds: list[Any] = [system.body_stacks, system.joint_stacks, system.force_stacks]
-        self.local = not self.everything and all([isinstance(s, Table) for kind in kinds for s in kind.values()])
-        self.uses: dict[str, None] = {}  # touched joints and forces, in order
-        self.beyond: dict[str, None] = {}  # bodies on the other sides
-        self._near: Rows = {}
-        self._far: Rows = {}
+        self.stacks: list[Any] = [*system.bodies, *system.joints, *system.forces, self.elements]
+        self.local = not self.everything and all([isinstance(stack, Table) for stack in self.stacks])
+        self.uses: set[str] = set()  # touched joints and forces
+        self._place = {id(stack): k for k, stack in enumerate(self.stacks)}
+        self._rings: list[Rings] = [[[], [], []] for _ in self.stacks]
         if not self.everything:
             self._look_around()
-        near, far, local = self._near, self._far, self.local
-        self._bodies, self._joints, self._forces = (
-            [s for s in kind.values() if not local or id(s) in near or id(s) in far] for kind in kinds
-        )
-        self.stacks: list[Any] = [*self._bodies, *self._joints, *self._forces]  # that take part
+        if not self.local:
+            self._ask_all()
         self._lay_out()
         self._passages = self._known_passages()
         self._held: list[tuple[Any, Array, Array]] = []
+        self.remarks: dict[int, list[float]] = {}  # of stacks that are Python, about their rows
 
     def _look_around(self) -> None:
-        """Find what is on the touched bodies, and who is beyond."""
-        system, homes, names = self.system, self.system.body_home, self.names
-        uses, beyond, near, far = self.uses, self.beyond, self._near, self._far
-        mine: list[int] = []
-        others: list[int] = []
-        for name in names:
-            for use in system.uses[name]:
-                if use in uses:
-                    continue
-                uses[use] = None
-                home = system.home(use)
-                _note(near, home.stack, use)
-                for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
-                    touched = owner == GROUND or owner in names
-                    rows = mine if touched else others
-                    rows += (start,) if count == 1 else range(start, start + count)
-                    if not touched:
-                        beyond[owner] = None
-        for name in names:
-            _note(near, homes[name], name)
-        for name in beyond:
-            _note(far, homes[name], name)
-        near[id(system.elements)], far[id(system.elements)] = mine, others
+        """Find the rows in each ring."""
+        system, homes, place, rings = self.system, self.system.body_home, self._place, self._rings
+        mine, others, outer = rings[-1]
+        found = dict.fromkeys(self.names, 0)  # bodies, and their rings
+        seen: set[str] = set()
+        here = self.names
+        for ring in (0, 1):
+            beyond: list[str] = []
+            for name in here:
+                for use in system.uses[name]:
+                    if use in seen:
+                        continue
+                    seen.add(use)
+                    home = system.home(use)
+                    stack = home.stack
+                    rings[place[id(stack)]][ring].append(stack.row[use])
+                    for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
+                        if owner not in found and owner != GROUND:
+                            found[owner] = ring + 1
+                            beyond.append(owner)
+                        rows = outer if ring else others if found.get(owner) else mine
+                        rows += (start,) if count == 1 else range(start, start + count)
+            if not ring:
+                self.uses = seen.copy()
+            here = beyond
+        for name, ring in found.items():
+            stack = homes[name]
+            rings[place[id(stack)]][ring].append(stack.row[name])
+
+    def _ask_all(self) -> None:
+        """Stacks as wholes; of the elements, those that are not touched keep their forces."""
+        touched = sorted(self._rings[-1][0])
+        for stack, rings in zip(self.stacks, self._rings, strict=True):
+            rings[:] = [list(range(stack.count if isinstance(stack, Table) else len(stack.names))), [], []]
+        if not self.everything:
+            self._rings[-1][1] = sorted(set(self._rings[-1][0]).difference(touched))
 
     def _lay_out(self) -> None:
-        """Near and far rows of the stacks and the elements, group after group, and a group for a row alone.
+        """Ring after ring of every stack as stretches of rows, first row and beyond the last, in one list of whole numbers.
 
-        One list of whole numbers: where each group begins in it, and then for each group its ranges, first row and beyond the last.
+        Before them stand four places in that list for every stack: where its rings begin, and where each of them ends. In the
+        end there is a row that may be chosen.
         """
-        starts: list[int] = []
+        places: list[int] = []
         ranges: list[int] = []
-        at = 2 * len(self.stacks) + 4  # where the first group begins
-        for stack in self.stacks:
-            starts.append(at + len(ranges))
-            if self.local:
-                near, far = self._near.get(id(stack), []), self._far.get(id(stack))
-                ranges += stretches(near)
-                starts.append(at + len(ranges))
-                ranges += stretches(near if far is None else near + far)
-            else:
-                whole = (0, stack.count if isinstance(stack, Table) else len(stack.names))
-                ranges += whole
-                starts.append(at + len(ranges))
-                ranges += whole
-        starts.append(at + len(ranges))
-        near, far = self._near.get(id(self.elements), []), self._far.get(id(self.elements), [])
-        ranges += stretches(near) if self.local else (0, self.elements.count)
-        starts.append(at + len(ranges))
-        if self.local:
-            ranges += stretches(far)
-        elif not self.everything:  # what is not touched keeps its force
-            ranges += gaps(stretches(near), self.elements.count)
-        starts += (at + len(ranges), at + len(ranges) + 2)
-        self.layout = np.array((*starts, *ranges, 0, 0), np.int64)
+        at = (1 + RINGS) * len(self.stacks) + 2
+        for rings in self._rings:
+            places.append(at + len(ranges))
+            for rows in rings:
+                if rows:
+                    ranges += stretches(rows)
+                places.append(at + len(ranges))
+        places += (at + len(ranges), at + len(ranges) + 2)
+        self.layout = np.array([*places, *ranges, 0, 0], np.int64)
 
     @classmethod
     def of(cls, system: System, touched: Iterable[str]) -> Region:
@@ -125,26 +125,27 @@ class Region:
             known[key] = cls(system, key)
         return cast(Region, known[key])
 
-    def widened(self) -> Region:
-        """With the bodies beyond its joints and forces."""
-        return Region(self.system, [*self.names, *self.beyond])
-
     # --- as a coupling sees a system -----------------------------------------------------------------------------
 
     @property
     def bodies(self) -> Iterator[Any]:
-        """Stacks with touched bodies, or bodies beyond their joints."""
-        return iter(self._bodies)
+        """Stacks with touched bodies, or with some that have to say something as well."""
+        return iter(self.within(self.system.bodies, 1))
 
     @property
     def joints(self) -> Iterator[Joints]:
         """Stacks with touched joints."""
-        return iter(self._joints)
+        return iter(self.within(self.system.joints, 0))
 
     @property
     def forces(self) -> Iterator[Any]:
         """Stacks with touched forces."""
-        return iter(self._forces)
+        return iter(self.within(self.system.forces, 0))
+
+    def within(self, stacks: Iterable[Any], last: int) -> list[Any]:
+        """Those of some stacks that have rows up to a ring."""
+        place, rings = self._place, self._rings
+        return [stack for stack in stacks if not self.local or any(rings[place[id(stack)]][: last + 1])]
 
     # --- playing parts on what is touched ------------------------------------------------------------------------
 
@@ -160,39 +161,42 @@ class Region:
         Passage(self, steps).play(self)
 
     def choose(self, row: int) -> None:
-        """Let parts that say so be played on one row alone."""
+        """Let parts that are meant for it be played on one row alone."""
         self.layout[-2:] = row, row + 1
 
     def compiles(self, stack: Any, verb: str) -> bool:
         """Whether a part is a loop; where a stack is asked as a whole, only a method knows for whom to re-evaluate."""
         return compiled((stack, verb)) and (verb != "reevaluate" or self.local or self.everything)
 
-    def groups(self, stack: Any, verb: str, chosen: bool = False) -> list[int]:
-        """The groups of rows for which a part is meant."""
-        if chosen:
-            return [2 * len(self.stacks) + 2]
+    def group(self, stack: Any, verb: str, meant: int = HERE) -> tuple[int, int]:
+        """The places in the layout that say where the rows for a part begin and end."""
+        if meant == CHOSEN:
+            last = (1 + RINGS) * len(self.stacks)
+            return last, last + 1
+        first = (1 + RINGS) * self._place[id(stack)]
         if stack is self.elements:
-            near = 2 * len(self.stacks)
-            return [near, near + 1] if verb in EITHER_SIDE else [near + (verb in OTHER_SIDE)]
-        place = next(k for k, mine in enumerate(self.stacks) if mine is stack)
-        return [2 * place + (verb in NEIGHBOURS_TOO)]
+            return first + (verb in OTHER_SIDE), first + 1 + (verb in EITHER_SIDE or verb in OTHER_SIDE) + meant
+        return first, first + 1 + (verb in NEIGHBOURS_TOO) + meant
 
     def _known_passages(self) -> dict[Any, Passage]:
         """Those for regions like this one."""
-        kinds = [(id(stack), *stack.loops) if isinstance(stack, Table) else (id(stack),) for stack in self.stacks]
+        kinds = [
+            (id(stack), *map(bool, rings), *(stack.loops if isinstance(stack, Table) else ()))
+            for stack, rings in zip(self.stacks, self._rings, strict=True)
+        ]
         key = (self.local, self.everything, bool(self.system.force_home), *kinds)
         known = self.system.workshop.setdefault("passages", {})
         if key not in known:
             if len(known) == MOST:
                 known.clear()
-            known[key] = (self.stacks, {})  # which must not go, for others could then be taken for them
+            known[key] = (self.stacks, {})  # stacks that must not go, for others could then be taken for them
         return cast("dict[Any, Passage]", known[key][1])
 
     # --- books -----------------------------------------------------------------------------------------------------
 
     def rows(self, stack: Booked) -> list[int]:
         """Touched rows of a stack of joints or forces."""
-        return sorted(self._near.get(id(stack), ())) if self.local else list(range(stack.count))
+        return sorted(self._rings[self._place[id(stack)]][0])
 
     def hold_books(self) -> list[Step]:
         """Where stacks are asked as a whole, energies and powers are remembered."""
@@ -203,7 +207,7 @@ class Region:
         steps: list[Step] = [(self.elements, "put_back"), (self.elements, "remember")]
         if not (self.local or self.everything):
             steps.append(_give_back_books)
-        for stack in (*self._joints, *self._forces):
+        for stack in (*self.joints, *self.forces):
             if isinstance(stack, Booked):
                 stack.loops["open"] = open_loop
                 steps.append((stack, "open"))
@@ -221,22 +225,14 @@ def _hold_books(region: Region) -> None:
 
 def _give_back_books(region: Region) -> None:
     for stack, held, power in region._held:
-        stack.keep_books(held, power, set(region.uses))
+        stack.keep_books(held, power, region.uses)
     region._held = []
 
 
-def _note(rows: Rows, stack: Any, name: str) -> None:
-    known = rows.get(id(stack))
-    if known is None:
-        rows[id(stack)] = [stack.row[name]]
-    else:
-        known.append(stack.row[name])
-
-
-def stretches(rows: Sequence[int]) -> Sequence[int]:
+def stretches(rows: list[int]) -> Sequence[int]:
     """Different rows as stretches without gaps: first row and beyond the last, first row and beyond the last."""
-    if len(rows) < 2:
-        return (rows[0], rows[0] + 1) if rows else ()
+    if len(rows) == 1:
+        return (rows[0], rows[0] + 1)
     rows = sorted(rows)
     if rows[-1] - rows[0] < len(rows):
         return (rows[0], rows[-1] + 1)
@@ -245,9 +241,3 @@ def stretches(rows: Sequence[int]) -> Sequence[int]:
         if row != before + 1:
             found += (before + 1, row)
     return [*found, rows[-1] + 1]
-
-
-def gaps(taken: Sequence[int], count: int) -> list[int]:
-    """What stretches leave of `count` rows."""
-    edges = [0, *taken, count]
-    return [edge for pair in zip(edges[::2], edges[1::2], strict=True) if pair[0] < pair[1] for edge in pair]
