@@ -11,8 +11,7 @@ silent here.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -26,8 +25,6 @@ from modular.joints import Joints
 MOST = 100  # iterations; a load not quite found only leaves some ringing
 ENOUGH = 1e-5  # of the acceleration that the joints find at first
 
-New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
-Ease = Callable[[Array], Array]
 
 
 def carry_loads(region: Region, dt: float) -> None:
@@ -36,21 +33,21 @@ def carry_loads(region: Region, dt: float) -> None:
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
     against the predicted one, hang on the step and must rest meanwhile.
     """
-    new = [(joints, rows) for joints in region.joints if joints.form.holonomic and (rows := _new_rows(region, joints))]
+    new = [
+        (joints, rows) for joints in region.joints if joints.form.holonomic and (rows := _new_rows(region, joints))
+    ]
     if not new:
         return
     joints, rows = new[0]
-    if len(new) == 1 and len(rows) == 1:  # alone: its own W is all there is
+    if len(new) == 1 and len(rows) == 1:
         region.choose(rows[0])
         region.play(("meet", id(joints)), lambda region: [*_meeting(region), *_seeing(region, joints)])
-        ease = _own_inverse(joints, rows[0])
+        trial: Trial = OfOne(region, dt, joints, rows[0])
     else:
         region.perform([*_meeting(region), *Stable().score(region)])
         region.system.workshop.pop("passages", None)  # what is kept there was written for another rule
-        ease = _blocks([dt**2 * joints.stiffness[rows] for joints, rows in new])
-    for joints, rows in new:
-        joints.stiffness[rows] = joints.damping[rows] = 0.0
-    _put(new, _conjugate_gradients(Trial(region, dt, new), ease))
+        trial = OfMany(region, dt, new)
+    trial.carry(_conjugate_gradients(trial))
 
 
 def _new_rows(region: Region, joints: Joints) -> list[int]:
@@ -71,26 +68,85 @@ def _seeing(region: Region, joints: Joints) -> list[Step]:
     return [*((bodies, "respond") for bodies in region.bodies), (joints, "see", CHOSEN)]
 
 
-class Trial:
+class Trial(ABC):
     """phi'' of the new joints while they carry a load and nothing else, from their rates now and a tick ahead."""
 
-    def __init__(self, region: Region, dt: float, new: New) -> None:
-        self.region, self.dt, self.new = region, dt, new
-        self._now = self._rates()
+    def __init__(self, region: Region, dt: float) -> None:
+        self.region, self.dt = region, dt
+        self._now = self.rates()
         clock = region.elements.clock
         clock[STEP], clock[TIME] = dt, region.system.time(dt)
 
-    def acceleration(self, load: Array | None) -> Array:
+    def acceleration(self, load: Array) -> Array:
         """With a load, in the order of the rows."""
-        _put(self.new, load)
+        self.carry(load)
         self.region.play("trial", _trying)
-        return (self._rates() - self._now) / self.dt
+        return (self.rates() - self._now) / self.dt
 
-    def _rates(self) -> Array:
-        if len(self.new) == 1 and len(self.new[0][1]) == 1:
-            ((joints, (row,)),) = self.new
-            return joints.rate[row].copy()
+    @abstractmethod
+    def rates(self) -> Array:
+        """phi' as last measured."""
+
+    @abstractmethod
+    def carry(self, load: Array) -> None:
+        """Let the new joints carry a load."""
+
+    @abstractmethod
+    def ease(self, residual: Array) -> Array:
+        """The load that would about make up for a residual."""
+
+
+class OfOne(Trial):
+    """A joint alone: its own W is all there is."""
+
+    def __init__(self, region: Region, dt: float, joints: Joints, row: int) -> None:
+        self.joints, self.row = joints, row
+        joints.stiffness[row] = joints.damping[row] = 0.0
+        super().__init__(region, dt)
+
+    def rates(self) -> Array:
+        """phi' as last measured."""
+        return self.joints.rate[self.row].copy()
+
+    def carry(self, load: Array) -> None:
+        """Let it carry a load."""
+        self.joints.preload[self.row] = load
+
+    def ease(self, residual: Array) -> Array:
+        """W^-1 times it."""
+        own, form = self.joints.compliance[self.row : self.row + 1], self.joints.form
+        redundant = form.locks < form.rows
+        inverse = np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own)
+        return _times(inverse, residual)
+
+
+class OfMany(Trial):
+    """Joints made at one instant: the blocks E = dt^2 K of the stability rule."""
+
+    def __init__(self, region: Region, dt: float, new: list[tuple[Joints, list[int]]]) -> None:
+        self.new = new
+        self._blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
+        for joints, rows in new:
+            joints.stiffness[rows] = joints.damping[rows] = 0.0
+        super().__init__(region, dt)
+
+    def rates(self) -> Array:
+        """phi' as last measured."""
         return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])
+
+    def carry(self, load: Array) -> None:
+        """Let them carry a load."""
+        for (joints, rows), part in zip(self.new, self._parts(load), strict=True):
+            joints.preload[rows] = part.reshape(len(rows), -1)
+
+    def ease(self, residual: Array) -> Array:
+        """E times it."""
+        parts = zip(self._blocks, self._parts(residual), strict=True)
+        return np.concatenate([_times(block, part) for block, part in parts])
+
+    def _parts(self, vector: Array) -> list[Array]:
+        sizes = [len(rows) * joints.form.rows for joints, rows in self.new]
+        return np.split(vector, np.cumsum(sizes)[:-1])
 
 
 def _trying(region: Region) -> list[Step]:
@@ -109,22 +165,22 @@ def _trying(region: Region) -> list[Step]:
     ]
 
 
-def _conjugate_gradients(trial: Trial, ease: Ease) -> Array:
+def _conjugate_gradients(trial: Trial) -> Array:
     """sigma_0 from W sigma_0 = phi''(0)."""
-    free = trial.acceleration(None)
-    load, residual = np.zeros_like(free), free
-    direction, before = np.zeros_like(free), 0.0
-    enough = ENOUGH * float(np.abs(free).max())
+    nothing = np.zeros(trial.rates().shape)
+    free = trial.acceleration(nothing)
+    load, residual, direction, before = nothing, free, nothing, 0.0
+    enough = ENOUGH * _largest(free)
     for _ in range(MOST):
-        if float(np.abs(residual).max()) <= enough:
+        if _largest(residual) <= enough:
             break
-        eased = ease(residual)
-        now = float(np.sum(residual * eased))
+        eased = trial.ease(residual)
+        now = float(np.add.reduce(residual * eased))
         if now <= 0.0:
             break
         direction = eased + (now / before if before else 0.0) * direction
         answer = free - trial.acceleration(direction)  # W direction
-        given = float(np.sum(direction * answer))
+        given = float(np.add.reduce(direction * answer))
         if given <= 0.0:
             break  # what is left is rounding
         step = now / given
@@ -132,37 +188,11 @@ def _conjugate_gradients(trial: Trial, ease: Ease) -> Array:
     return load
 
 
-def _own_inverse(joints: Joints, row: int) -> Ease:
-    """W^-1 of a joint alone, times a vector; worked out where there is anything to ease."""
-
-    @functools.cache
-    def inverse() -> list[Array]:
-        own, form = joints.compliance[row : row + 1], joints.form
-        redundant = form.locks < form.rows
-        return [np.asarray(np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own))]
-
-    return lambda vector: _times(inverse(), vector)
+def _largest(values: Array) -> float:
+    return float(np.maximum.reduce(np.abs(values)))
 
 
-def _blocks(blocks: list[Array]) -> Ease:
-    """E of many joints, times a vector over all their rows."""
-    return lambda vector: _times(blocks, vector)
-
-
-def _times(blocks: list[Array], rows: Array) -> Array:
-    """E times a vector over all rows."""
-    parts, start = [], 0
-    for block in blocks:
-        n, m = block.shape[:2]
-        parts.append(np.einsum("nij,nj->ni", block, rows[start : start + n * m].reshape(n, m)).ravel())
-        start += n * m
-    return np.concatenate(parts)
-
-
-def _put(new: New, load: Array | None) -> None:
-    """Let the new joints carry a load."""
-    start = 0
-    for joints, rows in new:
-        size = len(rows) * joints.form.rows
-        joints.preload[rows] = 0.0 if load is None else load[start : start + size].reshape(len(rows), -1)
-        start += size
+def _times(blocks: Array, vector: Array) -> Array:
+    """Blocks along a diagonal, times a vector."""
+    n, m = blocks.shape[:2]
+    return np.asarray(np.einsum("nij,nj->ni", blocks, vector.reshape(n, m)).ravel())

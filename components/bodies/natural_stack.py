@@ -243,14 +243,12 @@ class NaturalBodies(Stack):
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
         row = self.row[name]
         total = np.zeros(self.shape)
-        for k in range(self.numbers[row]):
-            impulse = impulses.get(int(self.attached[row, k]))
+        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
+            impulse = impulses.get(element)
             if impulse is not None:
-                total += np.outer(self.weights[row, k], impulse)
-        jump = compliance.jump_of(self.q[row], total, self.inverse_mass[row], self.inverse_local[row])
-        work = float(np.sum(total * (self.v[row] + 0.5 * jump)))
-        self.v[row] += jump
-        return work
+                total += self.weights[row, k][:, None] * impulse
+        work = compliance.push_one(self.q[row], self.v[row], total, self.inverse_mass[row], self.inverse_local[row])
+        return float(np.add.reduce(work, axis=None))
 
     def shift(self, name: str, velocity: Array) -> float:
         """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
