@@ -21,6 +21,7 @@ TICKS = 20  # shortest window
 class Watched(Stack):
     """Limited joints, one row each."""
 
+    pointing = ("element",)
     element: Indices  # first element of the second side, whose force is watched
     seen: Indices  # 0 until it has been looked at
     fade: Array  # what is left of the past after a tick

@@ -45,7 +45,7 @@ def carry_loads(region: Region, dt: float) -> None:
         trial: Trial = OfOne(region, dt, joints, rows[0])
     else:
         region.perform([*_meeting(region), *Stable().score(region)])
-        region.system.workshop.pop("passages", None)  # what is kept there was written for another rule
+        region.ensemble.passages.clear()  # what is kept there was written for another rule
         trial = OfMany(region, dt, new)
     trial.carry(_conjugate_gradients(trial))
 

@@ -114,7 +114,7 @@ class Ports:
         for stack in {id(home): home for home in homes if home is not None}.values():
             members = np.array([k for k, home in enumerate(homes) if home is stack], np.int64)
             rows = np.array([stack.row[ports[k].body] for k in members], np.int64)
-            weights = stack.ports[rows, stack.port_numbers([ports[k] for k in members])]
+            weights = stack.ports_of([ports[k] for k in members])
             self.held.append((stack, members, rows, weights))
             self.places[members] = stack.combined(weights, stack.q[rows])
 

@@ -63,9 +63,8 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
 
 def _asking(region: Region) -> list[Step]:
     """What stiffness asks of the bodies, and what room they leave."""
-    elements, system = region.elements, region.system
-    bodies = region.within(system.bodies, 2)
-    joints, forces = region.within(system.joints, 1), region.within(system.forces, 1)
+    elements = region.elements
+    bodies, joints, forces = list(region.bodies), list(region.joints), region.forces_within(1)
     steps: list[Step] = [(elements, "keep_bounds", WIDER)]  # of when the stiffness was chosen
     steps += [(stack, "respond", WIDER) for stack in bodies]
     steps += [(stack, verb, WIDER) for stack in joints for verb in ("load", "ask")]

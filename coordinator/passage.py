@@ -16,6 +16,7 @@ from coordinator.score import ARGUMENTS
 from modular.elements import ASKING, Indices
 from modular.kernel import kernel
 from modular.loop import call
+from modular.table import Table
 
 if TYPE_CHECKING:
     from coordinator.region import Region
@@ -29,7 +30,7 @@ class Passage:
     """Compiled pieces, and between them what is Python."""
 
     def __init__(self, region: Region, steps: Sequence[Step]) -> None:
-        self.asks = False
+        self._asked: dict[int, Table] = {}  # tables with columns that are there only while stiffness is being chosen
         self.pieces: list[Piece] = []
         waiting: list[tuple[int, int, int, int]] = []
 
@@ -41,7 +42,8 @@ class Passage:
         for step in steps:
             if not callable(step):
                 stack, verb = step[:2]
-                self.asks = self.asks or verb in ASKING
+                if verb in ASKING:
+                    self._asked |= {id(table): table for table in (region.elements, stack) if isinstance(table, Table)}
                 if region.compiles(stack, verb):
                     address = stack.loops[verb].address(stack, region.elements)
                     waiting.append((address, stack.sheet, *region.group(*step)))
@@ -53,8 +55,8 @@ class Passage:
     def play(self, region: Region) -> None:
         """Play it on the rows of a region."""
         elements = region.elements
-        if self.asks:
-            elements.prepare("ask")
+        for table in self._asked.values():
+            table.prepare("ask")
         for piece in self.pieces:
             if isinstance(piece, np.ndarray):
                 play_over(piece, region.layout, elements.sheet)

@@ -13,6 +13,7 @@ beyond. An event works on ring 0, and asks bodies in ring 1 what they have to sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
 
@@ -30,8 +31,29 @@ from modular.table import Table
 NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies in ring 1 have to say as well
 RINGS = 3
 HERE, WIDER, CHOSEN = range(3)  # for whom a part is meant: what is touched, one ring further, a row that was chosen
-MOST = 64  # kinds of regions whose passages are kept at hand
-Rings = list[list[int]]  # rows of a stack, ring by ring
+Rings = tuple[list[int], list[int], list[int]]  # rows of a stack, ring by ring
+
+
+@dataclass
+class Ensemble:
+    """The stacks that there are, as long as none comes or goes, and the passages that were written for them."""
+
+    company: int
+    stacks: list[Any]
+    place: dict[int, int]  # of a stack among them, by its identity
+    whole: bool  # whether one of them can only be asked as a whole
+    passages: dict[Any, dict[Any, Passage]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, system: System) -> Ensemble:
+        """That of a system now."""
+        known = system.workshop.get("ensemble")
+        if known is None or known.company != system.company:
+            stacks = [*system.bodies, *system.joints, *system.forces, system.elements]
+            whole = not all(isinstance(stack, Table) for stack in stacks)
+            known = cls(system.company, stacks, {id(stack): k for k, stack in enumerate(stacks)}, whole)
+            system.workshop["ensemble"] = known
+        return cast(Ensemble, known)
 
 
 class Region:
@@ -43,17 +65,17 @@ class Region:
         homes = system.body_home
         self.names = [name for name in dict.fromkeys(touched) if name in homes]
         self.everything = len(self.names) == len(homes)
-        self.stacks: list[Any] = [*system.bodies, *system.joints, *system.forces, self.elements]
-        self.local = not self.everything and all([isinstance(stack, Table) for stack in self.stacks])
+        self.ensemble = Ensemble.of(system)
+        self.stacks, self._place = self.ensemble.stacks, self.ensemble.place
+        self.local = not (self.everything or self.ensemble.whole)
         self.uses: set[str] = set()  # touched joints and forces
-        self._place = {id(stack): k for k, stack in enumerate(self.stacks)}
-        self._rings: list[Rings] = [[[], [], []] for _ in self.stacks]
+        self._rings: list[Rings] = [([], [], []) for _ in self.stacks]
         if not self.everything:
             self._look_around()
         if not self.local:
             self._ask_all()
         self._lay_out()
-        self._passages = self._known_passages()
+        self._passages = self.ensemble.passages.setdefault((self.everything, *self._forces_as_they_are()), {})
         self._held: list[tuple[Any, Array, Array]] = []
         self.remarks: dict[int, list[float]] = {}  # of stacks that are Python, about their rows
 
@@ -91,9 +113,11 @@ class Region:
         """Stacks as wholes; of the elements, those that are not touched keep their forces."""
         touched = sorted(self._rings[-1][0])
         for stack, rings in zip(self.stacks, self._rings, strict=True):
-            rings[:] = [list(range(stack.count if isinstance(stack, Table) else len(stack.names))), [], []]
+            for rows in rings:
+                rows.clear()
+            rings[0].extend(range(stack.count if isinstance(stack, Table) else len(stack.names)))
         if not self.everything:
-            self._rings[-1][1] = sorted(set(self._rings[-1][0]).difference(touched))
+            self._rings[-1][1].extend(sorted(set(self._rings[-1][0]).difference(touched)))
 
     def _lay_out(self) -> None:
         """Ring after ring of every stack as stretches of rows, first row and beyond the last, in one list of whole numbers.
@@ -129,23 +153,23 @@ class Region:
 
     @property
     def bodies(self) -> Iterator[Any]:
-        """Stacks with touched bodies, or with some that have to say something as well."""
-        return iter(self.within(self.system.bodies, 1))
+        """All stacks of bodies; those without touched rows have nothing to do."""
+        return self.system.bodies
 
     @property
     def joints(self) -> Iterator[Joints]:
-        """Stacks with touched joints."""
-        return iter(self.within(self.system.joints, 0))
+        """All stacks of joints."""
+        return self.system.joints
 
     @property
     def forces(self) -> Iterator[Any]:
-        """Stacks with touched forces."""
-        return iter(self.within(self.system.forces, 0))
+        """Stacks with touched forces: others may be Python, and would be asked as a whole."""
+        return iter(self.forces_within(0))
 
-    def within(self, stacks: Iterable[Any], last: int) -> list[Any]:
-        """Those of some stacks that have rows up to a ring."""
+    def forces_within(self, last: int) -> list[Any]:
+        """Stacks of forces that have rows up to a ring."""
         place, rings = self._place, self._rings
-        return [stack for stack in stacks if not self.local or any(rings[place[id(stack)]][: last + 1])]
+        return [s for s in self.system.forces if not self.local or any(rings[place[id(s)]][: last + 1])]
 
     # --- playing parts on what is touched ------------------------------------------------------------------------
 
@@ -178,19 +202,13 @@ class Region:
             return first + (verb in OTHER_SIDE), first + 1 + (verb in EITHER_SIDE or verb in OTHER_SIDE) + meant
         return first, first + 1 + (verb in NEIGHBOURS_TOO) + meant
 
-    def _known_passages(self) -> dict[Any, Passage]:
-        """Those for regions like this one."""
-        kinds = [
-            (id(stack), *map(bool, rings), *(stack.loops if isinstance(stack, Table) else ()))
-            for stack, rings in zip(self.stacks, self._rings, strict=True)
-        ]
-        key = (self.local, self.everything, bool(self.system.force_home), *kinds)
-        known = self.system.workshop.setdefault("passages", {})
-        if key not in known:
-            if len(known) == MOST:
-                known.clear()
-            known[key] = (self.stacks, {})  # stacks that must not go, for others could then be taken for them
-        return cast("dict[Any, Passage]", known[key][1])
+    def _forces_as_they_are(self) -> list[Any]:
+        """Which of them are touched, and what they do as loops: a law takes that away from a stack, and leaves it there when it goes."""
+        if not self.system.force_home:
+            return []
+        rings = [self._rings[self._place[id(stack)]] for stack in self.system.forces]
+        loops = [stack.loops if isinstance(stack, Table) else () for stack in self.system.forces]
+        return [(*map(bool, rows), *verbs) for rows, verbs in zip(rings, loops, strict=True)]
 
     # --- books -----------------------------------------------------------------------------------------------------
 

@@ -93,6 +93,7 @@ def perform(elements: Elements, parts: Iterable[Part | Stretches]) -> str | None
     for stack, verb, *ranges in parts:
         elements.prepare(verb)
         if compiled((stack, verb)):
+            stack.prepare(verb)
             address = stack.loops[verb].address(stack, elements)
             for start, stop in ranges[0] if ranges else ((0, stack.count),):
                 waiting.append((address, stack.sheet, start, stop, 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -27,10 +27,11 @@ from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
+from coordinator.workers.company import Company, parts_for
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
-from modular.elements import ASKED, Array
+from modular.elements import Array
 from modular.errors import ModelError
 from modular.events import Cut, Event, check_law
 from modular.force import Force
@@ -63,6 +64,7 @@ class Simulation:
         leak_limit: float | None = None,
         grouped: bool = True,
         threads: int | None = None,
+        workers: int | Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         if not isinstance(assembly, Assembly):
             raise ModelError(
@@ -83,7 +85,8 @@ class Simulation:
         self._dt = float(dt)
         self.coupling: Coupling = Penalty() if coupling is None else coupling
         self.assembly = assembly.copy()
-        self.system = System(self.assembly.gravity, grouped=grouped)
+        self.company: Company | None = None
+        self.lent_system = System(self.assembly.gravity, grouped=grouped)
         self.recorder = Recorder(int(record_every))
         self.breakage = Breakage(self.dt, self.assembly.dimension)
         self.alarm = Alarm(leak_limit)
@@ -101,6 +104,8 @@ class Simulation:
         with undisturbed():
             self._build(project_velocities)
         self.schedule = Schedule(self.assembly.schedule, self.dt)
+        if workers is not None:
+            self.company = Company(parts_for(self.assembly, workers))
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
@@ -150,13 +155,20 @@ class Simulation:
     # --- time ----------------------------------------------------------------------------------------------------
 
     @property
+    def system(self) -> System:
+        """What is being simulated, here and now; taken back from the workers where they have it."""
+        if self.company is not None:
+            self.company.take_back(self)
+        return self.lent_system
+
+    @property
     def tick(self) -> int:
         """Ticks since the start."""
-        return self.system.tick
+        return self.lent_system.tick
 
     @tick.setter
     def tick(self, value: int) -> None:
-        self.system.tick = value
+        self.lent_system.tick = value
 
     @property
     def dt(self) -> float:
@@ -200,7 +212,12 @@ class Simulation:
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
         free = self.schedule.next_tick(last)
-        if self.tick < free:
+        if self.tick < free and self.company is not None:
+            if self.company.run(self, free):
+                if self.alarm.limit is not None:
+                    self.ring()
+                return
+        elif self.tick < free:
             before = self.tick
             wrong = self.engine.run(self, free)
             if wrong is not None:
@@ -470,5 +487,5 @@ class Simulation:
                 self._forms[use] = system.joint_home[use].stack.form.facts
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
         if touched is None and not system.turns:
-            system.elements.fold(*ASKED)  # a later event unfolds it for good, and writes to a few rows of it
+            system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them
         self.margin_log.append({"tick": self.tick, "margins": margins})

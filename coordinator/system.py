@@ -16,11 +16,11 @@ import numpy as np
 
 from modular.assembly import ForceEdge, JointEdge
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
-from modular.elements import Array, Elements
+from modular.elements import ASKED, Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
 from modular.joint import Attachment, JointForm
-from modular.joints import Joints
+from modular.joints import ANSWERS, Joints
 from modular.ledger import LEDGER, RELEASED, STORED, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
@@ -77,13 +77,14 @@ class System:
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
+        self.company = 0  # counts changes of who is there: stacks that came or went
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.workshop: dict[str, Any] = {}  # what it has built for the present topology
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
-        workshop = {name: made for name, made in self.workshop.items() if name not in ("configured", "regions", "passages")}
+        workshop = {name: made for name, made in self.workshop.items() if name not in ("configured", "regions", "ensemble")}
         return {**self.__dict__, "workshop": workshop}
 
     # --- the stacks ------------------------------------------------------------------------------------------------
@@ -105,7 +106,13 @@ class System:
 
     def bodies_as(self, capability: type[Capability]) -> list[Capability]:
         """All stacks of bodies, seen through a capability that the coupling has made sure of."""
-        return cast(list[Capability], list(self.bodies))
+        return cast("list[Capability]", list(self.bodies))
+
+    def _dismiss(self, stacks: dict[Hashable, Any]) -> None:
+        """Let stacks go in which nobody is left."""
+        for key in [key for key, stack in stacks.items() if not stack.names]:
+            del stacks[key]
+            self.company += 1
 
     # --- bodies ----------------------------------------------------------------------------------------------------
 
@@ -125,6 +132,7 @@ class System:
         if key not in self.body_stacks:
             self.body_stacks[key] = body.new_stack()
             self.body_stacks[key].gravity = self.gravity
+            self.company += 1
         return self.body_stacks[key]
 
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
@@ -139,7 +147,7 @@ class System:
         self.body_home.pop(name).remove(name)
         del self.uses[name], self.masses[name]
         self._just_cut = [entry for entry in self._just_cut if name not in (entry[1].first.body, entry[1].second.body)]
-        self.body_stacks = {key: stack for key, stack in self.body_stacks.items() if stack.names}
+        self._dismiss(self.body_stacks)
         self.version += 1
 
     def sides(self, ports: Sequence[PortName], at: Sequence[float] | None) -> list[Side]:
@@ -186,9 +194,11 @@ class System:
     def joint_stack(self, form: JointForm, name: str) -> Joints:
         """The stack of the joints of a form, made if there is none."""
         key = form if self.grouped else (form, name)
-        if key not in self.joint_stacks:
-            self.joint_stacks[key] = Joints(form, len(self.gravity))
-        return self.joint_stacks[key]
+        stack = self.joint_stacks.get(key)
+        if stack is None:
+            stack = self.joint_stacks[key] = Joints(form, len(self.gravity))
+            self.company += 1
+        return stack
 
     def attachment_of(self, name: str, edge: JointEdge) -> Attachment:
         """How a joint was made; one of plain points has kept no more than where it stands on the ground."""
@@ -259,7 +269,8 @@ class System:
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(name, owner, start, count)
         home.stack.remove_row(name)
-        self.joint_stacks = {key: stack for key, stack in self.joint_stacks.items() if stack.names}
+        if not home.stack.names:
+            self._dismiss(self.joint_stacks)
         self.version += 1
         return released
 
@@ -272,6 +283,7 @@ class System:
         key = edge.force.kind() if self.grouped else (edge.force.kind(), name)
         if key not in self.force_stacks:
             self.force_stacks[key] = edge.force.new_stack(len(self.gravity))
+            self.company += 1
         stack = self.force_stacks[key]
         starts = [self._hold(side.owner, side_marks) for side, side_marks in zip(sides, marks, strict=True)]
         stack.add(name, edge.force, starts)
@@ -288,7 +300,7 @@ class System:
         for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
             self._let_go(name, owner, start, count)
         home.stack.remove(name)
-        self.force_stacks = {key: stack for key, stack in self.force_stacks.items() if stack.names}
+        self._dismiss(self.force_stacks)
         if not self.force_stacks:
             self.elements.taken[:] = 0.0
         self.version += 1
@@ -306,6 +318,12 @@ class System:
         self.elements.prepare("respond")
         for bodies in self.bodies_as(GivesCompliance):
             bodies.respond(self.elements, constrained=constrained)
+
+    def forget_answers(self) -> None:
+        """Let the memory go of what bodies answered and joints asked."""
+        self.elements.fold(*ASKED)
+        for joints in self.joints:
+            joints.fold(*ANSWERS)
 
     def force_bounds(self, dt: float) -> Array:
         """What springs and dampers alone ask of the body behind each element: the largest eigenvalue of their loads."""

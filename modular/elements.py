@@ -8,6 +8,8 @@ only these rows would ever cross a process boundary.
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,8 +23,11 @@ Indices = npt.NDArray[np.int64]
 MODES = 12  # columns of a response: independent motions of a body whose coordinates are free of each other
 RIGID = 6  # of them for a rigid body in space
 ASKING = frozenset(
-    {"respond", "respond_freely", "see", "see_all", "ask", "tighten", "forget_loads", "take_bounds", "keep", "keep_bounds"}
-)
+    {
+        "respond", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten", "forget_loads", "take_bounds",
+        "keep", "keep_bounds",
+    }
+)  # fmt: skip
 ASKED = ("response", "load", "kept_force", "kept_bound")  # columns that are there only while stiffness is being chosen
 EITHER_SIDE = frozenset({"stand", "look_ahead", "keep_bounds", "put_bounds_back"})  # parts of an event for all its elements
 OTHER_SIDE = frozenset({"keep", "put_back"})  # for those on bodies that it does not touch
@@ -37,8 +42,9 @@ class Elements(Table):
 
     position: Array  # [m] for points, [-] for directions
     velocity: Array  # [m/s], [1/s]
-    current_velocity: Array  # v_n + dt a_n, for dampers [m/s]
-    settled: Array  # corrected velocity, where `velocity` is predicted already for the next tick (the engine alone)
+    current_velocity: (
+        Array  # v_n + dt a_n, for dampers [m/s]; without forces the engine keeps the corrected velocity here
+    )
     force: Array  # [N], [N m]
     force_before: Array  # force and velocity one tick ago: the ledger's
     velocity_before: Array
@@ -54,7 +60,7 @@ class Elements(Table):
     def __init__(self, dimension: int, capacity: int = 16) -> None:
         super().__init__(capacity)
         self.dimension = dimension
-        for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before", "settled"):
+        for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before"):
             self.column(name, dimension)
         self.column("response", dimension, MODES)
         self.column("load", RIGID, RIGID)
@@ -77,6 +83,12 @@ class Elements(Table):
         """Unfold what is about to be written: bodies and joints ask and answer only while stiffness is being chosen."""
         if verb in ASKING and len(self.load) < self._capacity:
             self.unfold(*ASKED)
+
+    def chosen(self, rows: Any) -> Self:
+        """A table of its own with copies of some rows; row 0 must be the first of them."""
+        made = super().chosen(rows)
+        made._used, made._free = len(rows), {}
+        return made
 
     @property
     def count(self) -> int:

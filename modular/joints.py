@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from modular import seen_mass
 from modular.blocks import like, shaped
-from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
+from modular.elements import ASKING, GAIN_STEP, RIGID, STEP, Array, Elements
 from modular.joint import JointForm
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
 from modular.ledger import STORED, Booked, account_loop, book_rows
 from modular.loop import FINE, Loop, loop
 from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
+
+ANSWERS = ("compliance", "block")  # columns that are there only while stiffness is being chosen
 
 
 class Joints(Booked):
@@ -39,8 +43,11 @@ class Joints(Booked):
         self.column("marker", form.marker)
         for name in ("error", "rate", "preload"):
             self.column(name, form.rows)
-        self.column("on_first", form.rows, form.first, dimension)
-        self.column("on_second", form.rows, form.second, dimension)
+        for name, elements, sign in (("on_first", form.first, -1.0), ("on_second", form.second, 1.0)):
+            if form.coincident < form.rows:
+                self.column(name, form.rows, elements, dimension)
+            else:
+                self.alike(name, sign * np.eye(form.rows, elements * dimension).reshape(form.rows, elements, dimension))
         for name in ("stiffness", "damping", "compliance", "block"):
             self.column(name, form.rows, form.rows)
         self.column("margin")
@@ -57,6 +64,12 @@ class Joints(Booked):
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
+        self.fold(*ANSWERS)
+
+    def prepare(self, verb: str) -> None:
+        """Unfold what is about to be written: answers of the bodies are there only while stiffness is being chosen."""
+        if verb in ASKING and len(self.block) < self._capacity:
+            self.unfold(*ANSWERS)
 
     def linearise(self, elements: Elements) -> None:
         """Errors and Jacobians at the elements as they are shown."""
@@ -257,7 +270,7 @@ def exert_on_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Book the tick that has passed, then exert for the next: the same as both, with the rows at hand once."""
     room, book = springs_of(joints), like(joints.ledger)
     for n in range(start, stop, LANES):
-        book_rows(joints, elements, elements.settled, n, stop, book)
+        book_rows(joints, elements, elements.current_velocity, n, stop, book)
         book[STORED], _ = exert_rows(joints, elements, n, stop, room)
         store(book, joints.ledger, n, stop)
     return FINE

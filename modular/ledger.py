@@ -31,6 +31,7 @@ WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED 
 class Booked(Stack):
     """A stack whose rows keep a ledger."""
 
+    pointing = ("first", "second")
     first: Indices  # first element row on either side
     second: Indices
     power: Array  # what dampers take [W], now and one tick ago

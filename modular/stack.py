@@ -8,6 +8,7 @@ took hold of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Self
 
 from modular.table import Table
 
@@ -50,3 +51,10 @@ class Stack(Table):
             self.names[gap] = self.names[last]
             self.row[self.names[gap]] = gap
         self.names.pop()
+
+    def chosen(self, rows: Any) -> Self:
+        """A stack of its own, with copies of some rows in the order asked for."""
+        made = super().chosen(rows)
+        made.names = [self.names[row] for row in rows]
+        made.row = {name: row for row, name in enumerate(made.names)}
+        return made

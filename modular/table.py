@@ -7,7 +7,7 @@ so one driver can call the loops of all classes, also of those that it has never
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,14 +27,20 @@ SPARE = 4  # numbers behind the last row: four rows are read four numbers at a t
 class Table:
     """Columns with names, and the compiled loops that work on them; a subclass declares both once."""
 
+    pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
+    constant: ClassVar[tuple[str, ...]] = ()  # columns that no loop writes to
+
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._columns: dict[str, tuple[int, Any]] = {}  # per column its place in the sheet and the type of its numbers
+        self._columns: list[str] = []  # with a row of its own for every component
+        self._common: list[str] = []  # with rows that several components have in common
+        self._alike: list[str] = []  # with one row that stands for all
+        self._places: dict[str, int] = {}  # of columns in the sheet
         self._fields: list[Field] = []
         self._shared: set[str] = set()
         self._sheet = np.zeros(2 * FIELDS, np.int64)
         self.sheet = self._sheet.ctypes.data  # its address
-        self._bytes = np.zeros(FIELDS, np.int64)  # in a row of each column; 0 where there are no rows
+        self._bytes = np.zeros(FIELDS, np.int64)  # in a row of each column; 0 where components have no rows of their own
         self._view: ViewType | None = None
         self.loops: dict[str, Loop] = {}  # by the name of the method that each one stands for
 
@@ -46,7 +52,11 @@ class Table:
     def play(self, verb: str, elements: Elements, start: int = 0, stop: int | None = None) -> int:
         """Run one of the loops over all rows, or over some."""
         elements.prepare(verb)
+        self.prepare(verb)
         return self.loops[verb](self, elements, start, self.count if stop is None else stop)
+
+    def prepare(self, verb: str) -> None:
+        """Called before a loop is run, for tables with columns that are folded most of the time."""
 
     @property
     def view(self) -> ViewType:
@@ -57,9 +67,21 @@ class Table:
 
     def column(self, name: str, *shape: int, dtype: Any = np.float64, listed: bool = False) -> None:
         """Declare an array with one row per component; `listed`: the first size of its rows may grow (`widen`)."""
-        self._columns[name] = (len(self._fields), dtype)
+        self._columns.append(name)
         self._declare(name, True, dtype, (0, *shape[1:]) if listed else shape)
         self._place(name, fresh((self._capacity, *shape), dtype))
+
+    def common(self, name: str, *shape: int, listed: bool = False) -> None:
+        """Declare an array with rows that several components have in common (modular/makes.py); none yet."""
+        self._common.append(name)
+        self._declare(name, True, np.float64, (0, *shape[1:]) if listed else shape)
+        self._place(name, fresh((0, *shape), np.float64))
+
+    def alike(self, name: str, row: Any) -> None:
+        """Declare an array whose rows are the same for all components: one in memory that stands for all."""
+        self._alike.append(name)
+        self._declare(name, True, np.float64, row.shape)
+        self._place(name, repeated(row, self._capacity))
 
     def fixed(self, name: str, *shape: int) -> None:
         """Declare an array that all components share."""
@@ -81,25 +103,24 @@ class Table:
         self.__dict__.update(state)
         self._sheet, self._bytes, self._view = self._sheet.copy(), self._bytes.copy(), None
         self.sheet = self._sheet.ctypes.data
-        for name in self._columns:
+        for name in (*self._columns, *self._common):
             self._place(name, spared(getattr(self, name)))
-        for place, (name, *_) in enumerate(self._fields):
-            if name in self._shared:
-                self.__dict__[name] = array = spared(self.__dict__[name])
-                self._sheet[2 * place] = array.ctypes.data
+        self._part_from_others()
 
     def _declare(self, name: str, rows: bool, dtype: Any, shape: tuple[int, ...]) -> None:
         assert len(self._fields) < FIELDS
+        if rows:
+            self._places[name] = len(self._fields)
         self._fields.append((name, rows, np.dtype(dtype).name, shape))
         self._view = None
 
     def _place(self, name: str, array: Any) -> None:
         """Put an array in place of a column."""
-        place = self._columns[name][0]
+        place = self._places[name]
         setattr(self, name, array)
         self._sheet[2 * place] = array.ctypes.data
         self._sheet[2 * place + 1] = array.strides[0] // array.itemsize
-        self._bytes[place] = array[:1].nbytes
+        self._bytes[place] = array[:1].nbytes if name in self._columns else 0
 
     def clear(self, first: int, last: int) -> None:
         """Make rows zero, all columns of them."""
@@ -111,34 +132,79 @@ class Table:
 
     def grow(self, capacity: int) -> None:
         """Make room for more rows."""
-        for name, (_, dtype) in self._columns.items():
-            old = getattr(self, name)
-            if len(old) < self._capacity:
-                continue  # folded
-            new = fresh((capacity, *old.shape[1:]), dtype)
-            new[: len(old)] = old
-            self._place(name, new)
+        for name in self._columns:
+            if len(getattr(self, name)) == self._capacity:  # not folded
+                self._lengthen(name, capacity)
+        for name in self._alike:
+            self._place(name, repeated(getattr(self, name)[0], capacity))
         self._capacity = capacity
+
+    def _lengthen(self, name: str, capacity: int) -> None:
+        old = getattr(self, name)
+        new = fresh((capacity, *old.shape[1:]), old.dtype)
+        new[: len(old)] = old
+        self._place(name, new)
 
     def fold(self, *names: str) -> None:
         """Let the memory of columns go that nobody needs for now; nobody may read them before `unfold`."""
         for name in names:
             array = getattr(self, name)
-            self._place(name, fresh((0, *array.shape[1:]), self._columns[name][1]))
+            self._place(name, fresh((0, *array.shape[1:]), array.dtype))
 
     def unfold(self, *names: str) -> None:
         """Columns that were folded, all zero; only what is written to takes memory."""
         for name in names:
-            array, dtype = getattr(self, name), self._columns[name][1]
+            array = getattr(self, name)
             if len(array) < self._capacity:
-                self._place(name, airy((self._capacity, *array.shape[1:]), dtype))
+                self._place(name, airy((self._capacity, *array.shape[1:]), array.dtype))
 
     def widen(self, name: str, width: int) -> None:
         """Make the lists of a column longer."""
         old = getattr(self, name)
-        new = fresh((len(old), width, *old.shape[2:]), self._columns[name][1])
+        new = fresh((len(old), width, *old.shape[2:]), old.dtype)
         new[:, : old.shape[1]] = old
         self._place(name, new)
+
+    def chosen(self, rows: Any) -> Self:
+        """A table of its own, with copies of some rows in the order asked for; folded columns stay folded."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.loops, made._sheet, made._capacity = dict(self.loops), self._sheet.copy(), len(rows)
+        made._bytes = self._bytes.copy()
+        made.sheet = made._sheet.ctypes.data
+        for name in self._columns:
+            array = getattr(self, name)
+            made._place(name, spared(array[rows] if len(array) >= self._capacity else array))
+        for name in self._common:
+            made._place(name, spared(getattr(self, name)))
+        made._part_from_others()
+        return made
+
+    def put_back(self, rows: Any, part: Table, theirs: Any = slice(None)) -> None:
+        """Take over rows of a table that was chosen from this one; where elements lie here stays as it is."""
+        for name in self._columns:
+            array, found = getattr(self, name), getattr(part, name)
+            if (
+                name not in (*self.pointing, *self.constant)
+                and len(array) >= self._capacity
+                and len(found) >= part._capacity
+            ):
+                array[rows] = found[theirs]
+
+    def renumber(self, numbers: Any) -> None:
+        """Elements have other rows now: `numbers` says which."""
+        for name in self.pointing:
+            array = getattr(self, name)
+            array[...] = numbers[array]
+
+    def _part_from_others(self) -> None:
+        """What all components of a copy share is its own."""
+        for name in self._alike:
+            self._place(name, repeated(getattr(self, name)[0], self._capacity))
+        for place, (name, *_) in enumerate(self._fields):
+            if name in self._shared:
+                self.__dict__[name] = array = spared(self.__dict__[name])
+                self._sheet[2 * place] = array.ctypes.data
 
     def look_at(self, table: Table, row: int) -> None:
         """Be a view of one row of another table of the same class: the same arrays, with a sheet of its own."""
@@ -147,6 +213,8 @@ class Table:
         self._capacity = 1
         for name in self._columns:
             self._place(name, getattr(table, name)[row : row + 1])
+        for name in (*self._common, *self._alike):
+            self._place(name, getattr(table, name))
 
 
 @kernel
@@ -175,6 +243,12 @@ def fresh(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros with a few numbers to spare behind the last."""
     size = int(np.prod(shape))
     return np.zeros(size + SPARE, dtype)[:size].reshape(shape)
+
+
+def repeated(row: Any, count: int) -> Any:
+    """So many rows that are one and the same place in memory."""
+    one = spared(row)
+    return np.lib.stride_tricks.as_strided(one, (count, *row.shape), (0, *one.strides))
 
 
 def spared(array: Any) -> Any:

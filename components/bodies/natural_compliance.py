@@ -13,7 +13,7 @@ from modular.elements import MODES, RIGID, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes, share, types
 from modular.loop import FINE, loop
-from modular.views import View, fetch, fetch_one, fetch_slot, gather, scatter, scatter_one, spots_slot
+from modular.views import View, fetch, fetch_slot, gather, gather_one, scatter, scatter_one, spots, spots_slot
 
 answers = shaped(lanes, lambda point: [(point[1], MODES), (point[1],), (3,)])
 
@@ -31,9 +31,10 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     count, dimension = q.shape
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
-        fetch(bodies.centre, n, stop, centre)
-        fetch(bodies.axes, n, stop, axes)
-        slip, spin = fetch_one(bodies.slip, n, stop), fetch_one(bodies.spin, n, stop)
+        makes = spots(bodies.make, n, stop)
+        gather(bodies.centre, makes, centre)
+        gather(bodies.axes, makes, axes)
+        slip, spin = gather_one(bodies.slip, makes), gather_one(bodies.spin, makes)
         combine(centre, q, middle)
         for k in range(most(bodies.numbers, n, stop)):
             fetch_slot(bodies.weights, k, n, stop, weights)
@@ -83,7 +84,7 @@ def respond_freely_loop(start: int, stop: int, bodies: View, elements: View) -> 
     count, dimension = bodies.q.shape
     (root,) = roots(bodies.inverse_mass)
     for n in range(start, stop):
-        factorise(bodies.inverse_mass[n], root)
+        factorise(bodies.inverse_mass[bodies.make[n]], root)
         for k in range(bodies.numbers[n]):
             response = elements.response[bodies.attached[n, k]]
             response[:, :] = 0.0

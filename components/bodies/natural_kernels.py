@@ -18,7 +18,7 @@ from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes, larger, unfit
 from modular.loop import FINE, loop
-from modular.views import View, fetch, fetch_slot, gather, scatter, spots_slot, store
+from modular.views import View, fetch, fetch_slot, gather, scatter, spots, spots_slot, store
 
 BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS = range(5)  # places in `gains`
 
@@ -245,7 +245,7 @@ def show_three(bodies: View, elements: View, n: int, stop: int, v: Array, q_new:
         combine(weights, v, now)
         combine(weights, q_new, x)
         combine(weights, v_new, dx)
-        scatter(now, elements.settled, where)
+        scatter(now, elements.current_velocity, where)
         scatter(x, elements.position, where)
         scatter(dx, elements.velocity, where)
 
@@ -313,10 +313,11 @@ def solve_rows(
     inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
     gains = bodies.gains
     collect(bodies, elements, n, stop, total)
-    fetch(bodies.fall, n, stop, fall)
-    fetch(bodies.gram, n, stop, gram)
-    fetch(bodies.inverse_mass, n, stop, inverse_mass)
-    fetch(bodies.inverse_local, n, stop, inverse_local)
+    makes = spots(bodies.make, n, stop)
+    gather(bodies.fall, makes, fall)
+    gather(bodies.gram, makes, gram)
+    gather(bodies.inverse_mass, makes, inverse_mass)
+    gather(bodies.inverse_local, makes, inverse_local)
     solve_locally(
         q, v, total, inverse_mass, inverse_local, gram, fall, bodies.gravity, gains[STIFFNESS], gains[DAMPING],
         int(gains[ITERATIONS]), scratch, a,
@@ -346,7 +347,7 @@ def correct_rows(
     store(q, bodies.q, n, stop)
     store(v, bodies.v, n, stop)
     store(a, bodies.a, n, stop)
-    fetch(bodies.gram, n, stop, gram)
+    gather(bodies.gram, spots(bodies.make, n, stop), gram)
     found: int = unfit(unsoundness(q, v, gram))
     return found
 

@@ -32,6 +32,31 @@ class Layout(NamedTuple):
     ports: Array  # points of the ports of all bodies, one body after the other, in the order of port_names [m], (p, d)
     port_counts: Indices  # how many ports each body has, (n,)
 
+    @property
+    def port_starts(self) -> Indices:
+        """First row of each body in `ports`, and their number at the end, (n + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.port_counts)]).astype(np.int64)
+
+    def of(self, rows: Sequence[int]) -> Layout:
+        """The layout of some of the bodies, in their order."""
+        picked = np.asarray(rows, np.int64)
+        starts = self.port_starts
+        ports = [np.arange(starts[k], starts[k + 1]) for k in rows]
+        numbers = np.concatenate(ports) if ports else np.empty(0, np.int64)
+        elements, mass, centre, second_moment = (column[picked] for column in self[:4])
+        return Layout(elements, mass, centre, second_moment, self.ports[numbers], self.port_counts[picked])
+
+    @property
+    def makes(self) -> list[bytes]:
+        """Everything but place and velocity, to the last bit: bodies for which it is the same are of one make."""
+        n, first = len(self.mass), self.elements[:, 0]
+        parts = (spans_of(self.elements), self.mass, self.centre - first, self.second_moment)
+        own = np.concatenate([part.reshape(n, -1) for part in parts], axis=1)
+        ports = self.ports - np.repeat(first, self.port_counts, axis=0)
+        data, more, size = own.tobytes(), ports.tobytes(), own.itemsize * own.shape[1]
+        ends = (ports.itemsize * ports.shape[1] * self.port_starts).tolist()
+        return [data[size * k : size * (k + 1)] + more[ends[k] : ends[k + 1]] for k in range(n)]
+
 
 @dataclass(frozen=True)
 class NaturalRows:
@@ -64,9 +89,16 @@ class NaturalRows:
 def rows_of(bodies: Sequence[NaturalBody]) -> NaturalRows:
     """Everything that follows from the data of sound bodies (`check`) of one shape (e, d), one row per body."""
     layout = lay_out(bodies)
+    return rows_of_layout(layout, initial_velocity(bodies, layout))
+
+
+def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
+    """The same of bodies that are laid out, with the velocities of their elements.
+
+    But for the first few it needs differences of places alone, so bodies of one make have the same rows.
+    """
     elements, mass, centre = layout.elements, layout.mass, layout.centre
-    fall = np.zeros(elements.shape[:2])
-    fall[:, :2] = 1.0
+    fall = falling(elements)
     spans = spans_of(elements)
     inverse_spans = _inverse_spans(spans)
     # mass matrix
@@ -80,7 +112,7 @@ def rows_of(bodies: Sequence[NaturalBody]) -> NaturalRows:
     places = combined(layout.ports - elements[owner, 0], inverse_spans[owner])
     return NaturalRows(
         elements=elements,
-        initial_velocity=_initial_velocity(bodies, elements, fall, centre),
+        initial_velocity=velocity,
         mass=mass,
         centre=centre,
         second_moment=layout.second_moment,
@@ -97,7 +129,7 @@ def rows_of(bodies: Sequence[NaturalBody]) -> NaturalRows:
         spin=spin,
         axes=axes,
         port_weights=element_weights(places, point=True),
-        port_starts=np.concatenate([[0], np.cumsum(layout.port_counts)]).astype(np.int64),
+        port_starts=layout.port_starts,
     )
 
 
@@ -113,15 +145,15 @@ def lay_out(bodies: Sequence[NaturalBody]) -> Layout:
     shapes = {part.elements.shape[1:] for part in parts}
     if len(shapes) > 1:
         raise ModelError(f"rows_of: the bodies have shapes {sorted(shapes)}; give bodies with equally many elements.")
-    order = np.argsort(np.concatenate([group for _, group in groups]))
-    counts = np.concatenate([part.port_counts for part in parts])
-    starts = np.cumsum(counts) - counts
-    rows = [starts[k] + i for k in order for i in range(counts[k])]
-    ports = np.concatenate([part.ports for part in parts])[np.array(rows, np.int64)]
-    elements, mass, centre, second_moment = (
-        np.concatenate([part[column] for part in parts])[order] for column in range(4)
-    )
-    return Layout(elements, mass, centre, second_moment, ports, counts[order])
+    whole = Layout(*(np.concatenate([part[column] for part in parts]) for column in range(6)))
+    return whole.of(np.argsort(np.concatenate([group for _, group in groups])).tolist())
+
+
+def falling(elements: Array) -> Array:
+    """1 for points, 0 for directions, (n, e)."""
+    fall = np.zeros(elements.shape[:2])
+    fall[:, :2] = 1.0
+    return fall
 
 
 def spans_of(elements: Array) -> Array:
@@ -205,11 +237,15 @@ def _turning(second_moment: Array, inverse_spans: Array) -> tuple[Array, Array]:
     return spin, axes
 
 
-def _initial_velocity(bodies: Sequence[NaturalBody], elements: Array, fall: Array, centre: Array) -> Array:
+def initial_velocity(bodies: Sequence[NaturalBody], layout: Layout) -> Array:
     """Velocities of the elements from the velocity of the mass centre and the angular velocity, (n, e, d)."""
+    elements, centre = layout.elements, layout.centre
     d = elements.shape[2]
-    linear = _given([body.velocity for body in bodies], d)
-    angular = _given([body.angular_velocity for body in bodies], 2 * d - 3)
+    given = [body.velocity for body in bodies], [body.angular_velocity for body in bodies]
+    if all(value is None for values in given for value in values):
+        return np.zeros(elements.shape)
+    linear, angular = _given(given[0], d), _given(given[1], 2 * d - 3)
+    fall = falling(elements)
     arms = elements - fall[:, :, None] * centre[:, None, :]
     if d == 2:
         turning = angular[:, :, None] * np.stack([-arms[:, :, 1], arms[:, :, 0]], axis=-1)

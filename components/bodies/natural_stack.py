@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from components.bodies import natural_compliance as compliance
 from components.bodies import natural_equations as equations
 from components.bodies import natural_kernels as kernels
-from components.bodies.natural_many import NaturalRows, local_operators, rows_of
+from components.bodies.natural_many import (
+    NaturalRows,
+    initial_velocity,
+    lay_out,
+    local_operators,
+    rows_of_layout,
+)
 from components.bodies.short_sums import combined
 from modular.body import Body
 from modular.elements import STEP, Array, Elements, Indices
 from modular.internal_gains import InternalGains
+from modular.makes import MadeStack, numbered
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
-from modular.stack import Stack
 
 if TYPE_CHECKING:
     from components.bodies.natural import NaturalBody
 
 
-class NaturalBodies(Stack):
-    """Bodies with e elements in d dimensions; every array has one row per body."""
+class NaturalBodies(MadeStack):
+    """Bodies with e elements in d dimensions; arrays have one row per body, or one per make (modular/makes.py)."""
 
+    pointing = ("attached",)
     q: Array  # corrected positions of the elements [m], [-], (n, e, d)
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
+    attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
+    weights: Array  # how each of them is put together, (n, width, e)
+    numbers: Indices  # how many
+    # of each make
     inverse_mass: Array  # (n, e, e)
     inverse_local: Array  # (S + 1/alpha)^-1 with S = H M^-1 H^T: its upper half, row by row, (n, m (m + 1) / 2)
     gram: Array  # constants of the internal constraints, (n, e - 1, e - 1)
@@ -38,9 +49,6 @@ class NaturalBodies(Stack):
     spin: Array  # 1/sqrt(inertia) where it is the same about every axis that turns the body, else 0
     axes: Array  # principal axes over sqrt(inertia), put together from the elements, (n, 3, e)
     centre: Array  # mass centre, put together from the elements, (n, e)
-    attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
-    weights: Array  # how each of them is put together, (n, width, e)
-    numbers: Indices  # how many
     ports: Array  # how the points of the ports are put together, (n, ports, e)
     gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
     gravity: Array  # [m/s^2], (d,)
@@ -52,18 +60,18 @@ class NaturalBodies(Stack):
         rows = vectors * (vectors + 1) // 2
         for name in ("q", "v", "a"):
             self.column(name, elements, dimension)
-        self.column("inverse_mass", elements, elements)
-        self.column("inverse_local", rows * (rows + 1) // 2)
-        self.column("gram", vectors, vectors)
-        for name in ("fall", "centre"):
-            self.column(name, elements)
-        for name in ("slip", "spin"):
-            self.column(name)
-        self.column("axes", 3, elements)
         self.column("attached", width, dtype=np.int64, listed=True)
         self.column("weights", width, elements, listed=True)
         self.column("numbers", dtype=np.int64)
-        self.column("ports", 2, elements, listed=True)
+        self.common("inverse_mass", elements, elements)
+        self.common("inverse_local", rows * (rows + 1) // 2)
+        self.common("gram", vectors, vectors)
+        for name in ("fall", "centre"):
+            self.common(name, elements)
+        for name in ("slip", "spin"):
+            self.common(name)
+        self.common("axes", 3, elements)
+        self.common("ports", 2, elements, listed=True)
         self.bodies: dict[str, NaturalBody] = {}
         self.fixed("gains", 5)
         self.fixed("gravity", dimension)
@@ -85,36 +93,52 @@ class NaturalBodies(Stack):
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
         """Take bodies in, in their initial state."""
-        found = rows_of(cast("list[NaturalBody]", list(bodies)))
+        members = cast("list[NaturalBody]", list(bodies))
+        layout = lay_out(members)
+        velocity = initial_velocity(members, layout)
+        firsts, which = numbered(layout.makes)
+        found = rows_of_layout(layout.of(firsts), velocity[firsts])
         rows = self.add_rows(names)
-        self.bodies.update(zip(names, cast("list[NaturalBody]", bodies), strict=True))
-        self.q[rows], self.v[rows] = found.elements, found.initial_velocity
-        self.inverse_mass[rows], self.gram[rows] = found.inverse_mass, found.gram
-        self.fall[rows], self.centre[rows] = found.fall, found.centre_weights
-        self.slip[rows], self.spin[rows], self.axes[rows] = found.slip, found.spin, found.axes
-        self._keep_ports(rows, found)
-        self._factorise(rows, found.local)
+        self.bodies.update(zip(names, members, strict=True))
+        self.q[rows], self.v[rows] = layout.elements, velocity
+        makes = self.add_makes(np.bincount(which))
+        self.make[rows] = makes[which]
+        self.inverse_mass[makes], self.gram[makes] = found.inverse_mass, found.gram
+        self.fall[makes], self.centre[makes] = found.fall, found.centre_weights
+        self.slip[makes], self.spin[makes], self.axes[makes] = found.slip, found.spin, found.axes
+        self._keep_ports(makes, found)
+        self._factorise(makes, found.local)
 
-    def _keep_ports(self, rows: slice, found: NaturalRows) -> None:
+    def _keep_ports(self, makes: Indices, found: NaturalRows) -> None:
         """How the points of the ports are put together, in the order of their names."""
         counts = np.diff(found.port_starts)
         if counts.max(initial=0) > self.ports.shape[1]:
             self.widen("ports", int(counts.max()))
-        if (counts == counts[0]).all():
-            self.ports[rows, : counts[0]] = found.port_weights.reshape(len(counts), counts[0], self.shape[0])
-            return
         owner = np.repeat(np.arange(len(counts)), counts)
-        self.ports[rows.start + owner, np.arange(len(owner)) - found.port_starts[owner]] = found.port_weights
+        self.ports[makes[owner], np.arange(len(owner)) - found.port_starts[owner]] = found.port_weights
 
     def port(self, name: PortName) -> Array:
         """How the point of a port is put together."""
-        weights: Array = self.ports[self.row[name.body], self.bodies[name.body].port_names.index(name.port)]
+        weights: Array = self.ports_of([name])[0]
+        return weights
+
+    def ports_of(self, names: Sequence[PortName]) -> Array:
+        """The same of many, one row each."""
+        row, bodies = self.row, self.bodies
+        numbers = [bodies[name.body].port_names.index(name.port) for name in names]
+        weights: Array = self.ports[self.make[[row[name.body] for name in names]], numbers]
         return weights
 
     def remove(self, name: str) -> None:
         """Let a body go; the others do not notice."""
         self.remove_row(name)
         del self.bodies[name]
+
+    def chosen(self, rows: Any) -> Self:
+        """A stack of its own, with copies of some rows in the order asked for."""
+        made = super().chosen(rows)
+        made.bodies = {name: self.bodies[name] for name in made.names}
+        return made
 
     def one(self, name: str) -> NaturalBodies:
         """The same stack narrowed to one row: its arrays are views, so both are one state."""
@@ -150,11 +174,6 @@ class NaturalBodies(Stack):
         self.attached[rows, slots] = elements
         self.weights[rows, slots] = weights
         self.numbers[: self.count] += np.bincount(rows, minlength=self.count)
-
-    def port_numbers(self, ports: Sequence[PortName]) -> list[int]:
-        """Places of ports in `ports`."""
-        bodies = self.bodies
-        return [bodies[port.body].port_names.index(port.port) for port in ports]
 
     @staticmethod
     def combined(weights: Array, coordinates: Array) -> Array:
@@ -197,15 +216,15 @@ class NaturalBodies(Stack):
         changed = internal != self.internal
         self.newmark, self.internal = newmark, internal
         if changed:
-            self._factorise(slice(0, self.count))
+            self._factorise(np.unique(self.make[: self.count]))
 
-    def _factorise(self, rows: slice, local: Array | None = None) -> None:
-        """The constant local operator, once per body."""
+    def _factorise(self, makes: Indices, local: Array | None = None) -> None:
+        """The constant local operator, once per make."""
         softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
-        local = local_operators(self.gram[rows], self.inverse_mass[rows]) if local is None else local
+        local = local_operators(self.gram[makes], self.inverse_mass[makes]) if local is None else local
         inverse = np.linalg.inv(local + softness * np.eye(local.shape[1]))
         upper, lower = np.triu_indices(local.shape[1])
-        self.inverse_local[rows] = 0.5 * (inverse[:, upper, lower] + inverse[:, lower, upper])
+        self.inverse_local[makes] = 0.5 * (inverse[:, upper, lower] + inverse[:, lower, upper])
 
     def predict(self, elements: Elements, dt: float) -> None:
         """Predict the state `dt` seconds on and show the predicted elements."""
@@ -241,20 +260,20 @@ class NaturalBodies(Stack):
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
-        row = self.row[name]
-        total = np.zeros(self.shape)
+        row, total = self.row[name], np.zeros(self.shape)
+        make = self.make[row]
         for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
             impulse = impulses.get(element)
             if impulse is not None:
                 total += self.weights[row, k][:, None] * impulse
-        work = compliance.push_one(self.q[row], self.v[row], total, self.inverse_mass[row], self.inverse_local[row])
+        work = compliance.push_one(self.q[row], self.v[row], total, self.inverse_mass[make], self.inverse_local[make])
         return float(np.add.reduce(work, axis=None))
 
     def shift(self, name: str, velocity: Array) -> float:
         """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
         row, body = self.row[name], self.bodies[name]
         before = float(body.kinetic_energy(self.q[row], self.v[row]))
-        self.v[row] += np.outer(self.fall[row], velocity)
+        self.v[row] += np.outer(self.fall[self.make[row]], velocity)
         return float(body.kinetic_energy(self.q[row], self.v[row])) - before
 
     # --- equations -------------------------------------------------------------------------------------------------
@@ -265,14 +284,14 @@ class NaturalBodies(Stack):
 
     def drive(self) -> Array:
         """Weight on the elements: M times the acceleration with which all points fall, (n, k)."""
-        fall = self.fall[: self.count, :, None] * self.gravity
+        fall = self.each("fall")[:, :, None] * self.gravity
         matrices = np.array([self.bodies[name].mass_matrix for name in self.names]).reshape(-1, *2 * self.shape[:1])
         return np.asarray(np.einsum("nij,njc->nic", matrices, fall).reshape(self.count, -1))
 
     def closure(self) -> tuple[Array, Array, Array]:
         """w_a . w_b - const (halved where a = b), its rate and Jacobian."""
         n = self.count
-        return equations.closure(self.q[:n], self.v[:n], self.gram[:n])
+        return equations.closure(self.q[:n], self.v[:n], self.each("gram"))
 
     def reach(self) -> tuple[Indices, Indices, Array]:
         """Every element is a constant linear map of the coordinates."""
@@ -298,7 +317,7 @@ class NaturalSide(Side):
         row = stack.row[name]
         self._body, self._port = stack.bodies[name], port.port
         self._q = stack.q[row].copy()
-        self._weights = stack.ports[row, self._body.port_names.index(port.port)].copy()
+        self._weights = stack.ports[stack.make[row], self._body.port_names.index(port.port)].copy()
         self.owner, self.name = name, str(port)
         self.position, self.velocity, self.acceleration = kernels.motion_of(
             self._weights, self._q, stack.v[row], stack.a[row]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,6 +50,14 @@ class External(Booked):
             self.loops.pop("exert", None)
         else:
             self.value[row] = value
+
+    def chosen(self, rows: Any) -> Self:
+        """A stack of its own, with copies of some rows in the order asked for."""
+        made = super().chosen(rows)
+        made.laws = {name: law for name, law in self.laws.items() if name in made.row}
+        if not made.laws:
+            made.loops["exert"] = self._exert
+        return made
 
     def remove(self, name: str) -> None:
         """Let it go."""

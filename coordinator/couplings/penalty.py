@@ -49,7 +49,7 @@ class Penalty(Coupling):
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
         system.workshop["configured"] = [self, dt, *map(id, stacks)]
-        system.workshop.pop("passages", None)
+        system.workshop.pop("ensemble", None)
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""

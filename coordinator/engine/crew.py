@@ -59,6 +59,7 @@ def share_out(parts: Sequence[Part], elements: Elements, crew: int) -> list[Indi
     programs = [np.zeros((len(parts), 5), np.int64) for _ in range(crew)]
     for k, (stack, verb) in enumerate(parts):
         elements.prepare(verb)
+        stack.prepare(verb)
         address = stack.loops[verb].address(stack, elements)
         blocks = -(-stack.count // LANES)
         for me, program in enumerate(programs):

@@ -73,6 +73,23 @@ def guards_of(simulation: Simulation) -> Guards | None:
     return guards
 
 
+def guards_among(guards: Guards, simulation: Simulation, system: System) -> Guards | None:
+    """Those of the guards whose bodies stand in a system that is a part of the simulated one; None if there are none."""
+    found = Guards()
+    for name, row in guards.row.items():
+        crossing = simulation.schedule.armed[int(name)].condition.crossing
+        assert crossing is not None
+        body = PortName.parse(crossing.port, "condition").body
+        for stack in system.bodies:
+            if body in stack.row:
+                q = stack.q[stack.row[body]]  # type: ignore[attr-defined]
+                mine = found.add_row(name)
+                for column in ("direction", "value", "band", "side", "weights"):
+                    getattr(found, column)[mine] = getattr(guards, column)[row]
+                found.place[mine], found.step[mine] = q.ctypes.data + 8 * crossing.axis, q.strides[0]
+    return found if found.names else None
+
+
 def tell(simulation: Simulation, guards: Guards) -> None:
     """The conditions in Python remember on which side things stood last."""
     for name, row in guards.row.items():

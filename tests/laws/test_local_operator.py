@@ -40,12 +40,12 @@ def test_the_local_operator_changes_no_more_than_the_internal_violation(make, un
         for _ in range(10):
             simulation.run(simulation.time + 0.1 * until)
             for stack in simulation.system.bodies_as(GivesEquations):
-                kept = local_operators(stack.gram[: stack.count], stack.inverse_mass[: stack.count])
+                kept = local_operators(stack.each("gram"), stack.each("inverse_mass"))
                 size = np.abs(kept).max(axis=(1, 2))
                 change = np.abs(operators(stack) - kept).max(axis=(1, 2)) / size
                 # S is bilinear in the Gram matrix of the body's vectors, which the internal constraints hold: relative change of
                 # one against relative change of the other, a constraint w . w counting half
-                gram = np.abs(stack.gram[: stack.count]).max(axis=(1, 2))
+                gram = np.abs(stack.each("gram")).max(axis=(1, 2))
                 drift = 2.0 * np.abs(stack.closure()[0]).max(axis=1) / gram
                 assert (change <= 4.0 * drift + 1e-13).all()
                 assert change.max() < 5e-3  # and that is little

@@ -1,0 +1,148 @@
+"""A part of a system is a system: some bodies with the joints and forces on them, in tables of their own.
+
+Of a joint to a body that is moved elsewhere a part has everything, and of that body nothing but the elements the joint reads: those
+rows are filled by what the neighbour says. Both neighbours work the joint out, from the same numbers, and so to the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coordinator.breakage import Watched
+from coordinator.system import System
+from coordinator.workers.border import Border
+from coordinator.workers.places import Places
+from modular.component import class_name
+from modular.elements import Array, Indices
+from modular.errors import ModelError
+from modular.ledger import LEAKED, WORK_SECOND, Booked
+from modular.table import Table
+
+
+@dataclass
+class Share:
+    """What a part has of a table."""
+
+    whole: Any
+    part: Any
+    rows: Indices  # of the whole, in the order of the part; those at a border come first
+    border: int  # how many those are
+    home: Any  # which rows are this part's to give back
+    second: Any  # of which rows this part alone knows the work on the second side
+
+
+class Part:
+    """What one worker moves."""
+
+    def __init__(self, system: System, places: Places, me: int, watched: Watched) -> None:
+        self.me, self.whole, self.places = me, system, places
+        self.system = System(system.gravity, grouped=system.grouped)
+        self.system.tick = system.tick
+        self.shares: dict[int, Share] = {}  # by the identity of the whole table
+        for key, bodies in system.body_stacks.items():
+            if self._take(bodies, lambda name: places.part_of[name] == me, places.at_border.__contains__):
+                self.system.body_stacks[key] = self.table_of(bodies)
+        for key, joints in system.joint_stacks.items():
+            if self._take(joints, lambda name: me in places.sides[name], places.crosses):
+                self.system.joint_stacks[key] = self.table_of(joints)
+        for key, forces in system.force_stacks.items():
+            if self._take(forces, lambda name: me in places.sides[name], places.crosses):
+                self.system.force_stacks[key] = self.table_of(forces)
+        known = {name for joints in self.system.joints for name in joints.names}
+        self._take(watched, known.__contains__, lambda name: False)
+        self.watched: Watched | None = self.table_of(watched)
+        self.telling, self.hearing = self._borders()
+        self._take_elements()
+
+    def table_of(self, whole: Any) -> Any:
+        """The table that stands for one of the whole system, or None."""
+        share = self.shares.get(id(whole))
+        return None if share is None else share.part
+
+    def _take(self, stack: Any, mine: Callable[[str], bool], at_border: Callable[[str], bool]) -> bool:
+        """Choose the rows that are mine, if any are; those at the border come first."""
+        if not isinstance(stack, Table):
+            raise ModelError(
+                f"workers: '{stack.names[0]}' ({class_name(type(stack))}) is kept in one piece, in Python; derive its stack from "
+                "modular.stack.Stack, or run in one process."
+            )
+        names: list[str] = stack.names  # type: ignore[attr-defined]
+        known = [row for row, name in enumerate(names) if mine(name)]
+        if not known:
+            return False
+        rows = sorted(known, key=lambda row: not at_border(names[row]))
+        border = sum(at_border(names[row]) for row in rows)
+        sides, me = self.places.sides, self.me
+        uses = [names[row] for row in rows]
+        home = np.array([name not in sides or self.places.home(name) == me for name in uses])
+        second = np.array([isinstance(stack, Booked) and sides[name][1] == me for name in uses]) & ~home
+        self.shares[id(stack)] = Share(stack, stack.chosen(rows), np.array(rows, np.int64), border, home, second)
+        return True
+
+    def _borders(self) -> tuple[dict[int, Border], dict[int, Border]]:
+        """What is told to and heard from every neighbour; elements still have the numbers of the whole."""
+        telling: dict[int, list[int]] = {}
+        hearing: dict[int, list[int]] = {}
+        for element, side, reader in self.places.across:
+            if side == self.me:
+                telling.setdefault(reader, []).append(element)
+            elif reader == self.me:
+                hearing.setdefault(side, []).append(element)
+
+        def borders(found: dict[int, list[int]]) -> dict[int, Border]:
+            foreseen, dimension = self.places.foreseen, len(self.whole.gravity)
+            return {other: Border(found[other], foreseen[found[other]], dimension) for other in sorted(found)}
+
+        return borders(telling), borders(hearing)
+
+    def _take_elements(self) -> None:
+        """The elements that are read here, with numbers of their own."""
+        whole = self.whole.elements
+        used = np.zeros(whole.count, bool)
+        used[0] = True
+        for stack in self.system.booked:
+            for home in map(self.whole.home, stack.names):
+                for start, count in zip(home.starts, home.counts, strict=True):
+                    used[start : start + count] = True
+        rows = np.flatnonzero(used)
+        numbers = np.zeros(whole.count, np.int64)
+        numbers[rows] = np.arange(len(rows))
+        elements = self.system.elements = whole.chosen(rows)
+        for table in (
+            *(share.part for share in self.shares.values()), *self.telling.values(), *self.hearing.values()
+        ):  # fmt: skip
+            table.renumber(numbers)
+        mine = np.ones(len(rows), bool)
+        mine[0] = False
+        for border in self.hearing.values():
+            mine[border.element] = False
+        self.shares[id(whole)] = Share(whole, elements, rows, 0, mine, np.zeros(len(rows), bool))
+
+    # --- the way back ------------------------------------------------------------------------------------------------
+
+    def give_back(self) -> None:
+        """What this part is at home with becomes the rows of the whole."""
+        for share in self.shares.values():
+            home = np.flatnonzero(share.home)
+            share.whole.put_back(share.rows[home], share.part, home)
+
+    def give_back_seconds(self) -> None:
+        """When all parts have given back: the work on second sides that were moved here, and what ledgers leave open."""
+        for share in self.shares.values():
+            second = np.flatnonzero(share.second)
+            if len(second):
+                rows = share.rows[second]
+                share.whole.ledger[rows, WORK_SECOND] = share.part.ledger[second, WORK_SECOND]
+                leave_open(share.whole.ledger, rows)
+
+
+def leave_open(ledger: Array, rows: Indices) -> None:
+    """What the named lines leave open is the leak, summed in the order of `modular.ledger.close`."""
+    total = ledger[..., rows, 0].copy()
+    for line in range(1, LEAKED):
+        total += ledger[..., rows, line]
+    ledger[..., rows, LEAKED] = -total

@@ -1,0 +1,44 @@
+"""Who moves which body, and what joints across a border read from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from coordinator.system import System
+from modular.port import GROUND
+
+NOBODY = -1  # moves the ground
+
+
+class Places:
+    """The parts at both sides of every joint and force."""
+
+    def __init__(self, system: System, parts: Sequence[Iterable[str]]) -> None:
+        self.part_of = {name: k for k, names in enumerate(parts) for name in names}
+        self.sides: dict[str, tuple[int, int]] = {}  # of every joint and force; a force on one body has it on both
+        self.across: list[tuple[int, int, int]] = []  # element, the part of its body, the part that reads it too
+        self.at_border: set[str] = set()  # bodies that show such an element
+        self.foreseen = np.zeros(system.elements.count, np.int64)  # 1 where a force reads the velocity v + dt a
+        for homes in (system.joint_home, system.force_home):
+            for name, home in homes.items():
+                sides = [NOBODY if owner == GROUND else self.part_of[owner] for owner in home.owners]
+                first, second = self.sides[name] = sides[0], sides[-1]
+                if first == second or NOBODY in sides:
+                    continue
+                self.at_border.update(home.owners)
+                for side, other, start, count in zip(sides, sides[::-1], home.starts, home.counts, strict=True):
+                    self.across += [(element, side, other) for element in range(start, start + count)]
+                    self.foreseen[start : start + count] = int(homes is system.force_home)
+        self.across.sort()
+
+    def crosses(self, use: str) -> bool:
+        """Whether a joint or force has bodies of two parts."""
+        first, second = self.sides[use]
+        return first != second and NOBODY not in (first, second)
+
+    def home(self, use: str) -> int:
+        """The part that gives the row of a joint or force back: that of its first body."""
+        first, second = self.sides[use]
+        return second if first == NOBODY else first

@@ -1,0 +1,165 @@
+"""Any partition among any number of workers gives the bits of one process, whatever happens on the way."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import scenarios
+from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
+from coordinator import LeakWarning, Penalty, Shannon, Simulation
+from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError
+from random_assemblies import random_assembly
+from scenarios.catalogue import names
+
+
+def same(model, dt, until, workers, *settings, by_hand=lambda simulation: None, **more):
+    """Run it both ways, with a change by hand in the middle; the run."""
+    runs = []
+    for company in (None, workers):
+        with Simulation(model(), dt, *settings, workers=company, **more) as simulation:
+            simulation.run(round(0.5 * until / dt) * dt)
+            by_hand(simulation)
+            runs.append(simulation.run(until))
+            assert simulation.recorded.timings["evaluations"] > 0
+    one, two = runs
+    assert one.digest == two.digest
+    assert one.events == two.events
+    assert [entry["margins"] for entry in one.margins] == [entry["margins"] for entry in two.margins]
+    return two
+
+
+def scattered(model, count, seed=0):
+    """Bodies given to workers by lot, so that nearly every joint goes across."""
+    names = list(model.bodies)
+    lots = np.random.default_rng(seed).permutation(np.arange(len(names)) % count)
+    return {f"worker{k}": [name for name, lot in zip(names, lots, strict=True) if lot == k] for k in range(count)}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 5])
+@pytest.mark.parametrize("name", names())
+def test_every_scenario(name, workers):
+    def model():
+        return scenarios.load(name)
+
+    dt = model().suggested.get("dt", 1e-3)
+    same(model, dt, 120 * dt, min(workers, len(model().bodies)), record_every=7)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_mechanisms_scattered_over_workers(seed):
+    def model():
+        return random_assembly(seed)
+
+    bodies = len(model().bodies)
+    workers = scattered(model(), min(bodies, 2 + seed % 4), seed)
+    rule = Penalty() if seed % 3 else Penalty(rule=Shannon(delta=0.05))
+    same(model, 1e-4, 0.006, workers, rule, record_every=1 + seed % 5, project_velocities=True)
+
+
+def mixture():
+    """Hinges, balls and a weld, a spring between two bodies, a load over time, a law, a moment, a joint that locks velocities."""
+    model = Assembly()
+    ports = {"a": (0, 0, 0), "b": (0.6, 0, 0)}
+    model.add("post", RigidBody(mass=2.0, inertia=(0.02, 0.03, 0.04), centre=(0.3, 0, 0), ports=ports))
+    model.add("rod", Rod((0.6, 0, 0), (1.0, 0, 0), 0.4))
+    model.add("tail", Rod((1.0, 0, 0), (1.3, 0.1, 0), 0.3, 0.02))
+    model.add("flag", Rod((1.3, 0.1, 0), (1.3, 0.4, 0), 0.2, 0.02))
+    model.join("hinge", Revolute(axis=(0, 1, 0)), "ground", "post.a")
+    model.join("ball", Spherical(), "post.b", "rod.start")
+    model.join("knee", Spherical(), "rod.end", "tail.start")
+    model.join("weld", Fixed(), "tail.end", "flag.start")
+    model.apply("spring", SpringDamper(30.0, 0.4), "post.a", "tail.end")
+    model.apply("gust", Load(Table((0.0, 0.05, 0.1), ((0, 0, 0), (0, 3, 1), (0, 0, 2)))), "flag.end")
+    model.apply("sway", Load(Law(lambda t, x, v: (0.1 - 0.2 * v[0], 0.3 * np.sin(9 * t), 0.0))), "rod.end")
+    model.apply("twist", Moment((0.1, 0.0, 0.2)), "tail.start")
+    return model
+
+
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("rule", [Penalty(), Penalty(rule=Shannon(delta=0.1))])
+def test_springs_across_laws_and_tables(every, rule):
+    same(mixture, 1e-3, 0.2, {"even": ["post", "tail"], "odd": ["flag", "rod"]}, rule, record_every=every)
+
+
+def test_events_at_times_and_changes_by_hand():
+    def model():
+        chain = scenarios.load("chain", bodies=6)
+        chain.at(0.03, Cut("ball2"))
+        chain.at(0.05, Join("again", Spherical(), "rod1.end", "ground"))
+        chain.at(0.06, Apply("kick", Load((0.0, 0.0, 5.0)), ["rod5.end"]))
+        return chain
+
+    def by_hand(simulation):
+        simulation.cut("ball3")
+        simulation.add("new", Rod((2.0, 0.0, 0.0), (2.5, 0.0, 0.0), 0.3, 0.02))
+
+    run = same(model, 1e-3, 0.1, 3, by_hand=by_hand)
+    assert len(run.events) == 5
+
+
+def test_a_joint_across_breaks_at_the_same_tick():
+    def model():
+        chain = scenarios.load("chain", bodies=5)
+        chain.cut("ball1")
+        chain.join("ball1", Spherical(), "rod0.end", "rod1.start", breaks_at=Limit(force=2.5, window=0.02))
+        return chain
+
+    run = same(model, 1e-3, 0.3, scattered(model(), 3))
+    assert [event["kind"] for event in run.events] == ["break"]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_leak_rings_at_the_same_tick(workers):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeakWarning)
+        run = same(lambda: scenarios.load("chain", bodies=4), 5e-3, 1.0, workers, leak_limit=1e-5, record_every=5)
+    assert len(run.events) > 2
+
+
+@pytest.mark.parametrize("every", [1, 7])
+def test_conditions_come_true_at_the_same_instants(every):
+    def model():
+        chain = scenarios.load("chain", bodies=3)
+        chain.when(Crossing("rod2.end", "z", -0.1, direction=-1), Cut("ball2"))
+        chain.when(Crossing("rod1.end", "x", 0.1), Join("catch", Spherical(), "rod1.end", "ground"), Cut("hook"))
+        chain.when(Crossing("rod2.start", "z", -0.2, band=1e-3), Apply("kick", Load((0.0, 0.0, 5.0)), ["rod2.end"]))
+        return chain
+
+    run = same(model, 1e-3, 0.4, 3, record_every=every)
+    assert {event["kind"] for event in run.events} >= {"cut", "join", "apply"}
+
+
+def test_a_run_that_diverges_stops_at_the_same_tick_and_names_the_same_body():
+    ends = []
+    for workers in (None, 4):
+        settings = {"record_every": 3, "workers": workers}
+        with Simulation(scenarios.load("chain", bodies=12), 1e-3, Penalty(rule=Shannon(delta=0.3)), **settings) as run:
+            with pytest.raises(Diverged) as caught:
+                run.run(1.0)
+            ends.append((str(caught.value), caught.value.tick, run.recorded.digest, run.tick))
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize(
+    ("workers", "said"),
+    [
+        (0, "from 1 to 4"),
+        (9, "from 1 to 4"),
+        (2.5, "give a number of workers"),
+        ({"a": ["rod0", "rod1"], "b": ["rod1", "rod2", "rod3"]}, "'rod1' is given to 'a' and to 'b'"),
+        ({"a": ["rod0", "rod1"], "b": ["rod2"]}, "nobody has 'rod3'"),
+        ({"a": ["rod0", "rod1", "rod2", "rod3"], "b": []}, "'b' has no bodies"),
+        ({"a": ["rod0", "rod1", "rod2", "rod33"]}, "no body 'rod33'"),
+    ],
+)
+def test_a_partition_that_cannot_be_is_refused(workers, said):
+    with pytest.raises(ModelError, match=said):
+        Simulation(scenarios.load("chain", bodies=4), 1e-3, workers=workers)
+
+
+def test_what_workers_cannot_do_is_refused_by_name():
+    from coordinator import Centralized
+
+    with pytest.raises(ModelError, match="Centralized"):
+        Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2).run(0.01)
