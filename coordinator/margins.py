@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from typing import Any, cast
@@ -13,21 +14,21 @@ from coordinator.passage import Step
 from coordinator.region import WIDER, Region
 from coordinator.score import compiled
 from coordinator.system import System
-from modular.elements import GAIN_STEP, Array
+from modular.elements import GAIN_STEP
 from modular.seen_mass import growth
 
 
 class Margins(Mapping[str, float]):
     """Margins by name, as lists: a system may have many."""
 
-    def __init__(self, names: list[str], values: Array) -> None:
+    def __init__(self, names: list[str], values: Sequence[float]) -> None:
         self._names, self._values = names, values
         self._place: dict[str, int] | None = None
 
     def __getitem__(self, name: str) -> float:
         if self._place is None:
             self._place = {known: k for k, known in enumerate(self._names)}
-        return float(self._values[self._place[name]])
+        return self._values[self._place[name]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -50,15 +51,14 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     system.elements.clock[GAIN_STEP] = dt
     region.play("margins", _asking)
     names: list[str] = []
-    values: list[float] = []
+    values = array("d")
     for stack in (*region.joints, *region.forces):
         rows = region.rows(stack)
         rooms = _rooms(stack, rows) if compiled((stack, "grow")) else region.remarks.pop(id(stack), [])
-        for row, room in zip(rows, rooms, strict=False):
-            if isfinite(room):
-                names.append(stack.names[row])
-                values.append(room)
-    return Margins(names, np.array(values))
+        held = [isfinite(room) for room in rooms]
+        names += [stack.names[row] for row, holds in zip(rows, held, strict=False) if holds]
+        values.extend([room for room, holds in zip(rooms, held, strict=True) if holds])
+    return Margins(names, values)
 
 
 def _asking(region: Region) -> list[Step]:

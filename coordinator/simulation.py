@@ -285,7 +285,7 @@ class Simulation:
             self.assembly.cut(name)
             raise
         measure_joint(self.system, name)
-        speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
+        speed = max(map(abs, home.stack.rate[home.stack.row[name]].tolist()))
         details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
         self.breakage.watch(name, self.assembly.joint_edges[name], home)
         if speed > AT_REST and not home.again:
@@ -482,9 +482,11 @@ class Simulation:
         if touched is None:
             for stack in system.joints:
                 self._forms.update(dict.fromkeys(stack.names, stack.form.facts))
-        for use in (use for body in touched or () for use in system.uses.get(body, ())):
-            if use in system.joint_home:
-                self._forms[use] = system.joint_home[use].stack.form.facts
+        for body in touched or ():
+            for use in system.uses.get(body, ()):
+                home = system.joint_home.get(use)
+                if home is not None:
+                    self._forms[use] = home.stack.form.facts
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them

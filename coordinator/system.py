@@ -225,11 +225,13 @@ class System:
         That is a few times a dt^2 where one joint takes the place of another (docs/decisions/0007); never more than a
         thousandth of the size of things.
         """
-        bodies = [side for side in sides if side.owner != GROUND]
-        size = float(max(1.0, *(max(map(abs, side.position.tolist())) for side in bodies)))
+        size, fastest = 1.0, hypot(*self.gravity.tolist())
+        for side in sides:
+            if side.owner != GROUND:
+                size = max(size, *map(abs, side.position.tolist()))
+                fastest = max(fastest, hypot(*side.acceleration.tolist()))
         if moving is None:
             return TOLERANCE * size
-        fastest: float = max(hypot(*x.tolist()) for x in (self.gravity, *(side.acceleration for side in bodies)))
         return TOLERANCE * size + min(20.0 * fastest * moving**2, 1e-3 * size)
 
     def _attach(self, name: str, edge: JointEdge, first: Side, second: Side, moving: float | None) -> Attachment:
@@ -250,6 +252,8 @@ class System:
 
     def remade(self, edge: JointEdge) -> tuple[Attachment, Array] | None:
         """The marks and the preload of an equal joint in the same place that was cut at this very instant, if there was one."""
+        if not self._just_cut:
+            return None
         self._just_cut = [entry for entry in self._just_cut if entry[0] == self.tick + self.part]
         for _, cut, attachment, preload in self._just_cut:
             if cut == edge:
@@ -259,17 +263,18 @@ class System:
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.pop(name)
-        released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
-        form = home.stack.form
-        preload = home.stack.preload[home.stack.row[name]].copy()
+        stack, form = home.stack, home.stack.form
+        row = stack.row[name]
+        released = self._close_book(name, stack.ledger[row])
+        preload = stack.preload[row].copy()
         made: Attachment | Callable[[], Attachment] | None = home.attachment
         if made is None:  # of its ports, and so again; what it held on the ground is kept
             made = functools.partial(self._of_ports, form, edge, self.elements.position[list(home.starts)])
         self._just_cut.append((self.tick + self.part, edge, made, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(name, owner, start, count)
-        home.stack.remove_row(name)
-        if not home.stack.names:
+        stack.remove_row(name)
+        if not stack.names:
             self._dismiss(self.joint_stacks)
         self.version += 1
         return released
