@@ -27,17 +27,27 @@ ENOUGH = 1e-5  # of the acceleration that the joints find at first
 
 
 
-def carry_loads(region: Region, dt: float) -> None:
-    """Find the preload of joints whose books are not yet open, on the bodies that an event touched.
+New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
+
+
+def just_made(region: Region) -> New:
+    """Joints whose books are not yet open; one cut at this very instant and made again keeps what it carried."""
+    homes, new = region.system.joint_home, []
+    for joints in region.joints:
+        fresh, names = joints.fresh, joints.names
+        rows = region.rows(joints) if region.local else np.flatnonzero(fresh[: joints.count]).tolist()
+        rows = [row for row in rows if fresh[row] == 1 and not homes[names[row]].again]
+        if rows and joints.form.holonomic:
+            new.append((joints, rows))
+    return new
+
+
+def carry_loads(region: Region, dt: float, new: New) -> None:
+    """Find the preload of new joints, on the bodies that an event touched.
 
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
     against the predicted one, hang on the step and must rest meanwhile.
     """
-    new = [
-        (joints, rows) for joints in region.joints if joints.form.holonomic and (rows := _new_rows(region, joints))
-    ]
-    if not new:
-        return
     joints, rows = new[0]
     if len(new) == 1 and len(rows) == 1:
         region.choose(rows[0])
@@ -48,13 +58,6 @@ def carry_loads(region: Region, dt: float) -> None:
         region.ensemble.passages.clear()  # what is kept there was written for another rule
         trial = OfMany(region, dt, new)
     trial.carry(_conjugate_gradients(trial))
-
-
-def _new_rows(region: Region, joints: Joints) -> list[int]:
-    """Rows of joints just made; one cut at this very instant and made again keeps what it carried."""
-    fresh, homes, names = joints.fresh, region.system.joint_home, joints.names
-    rows = region.rows(joints) if region.local else np.flatnonzero(fresh[: joints.count]).tolist()
-    return [row for row in rows if fresh[row] == 1 and not homes[names[row]].again]
 
 
 def _meeting(region: Region) -> list[Step]:
@@ -73,7 +76,8 @@ class Trial(ABC):
 
     def __init__(self, region: Region, dt: float) -> None:
         self.region, self.dt = region, dt
-        self._now = self.rates()
+        self._now = self.rates().copy()
+        self.size = len(self._now)
         clock = region.elements.clock
         clock[STEP], clock[TIME] = dt, region.system.time(dt)
 
@@ -85,7 +89,7 @@ class Trial(ABC):
 
     @abstractmethod
     def rates(self) -> Array:
-        """phi' as last measured."""
+        """phi' as last measured; what is measured next may be written into the same array."""
 
     @abstractmethod
     def carry(self, load: Array) -> None:
@@ -106,7 +110,7 @@ class OfOne(Trial):
 
     def rates(self) -> Array:
         """phi' as last measured."""
-        return self.joints.rate[self.row].copy()
+        return self.joints.rate[self.row]
 
     def carry(self, load: Array) -> None:
         """Let it carry a load."""
@@ -167,13 +171,13 @@ def _trying(region: Region) -> list[Step]:
 
 def _conjugate_gradients(trial: Trial) -> Array:
     """sigma_0 from W sigma_0 = phi''(0)."""
-    nothing = np.zeros(trial.rates().shape)
+    nothing = np.zeros(trial.size)
     free = trial.acceleration(nothing)
+    start = _largest(free)
+    if start == 0.0:
+        return nothing
     load, residual, direction, before = nothing, free, nothing, 0.0
-    enough = ENOUGH * _largest(free)
     for _ in range(MOST):
-        if _largest(residual) <= enough:
-            break
         eased = trial.ease(residual)
         now = float(np.add.reduce(residual * eased))
         if now <= 0.0:
@@ -185,6 +189,8 @@ def _conjugate_gradients(trial: Trial) -> Array:
             break  # what is left is rounding
         step = now / given
         load, residual, before = load + step * direction, residual - step * answer, now
+        if _largest(residual) <= ENOUGH * start:
+            break
     return load
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -31,7 +30,7 @@ from modular.table import Table
 NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies in ring 1 have to say as well
 RINGS = 3
 HERE, WIDER, CHOSEN = range(3)  # for whom a part is meant: what is touched, one ring further, a row that was chosen
-Rings = tuple[list[int], list[int], list[int]]  # rows of a stack, ring by ring
+Rings = tuple[Sequence[int], Sequence[int], Sequence[int]]  # rows of a stack, ring by ring
 
 
 @dataclass
@@ -69,7 +68,7 @@ class Region:
         self.stacks, self._place = self.ensemble.stacks, self.ensemble.place
         self.local = not (self.everything or self.ensemble.whole)
         self.uses: set[str] = set()  # touched joints and forces
-        self._rings: list[Rings] = [([], [], []) for _ in self.stacks]
+        self._rings: list[Rings] = [((), (), ())] * len(self.stacks)
         if not self.everything:
             self._look_around()
         if not self.local:
@@ -81,7 +80,9 @@ class Region:
 
     def _look_around(self) -> None:
         """Find the rows in each ring."""
-        system, homes, place, rings = self.system, self.system.body_home, self._place, self._rings
+        system, homes, place = self.system, self.system.body_home, self._place
+        rings: list[tuple[list[int], list[int], list[int]]] = [([], [], []) for _ in self.stacks]
+        self._rings = list(rings)
         mine, others, outer = rings[-1]
         found = dict.fromkeys(self.names, 0)  # bodies, and their rings
         seen: set[str] = set()
@@ -111,13 +112,11 @@ class Region:
 
     def _ask_all(self) -> None:
         """Stacks as wholes; of the elements, those that are not touched keep their forces."""
-        touched = sorted(self._rings[-1][0])
-        for stack, rings in zip(self.stacks, self._rings, strict=True):
-            for rows in rings:
-                rows.clear()
-            rings[0].extend(range(stack.count if isinstance(stack, Table) else len(stack.names)))
+        touched = self._rings[-1][0]
+        counts = [stack.count if isinstance(stack, Table) else len(stack.names) for stack in self.stacks]
+        self._rings = [(range(count), (), ()) for count in counts]
         if not self.everything:
-            self._rings[-1][1].extend(sorted(set(self._rings[-1][0]).difference(touched)))
+            self._rings[-1] = (range(counts[-1]), sorted(set(range(counts[-1])).difference(touched)), ())
 
     def _lay_out(self) -> None:
         """Ring after ring of every stack as stretches of rows, first row and beyond the last, in one list of whole numbers.
@@ -131,8 +130,16 @@ class Region:
         for rings in self._rings:
             places.append(at + len(ranges))
             for rows in rings:
-                if rows:
-                    ranges += stretches(rows)
+                if isinstance(rows, range):
+                    ranges += (0, len(rows))
+                    rows = ()
+                last = -1
+                for row in rows:
+                    if row == last:
+                        ranges[-1] = last = row + 1
+                    else:
+                        last = row + 1
+                        ranges += (row, last)
                 places.append(at + len(ranges))
         places += (at + len(ranges), at + len(ranges) + 2)
         self.layout = np.array([*places, *ranges, 0, 0], np.int64)
@@ -216,9 +223,9 @@ class Region:
         """Touched rows of a stack of joints or forces."""
         return sorted(self._rings[self._place[id(stack)]][0])
 
-    def hold_books(self) -> list[Step]:
-        """Where stacks are asked as a whole, energies and powers are remembered."""
-        return [] if self.local or self.everything else [_hold_books]
+    def keep(self) -> list[Step]:
+        """Others keep their forces; where stacks are asked as a whole, also their energies and powers."""
+        return [(self.elements, "keep"), *([] if self.local or self.everything else [_hold_books])]
 
     def put_back(self) -> list[Step]:
         """Others keep their forces and books; from here on energies and powers of what was touched count."""
@@ -245,17 +252,3 @@ def _give_back_books(region: Region) -> None:
     for stack, held, power in region._held:
         stack.keep_books(held, power, region.uses)
     region._held = []
-
-
-def stretches(rows: list[int]) -> Sequence[int]:
-    """Different rows as stretches without gaps: first row and beyond the last, first row and beyond the last."""
-    if len(rows) == 1:
-        return (rows[0], rows[0] + 1)
-    rows = sorted(rows)
-    if rows[-1] - rows[0] < len(rows):
-        return (rows[0], rows[-1] + 1)
-    found = [rows[0]]
-    for before, row in pairwise(rows):
-        if row != before + 1:
-            found += (before + 1, row)
-    return [*found, rows[-1] + 1]

@@ -152,12 +152,16 @@ class System:
 
     def sides(self, ports: Sequence[PortName], at: Sequence[float] | None) -> list[Side]:
         """The ports as they stand; the ground port is taken where the other port is, or at `at`."""
-        found = {port: self.body_home[port.body].side(port.body, port) for port in ports if port.body != GROUND}
-        if not found:
+        homes = self.body_home
+        found = [None if port.body == GROUND else homes[port.body].side(port.body, port) for port in ports]
+        sides = [side for side in found if side is not None]
+        if not sides:
             raise ModelError("a joint between the ground and the ground connects nothing.")
-        other = next(iter(found.values()))
+        if len(sides) == len(ports):
+            return sides
+        other = sides[0]
         place = other.position if at is None else np.array(at, float)
-        return [found[port] if port in found else GroundSide(place, other.frame) for port in ports]
+        return [GroundSide(place, other.frame) if side is None else side for side in found]
 
     # --- joints ----------------------------------------------------------------------------------------------------
 

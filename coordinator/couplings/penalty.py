@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.equilibrium import carry_loads
+from coordinator.equilibrium import carry_loads, just_made
 from coordinator.margins import stability_margins
 from coordinator.passage import Step
 from coordinator.region import Region
@@ -126,10 +126,13 @@ class Penalty(Coupling):
         system.elements.clock[:] = 0.0, system.time(dt), dt
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
-        region.play("keep", lambda region: [(region.elements, "keep"), *region.hold_books()])
-        if self.preload:
-            carry_loads(region, dt)
-        region.play("settle", self._settling)
+        new = just_made(region) if self.preload else []
+        if new:
+            region.play("keep", Region.keep)
+            carry_loads(region, dt, new)
+            region.play("settle", self._settling)
+        else:
+            region.play("keep and settle", lambda region: [*region.keep(), *self._settling(region)])
 
     def _settling(self, region: Region) -> list[Step]:
         """Stiffness, forces and accelerations of what an event touches."""
@@ -139,9 +142,13 @@ class Penalty(Coupling):
             steps.append((elements, "stand"))
         steps += [(joints, "linearise") for joints in region.joints]
         refresh = self._refreshing(region)
-        steps += [lambda at: self.rule.refresh(at.system, float(at.elements.clock[GAIN_STEP]))] if refresh is None else refresh
+        steps += [self._refresh] if refresh is None else refresh
         steps += [(stack, "exert") for stack in (*region.joints, *region.forces)]
         return [*steps, *region.put_back(), *((bodies, "reevaluate") for bodies in region.bodies)]
+
+    def _refresh(self, region: Region) -> None:
+        """A rule in Python knows no regions."""
+        self.rule.refresh(region.system, float(region.elements.clock[GAIN_STEP]))
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """From the local coupled bound."""
