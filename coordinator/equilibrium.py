@@ -26,7 +26,6 @@ MOST = 100  # iterations; a load not quite found only leaves some ringing
 ENOUGH = 1e-5  # of the acceleration that the joints find at first
 
 
-
 New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
 
 

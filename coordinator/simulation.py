@@ -27,6 +27,7 @@ from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
+from coordinator.undoing import fallible, way_back
 from coordinator.workers.company import Company, parts_for
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
@@ -98,7 +99,7 @@ class Simulation:
         self._project = project_velocities
         self._alone = False  # while the model itself changes something
         self._bodies: dict[str, Body] = {}
-        self._forms: dict[str, dict[str, Any]] = {}
+        self.forms: dict[str, dict[str, Any]] = {}
         self._seconds = 0.0
         self._closed = False
         with undisturbed():
@@ -278,20 +279,25 @@ class Simulation:
         self._alive()
         check_law(name, law)
         self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
+        edge, go_back = self.assembly.joint_edges[name], way_back(self)
         try:
-            self.breakage.check(name, self.assembly.joint_edges[name])
-            home = self.system.add_joint(name, self.assembly.joint_edges[name], law, moving=self.dt)
-        except ModelError:
+            self.breakage.check(name, edge)
+            home = self.system.add_joint(name, edge, law, moving=self.dt)
+            details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
+            self.breakage.watch(name, edge, home)
+            measure_joint(self.system, name)
+            if not home.again and max(map(abs, home.stack.rate[home.stack.row[name]].tolist())) > AT_REST:
+                stop = stop_by_impulse if law == "momentum" else stop_by_shift
+                details |= {"impact": stop(self.system, name), "law": law}
+            self._after("join", name, home.owners, **details)
+        except Exception:  # it did not fit, or a law had no answer: then nothing has happened
             self.assembly.cut(name)
+            self.breakage.leave(name)
+            if name in self.system.joint_home:
+                self.system.remove_joint(name, edge)
+            if go_back is not None:
+                go_back()
             raise
-        measure_joint(self.system, name)
-        speed = max(map(abs, home.stack.rate[home.stack.row[name]].tolist()))
-        details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
-        self.breakage.watch(name, self.assembly.joint_edges[name], home)
-        if speed > AT_REST and not home.again:
-            stop = stop_by_impulse if law == "momentum" else stop_by_shift
-            details |= {"impact": stop(self.system, name), "law": law}
-        self._after("join", name, home.owners, **details)
 
     def cut(self, name: str, kind: str = "cut", **details: float) -> None:
         """Cut a joint; `kind` and `details` go into the log of events."""
@@ -308,12 +314,21 @@ class Simulation:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._alive()
         self.assembly.apply(name, force, *ports, at=at)
+        edge, go_back = self.assembly.force_edges[name], way_back(self)
         try:
-            self.system.add_force(name, self.assembly.force_edges[name])
-        except ModelError:
+            self.system.add_force(name, edge)
+            if go_back is None and fallible(self.system):  # the first law: once more, with a way back
+                self.system.take_back_force(name)
+                go_back = way_back(self, always=True)
+                self.system.add_force(name, edge)
+            self._after("apply", name, self.system.force_home[name].owners)
+        except Exception:
             self.assembly.remove(name)
+            if name in self.system.force_home:
+                self.system.take_back_force(name)
+            if go_back is not None:
+                go_back()
             raise
-        self._after("apply", name, self.system.force_home[name].owners)
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
@@ -328,7 +343,7 @@ class Simulation:
             events=[dict(event) for event in self.events],
             settings=self._settings(),
             margins=[{"tick": entry["tick"], "margins": dict(entry["margins"])} for entry in self.margin_log],
-            forms={name: dict(form) for name, form in self._forms.items()},
+            forms={name: dict(form) for name, form in self.forms.items()},
             versions={**versions(), **self._given.sources},
             machine=machine(),
             obstacles=self._given.obstacles(self.coupling, self.events),
@@ -481,12 +496,12 @@ class Simulation:
         system = self.system
         if touched is None:
             for stack in system.joints:
-                self._forms.update(dict.fromkeys(stack.names, stack.form.facts))
+                self.forms.update(dict.fromkeys(stack.names, stack.form.facts))
         for body in touched or ():
             for use in system.uses.get(body, ()):
                 home = system.joint_home.get(use)
                 if home is not None:
-                    self._forms[use] = home.stack.form.facts
+                    self.forms[use] = home.stack.form.facts
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them

@@ -71,7 +71,7 @@ class System:
         self.force_home: dict[str, ForceHome] = {}
         self.uses: dict[str, list[str]] = {}  # joints and forces on each body
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
-        self._just_cut: list[
+        self.just_cut: list[
             tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
         ] = []  # joints cut at this very instant
         self.tick = 0
@@ -84,7 +84,9 @@ class System:
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
-        workshop = {name: made for name, made in self.workshop.items() if name not in ("configured", "regions", "ensemble")}
+        workshop = {
+            name: made for name, made in self.workshop.items() if name not in ("configured", "regions", "ensemble")
+        }
         return {**self.__dict__, "workshop": workshop}
 
     # --- the stacks ------------------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ class System:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
         del self.uses[name], self.masses[name]
-        self._just_cut = [entry for entry in self._just_cut if name not in (entry[1].first.body, entry[1].second.body)]
+        self.just_cut = [entry for entry in self.just_cut if name not in (entry[1].first.body, entry[1].second.body)]
         self._dismiss(self.body_stacks)
         self.version += 1
 
@@ -256,10 +258,10 @@ class System:
 
     def remade(self, edge: JointEdge) -> tuple[Attachment, Array] | None:
         """The marks and the preload of an equal joint in the same place that was cut at this very instant, if there was one."""
-        if not self._just_cut:
+        if not self.just_cut:
             return None
-        self._just_cut = [entry for entry in self._just_cut if entry[0] == self.tick + self.part]
-        for _, cut, attachment, preload in self._just_cut:
+        self.just_cut = [entry for entry in self.just_cut if entry[0] == self.tick + self.part]
+        for _, cut, attachment, preload in self.just_cut:
             if cut == edge:
                 return attachment if isinstance(attachment, Attachment) else attachment(), preload
         return None
@@ -274,7 +276,7 @@ class System:
         made: Attachment | Callable[[], Attachment] | None = home.attachment
         if made is None:  # of its ports, and so again; what it held on the ground is kept
             made = functools.partial(self._of_ports, form, edge, self.elements.position[list(home.starts)])
-        self._just_cut.append((self.tick + self.part, edge, made, preload))
+        self.just_cut.append((self.tick + self.part, edge, made, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(name, owner, start, count)
         stack.remove_row(name)
@@ -314,6 +316,15 @@ class System:
             self.elements.taken[:] = 0.0
         self.version += 1
         return released
+
+    def take_back_force(self, name: str) -> None:
+        """Remove a force that has not acted yet, with the book that it found."""
+        home = self.force_home[name]
+        book = home.stack.ledger[home.stack.row[name]].copy()
+        self.remove_force(name)
+        del self.closed[name]
+        if book.any():
+            self.closed[name] = book
 
     # --- together --------------------------------------------------------------------------------------------------
 

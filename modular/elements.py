@@ -29,7 +29,9 @@ ASKING = frozenset(
     }
 )  # fmt: skip
 ASKED = ("response", "load", "kept_force", "kept_bound")  # columns that are there only while stiffness is being chosen
-EITHER_SIDE = frozenset({"stand", "look_ahead", "keep_bounds", "put_bounds_back"})  # parts of an event for all its elements
+EITHER_SIDE = frozenset(
+    {"stand", "look_ahead", "keep_bounds", "put_bounds_back"}
+)  # parts of an event for all its elements
 OTHER_SIDE = frozenset({"keep", "put_back"})  # for those on bodies that it does not touch
 STEP, TIME, GAIN_STEP = range(3)  # places in `clock`
 

@@ -40,7 +40,9 @@ class Table:
         self._shared: set[str] = set()
         self._sheet = np.zeros(2 * FIELDS, np.int64)
         self.sheet = self._sheet.ctypes.data  # its address
-        self._bytes = np.zeros(FIELDS, np.int64)  # in a row of each column; 0 where components have no rows of their own
+        self._bytes = np.zeros(
+            FIELDS, np.int64
+        )  # in a row of each column; 0 where components have no rows of their own
         self._view: ViewType | None = None
         self.loops: dict[str, Loop] = {}  # by the name of the method that each one stands for
 
@@ -190,6 +192,16 @@ class Table:
                 and len(found) >= part._capacity
             ):
                 array[rows] = found[theirs]
+
+    def remember(self) -> dict[str, Any]:
+        """Copies of all rows in use."""
+        columns = {name: getattr(self, name) for name in self._columns}
+        return {name: array[: self.count].copy() for name, array in columns.items() if len(array) >= self._capacity}
+
+    def recall(self, kept: dict[str, Any]) -> None:
+        """Let them be as they were; there may be more rows by now, and longer lists in them."""
+        for name, rows in kept.items():
+            getattr(self, name)[tuple(map(slice, rows.shape))] = rows
 
     def renumber(self, numbers: Any) -> None:
         """Elements have other rows now: `numbers` says which."""

@@ -172,7 +172,12 @@ def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array, ju
     if vectors < 1:
         return
     rows = vectors * (vectors + 1) // 2
-    w, dw, mu, on_w = np.empty((vectors, dimension)), np.empty((vectors, dimension)), np.empty(rows), np.zeros(dimension)
+    w, dw, mu, on_w = (
+        np.empty((vectors, dimension)),
+        np.empty((vectors, dimension)),
+        np.empty(rows),
+        np.zeros(dimension),
+    )
     rate, pull, back = np.empty(rows), np.empty(q.shape), np.zeros(q.shape)
     differences(q, w)
     differences(jump, dw)
