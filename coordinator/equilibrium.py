@@ -12,6 +12,7 @@ silent here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 
 import numpy as np
 
@@ -50,11 +51,11 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
     joints, rows = new[0]
     if len(new) == 1 and len(rows) == 1:
         region.choose(rows[0])
-        region.play(("meet", id(joints)), lambda region: [*_meeting(region), *_seeing(region, joints)])
+        region.play(("meet", id(joints)), partial(_meeting_one, joints))
         trial: Trial = OfOne(region, dt, joints, rows[0])
     else:
-        region.perform([*_meeting(region), *Stable().score(region)])
-        region.ensemble.passages.clear()  # what is kept there was written for another rule
+        region.perform([*region.keep(), *_meeting(region), *Stable().score(region)])
+        region.ensemble.forget()  # what is kept there was written for another rule
         trial = OfMany(region, dt, new)
     trial.carry(_conjugate_gradients(trial))
 
@@ -65,9 +66,10 @@ def _meeting(region: Region) -> list[Step]:
     return steps + [(joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")]
 
 
-def _seeing(region: Region, joints: Joints) -> list[Step]:
-    """What the chosen joint sees."""
-    return [*((bodies, "respond") for bodies in region.bodies), (joints, "see", CHOSEN)]
+def _meeting_one(joints: Joints, region: Region) -> list[Step]:
+    """The same, and what the chosen joint sees."""
+    responding = [(bodies, "respond") for bodies in region.bodies]
+    return [*region.keep(), *_meeting(region), *responding, (joints, "see", CHOSEN)]
 
 
 class Trial(ABC):
@@ -109,7 +111,8 @@ class OfOne(Trial):
 
     def rates(self) -> Array:
         """phi' as last measured."""
-        return self.joints.rate[self.row]
+        rate: Array = self.joints.rate[self.row]
+        return rate
 
     def carry(self, load: Array) -> None:
         """Let it carry a load."""
@@ -120,7 +123,7 @@ class OfOne(Trial):
         own, form = self.joints.compliance[self.row : self.row + 1], self.joints.form
         redundant = form.locks < form.rows
         inverse = np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own)
-        return _times(inverse, residual)
+        return _times(np.asarray(inverse), residual)
 
 
 class OfMany(Trial):

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -55,9 +55,11 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     for stack in (*region.joints, *region.forces):
         rows = region.rows(stack)
         rooms = _rooms(stack, rows) if compiled((stack, "grow")) else region.remarks.pop(id(stack), [])
-        held = [isfinite(room) for room in rooms]
-        names += [stack.names[row] for row, holds in zip(rows, held, strict=False) if holds]
-        values.extend([room for room, holds in zip(rooms, held, strict=True) if holds])
+        known = stack.names
+        for row, room in zip(rows, rooms, strict=False):
+            if isfinite(room):
+                names.append(known[row])
+                values.append(room)
     return Margins(names, values)
 
 
@@ -76,8 +78,8 @@ def _asking(region: Region) -> list[Step]:
 
 def _rooms(stack: Any, rows: list[int]) -> list[float]:
     """How far rows of a stack could grow."""
-    margin = stack.margin[: stack.count] if len(rows) == stack.count else stack.margin[rows]
-    return cast("list[float]", margin.tolist())
+    margin = stack.margin
+    return margin[: stack.count].tolist() if len(rows) == stack.count else [float(margin[row]) for row in rows]
 
 
 def _grow(stack: Any, region: Region) -> None:

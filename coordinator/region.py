@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -53,6 +54,11 @@ class Ensemble:
             known = cls(system.company, stacks, {id(stack): k for k, stack in enumerate(stacks)}, whole)
             system.workshop["ensemble"] = known
         return cast(Ensemble, known)
+
+    def forget(self) -> None:
+        """Let passages be written anew."""
+        for known in self.passages.values():
+            known.clear()
 
 
 class Region:
@@ -107,8 +113,8 @@ class Region:
                 self.uses = seen.copy()
             here = beyond
         for name, ring in found.items():
-            stack = homes[name]
-            rings[place[id(stack)]][ring].append(stack.row[name])
+            bodies = homes[name]
+            rings[place[id(bodies)]][ring].append(bodies.row[name])
 
     def _ask_all(self) -> None:
         """Stacks as wholes; of the elements, those that are not touched keep their forces."""
@@ -210,7 +216,7 @@ class Region:
         return first, first + 1 + (verb in NEIGHBOURS_TOO) + meant
 
     def _forces_as_they_are(self) -> list[Any]:
-        """Which of them are touched, and what they do as loops: a law takes that away from a stack, and leaves it there when it goes."""
+        """Which of them are touched, and what they do as loops: that changes as laws come and go."""
         if not self.system.force_home:
             return []
         rings = [self._rings[self._place[id(stack)]] for stack in self.system.forces]
@@ -237,8 +243,12 @@ class Region:
                 stack.loops["open"] = open_loop
                 steps.append((stack, "open"))
             else:
-                steps.append(lambda _, stack=stack: stack.open_books())
+                steps.append(partial(_open_books, stack))
         return steps
+
+
+def _open_books(stack: Any, region: Region) -> None:
+    stack.open_books()
 
 
 def _hold_books(region: Region) -> None:

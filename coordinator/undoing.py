@@ -1,7 +1,7 @@
 """A joint or a force that cannot settle leaves nothing behind.
 
-What is compiled does not fail. A law, or a component in plain Python, may: it can raise while an event settles. Where one takes part,
-all that an event can write to is kept before it, and given back when it fails; that takes about as long as a tick.
+What is compiled does not fail. A law, or a component in plain Python, may: it can raise while an event settles. Where one
+takes part, all that an event can write to is kept before it, and given back when it fails; that takes about as long as a tick.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def way_back(simulation: Simulation, *, always: bool = False) -> Way | None:
 def fallible(system: System) -> bool:
     """Whether anything in Python takes part when an event settles."""
     return not (
-        all([isinstance(bodies, Table) for bodies in system.bodies])
-        and all([compiled((joints, "linearise")) for joints in system.joints])
-        and all([compiled((forces, "exert")) for forces in system.forces])
+        all(isinstance(bodies, Table) for bodies in system.bodies)
+        and all(compiled((joints, "linearise")) for joints in system.joints)
+        and all(compiled((forces, "exert")) for forces in system.forces)
     )
 
 

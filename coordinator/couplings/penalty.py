@@ -41,14 +41,13 @@ class Penalty(Coupling):
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must predict, correct and report their compliance."""
-        stacks = list(system.bodies)
-        if system.workshop.get("configured") == [self, dt, *map(id, stacks)]:
+        if system.workshop.get("configured") == (system.company, dt, self):
             return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
         require(system, GivesCompliance, "Penalty", "report their compliance")
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
-        system.workshop["configured"] = [self, dt, *map(id, stacks)]
+        system.workshop["configured"] = (system.company, dt, self)
         system.workshop.pop("ensemble", None)
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
@@ -128,7 +127,6 @@ class Penalty(Coupling):
             bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
         new = just_made(region) if self.preload else []
         if new:
-            region.play("keep", Region.keep)
             carry_loads(region, dt, new)
             region.play("settle", self._settling)
         else:
