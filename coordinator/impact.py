@@ -81,6 +81,9 @@ def _measuring(stack: Joints, region: Region) -> list[Step]:
 def _pseudo_inverse(matrix: Array) -> Array:
     """Of a symmetric matrix, as `numpy.linalg.pinv` works it out."""
     values, vectors = np.linalg.eigh(matrix)
+    if values[0] > RANK * values[-1]:  # they rise, and all count
+        vectors = vectors[:, ::-1]
+        return np.asarray(vectors @ ((1.0 / values[::-1])[:, None] * vectors.T))
     sizes = np.abs(values)
     order = np.argsort(sizes)[::-1]
     sizes, vectors = sizes[order], vectors[:, order]

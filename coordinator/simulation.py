@@ -458,14 +458,17 @@ class Simulation:
 
         An event between two ticks is booked with its own time and with the tick that it leads to.
         """
-        between = self.system.part > 0.0
-        self.coupling.configure(self.system, self.dt)
-        self.coupling.settle(self.system, self.dt, touched)
+        system, coupling, dt = self.system, self.coupling, self.dt
+        between = system.part > 0.0
+        coupling.configure(system, dt)
+        coupling.settle(system, dt, touched)
         self._log_margins(touched)
-        tick, time = self.tick + int(between), self.system.time(self.dt)
+        entry = {"tick": system.tick + int(between), "time": system.time(dt), "kind": kind, "name": name}
+        for key, value in details.items():
+            entry[key] = plain(value)
         if not self._alone:
-            details["by"] = "hand"
-        self.events.append({"tick": tick, "time": time, "kind": kind, "name": name, **plain(details)})
+            entry["by"] = "hand"
+        self.events.append(entry)
         if not between:
             self.record()
 

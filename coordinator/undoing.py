@@ -41,11 +41,13 @@ def way_back(simulation: Simulation, *, always: bool = False) -> Way | None:
 
 def fallible(system: System) -> bool:
     """Whether anything in Python takes part when an event settles."""
-    return not (
-        all(isinstance(bodies, Table) for bodies in system.bodies)
-        and all(compiled((joints, "linearise")) for joints in system.joints)
-        and all(compiled((forces, "exert")) for forces in system.forces)
-    )
+    for bodies in system.body_stacks.values():
+        if not isinstance(bodies, Table):
+            return True
+    for joints in system.joint_stacks.values():
+        if "linearise" not in joints.loops:
+            return True
+    return any(not compiled((forces, "exert")) for forces in system.force_stacks.values())
 
 
 def _way_of(stack: Any) -> Way:

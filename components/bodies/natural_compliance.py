@@ -152,15 +152,14 @@ def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> Any:
 
 
 @kernel
-def push_one(q: Array, v: Array, push: Array, inverse_mass: Array, inverse_local: Array) -> Array:
+def push_one(q: Array, v: Array, push: Array, inverse_mass: Array, inverse_local: Array, work: Array) -> None:
     """Let impulses on the coordinates of one body change its velocity; their work, coordinate by coordinate."""
-    jump, work = np.zeros(q.shape), np.empty(q.shape)
+    jump = np.zeros(q.shape)
     jump_of(q, push, inverse_mass, inverse_local, jump)
     for i in range(q.shape[0]):
         for c in range(q.shape[1]):
             work[i, c] = push[i, c] * (v[i, c] + 0.5 * jump[i, c])
             v[i, c] += jump[i, c]
-    return work
 
 
 @kernel

@@ -203,13 +203,11 @@ def combine(weights: Array, state: Array, shown: Array) -> None:
 
 
 @kernel
-def motion_of(weights: Array, q: Array, v: Array, a: Array) -> Array:
+def motion_of(weights: Array, q: Array, v: Array, a: Array, motion: Array) -> None:
     """Position, velocity and acceleration of one point of one body."""
-    motion = np.empty((3, q.shape[1]))
     combine(weights, q, motion[0:1])
     combine(weights, v, motion[1:2])
     combine(weights, a, motion[2:3])
-    return motion
 
 
 @kernel

@@ -266,7 +266,8 @@ class NaturalBodies(MadeStack):
             impulse = impulses.get(element)
             if impulse is not None:
                 total += self.weights[row, k][:, None] * impulse
-        work = compliance.push_one(self.q[row], self.v[row], total, self.inverse_mass[make], self.inverse_local[make])
+        work = np.empty(self.shape)
+        compliance.push_one(self.q[row], self.v[row], total, self.inverse_mass[make], self.inverse_local[make], work)
         return float(np.add.reduce(work, axis=None))
 
     def shift(self, name: str, velocity: Array) -> float:
@@ -319,9 +320,9 @@ class NaturalSide(Side):
         self._q = stack.q[row].copy()
         self._weights = stack.ports[stack.make[row], self._body.port_names.index(port.port)].copy()
         self.owner, self.name = name, str(port)
-        self.position, self.velocity, self.acceleration = kernels.motion_of(
-            self._weights, self._q, stack.v[row], stack.a[row]
-        )
+        motion = np.empty((3, stack.shape[1]))
+        kernels.motion_of(self._weights, self._q, stack.v[row], stack.a[row], motion)
+        self.position, self.velocity, self.acceleration = motion
 
     @property
     def frame(self) -> Array:
