@@ -227,7 +227,11 @@ class Region:
 
     def rows(self, stack: Booked) -> list[int]:
         """Touched rows of a stack of joints or forces."""
-        return sorted(self._rings[self._place[id(stack)]][0])
+        return sorted(self.rows_in_rings(stack)[0])
+
+    def rows_in_rings(self, stack: Any) -> Rings:
+        """Rows of a stack that an event works on, and of those around them."""
+        return self._rings[self._place[id(stack)]]
 
     def keep(self) -> list[Step]:
         """Others keep their forces; where stacks are asked as a whole, also their energies and powers."""
