@@ -19,6 +19,7 @@ from coordinator.engine.engine import Engine
 from coordinator.gathering import add_bodies, add_joints, undisturbed
 from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
 from coordinator.interrupt import held_interrupts
+from coordinator.launchers import Launcher
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.record.fingerprint import machine, versions
@@ -28,7 +29,7 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
-from coordinator.workers.company import Company, parts_for
+from coordinator.workers.company import Company, company_for
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
@@ -66,6 +67,7 @@ class Simulation:
         grouped: bool = True,
         threads: int | None = None,
         workers: int | Mapping[str, Sequence[str]] | None = None,
+        launcher: str | Launcher = "processes",
     ) -> None:
         if not isinstance(assembly, Assembly):
             raise ModelError(
@@ -106,7 +108,7 @@ class Simulation:
             self._build(project_velocities)
         self.schedule = Schedule(self.assembly.schedule, self.dt)
         if workers is not None:
-            self.company = Company(parts_for(self.assembly, workers))
+            self.company = company_for(self.assembly, workers, launcher)
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
@@ -416,6 +418,9 @@ class Simulation:
         """Let everything go; what was recorded stays readable."""
         self._closed = True
         self.engine.close()
+        if self.company is not None:
+            self.company.take_back(self)
+            self.company.team.close()
 
     def _alive(self) -> None:
         if self._closed:

@@ -52,8 +52,8 @@ def fallible(system: System) -> bool:
 
 def _way_of(stack: Any) -> Way:
     if isinstance(stack, Table):
-        rows = stack.remember()
-        return lambda: stack.recall(rows)
+        rows = stack.copy_rows()
+        return lambda: stack.return_rows(rows)
     if isinstance(stack, SavesAndRestores):
         memory = stack.save()
         return lambda: stack.restore(memory)

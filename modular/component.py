@@ -108,6 +108,11 @@ def _packages() -> dict[str, str]:
     return {"modular": "modular", "components": "components", "coordinator": "coordinator", **found}
 
 
+def known_packages() -> frozenset[str]:
+    """Names of the packages whose classes, loops and functions may be asked for by name."""
+    return frozenset(_packages().values())
+
+
 def find_class(name: str) -> type[Component]:
     """The component class called "package:Class"."""
     package, _, _ = name.partition(":")

@@ -8,6 +8,7 @@ only these rows would ever cross a process boundary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -91,6 +92,15 @@ class Elements(Table):
         made = super().chosen(rows)
         made._used, made._free = len(rows), {}
         return made
+
+    def details(self) -> dict[str, Any]:
+        """Rows in use, and those that are free again."""
+        return {"dimension": self.dimension, "used": self._used, "free": list(self._free.items())}
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        self.dimension, self._used = details["dimension"], details["used"]
+        self._free = {count: list(firsts) for count, firsts in details["free"]}
 
     @property
     def count(self) -> int:

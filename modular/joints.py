@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from modular.kernel import kernel
 from modular.lanes import LANES, lanes
 from modular.ledger import STORED, Booked, account_loop, book_rows
 from modular.loop import FINE, Loop, loop
+from modular.tables_as_data import found, named
 from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
 
 ANSWERS = ("compliance", "block")  # columns that are there only while stiffness is being chosen
@@ -70,6 +72,17 @@ class Joints(Booked):
         """Unfold what is about to be written: answers of the bodies are there only while stiffness is being chosen."""
         if verb in ASKING and len(self.block) < self._capacity:
             self.unfold(*ANSWERS)
+
+    def details(self) -> dict[str, Any]:
+        """Names, and how the equations are written."""
+        form = {field.name: getattr(self.form, field.name) for field in fields(JointForm)}
+        return {**super().details(), "form": {**form, "linearise": named(self.form.linearise)}}
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        super().recall(details)
+        form = details["form"]
+        self.form = JointForm(**{**form, "linearise": found(form["linearise"], f"joint form '{form['name']}'")})
 
     def linearise(self, elements: Elements) -> None:
         """Errors and Jacobians at the elements as they are shown."""

@@ -11,8 +11,8 @@ Whether two components share a make changes no bit of any result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from modular.table import spared
 class MadeStack(Stack):
     """A stack with columns that have one row per make (`Table.common`)."""
 
-    constant = ("make",)
+    constant: ClassVar[tuple[str, ...]] = ("make",)
 
     make: Indices  # of each component: its row in the common columns
 
@@ -66,6 +66,12 @@ class MadeStack(Stack):
             made._place(name, spared(getattr(self, name)[makes]))
         made._users, made._vacant = np.bincount(made.make, minlength=len(makes)), []
         return made
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Names, and how many components there are of each make."""
+        super().recall(details)
+        self._users = np.bincount(self.make[: self.count], minlength=len(getattr(self, self._common[0])))
+        self._vacant = np.flatnonzero(self._users == 0).tolist()
 
     def each(self, column: str) -> Array:
         """A common column with a row for every component."""

@@ -7,7 +7,7 @@ took hold of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from modular.table import Table
@@ -51,6 +51,15 @@ class Stack(Table):
             self.names[gap] = self.names[last]
             self.row[self.names[gap]] = gap
         self.names.pop()
+
+    def details(self) -> dict[str, Any]:
+        """Names, in the order of the rows."""
+        return {"names": list(self.names)}
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        self.names = list(details["names"])
+        self.row = {name: row for row, name in enumerate(self.names)}
 
     def chosen(self, rows: Any) -> Self:
         """A stack of its own, with copies of some rows in the order asked for."""

@@ -7,6 +7,7 @@ so one driver can call the loops of all classes, also of those that it has never
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 FIELDS = 40  # most that a table can have
 OURS: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
+COLUMN, COMMON, ALIKE, FIXED = "column", "common", "alike", "fixed"  # kinds of fields
 SPARE = 4  # numbers behind the last row: four rows are read four numbers at a time
 
 
@@ -182,23 +184,24 @@ class Table:
         made._part_from_others()
         return made
 
+    def changing(self) -> list[str]:
+        """Columns that loops may write to, and that are not folded."""
+        still = {*self.pointing, *self.constant}
+        return [name for name in self._columns if name not in still and len(getattr(self, name)) >= self._capacity]
+
     def put_back(self, rows: Any, part: Table, theirs: Any = slice(None)) -> None:
         """Take over rows of a table that was chosen from this one; where elements lie here stays as it is."""
-        for name in self._columns:
-            array, found = getattr(self, name), getattr(part, name)
-            if (
-                name not in (*self.pointing, *self.constant)
-                and len(array) >= self._capacity
-                and len(found) >= part._capacity
-            ):
-                array[rows] = found[theirs]
+        there = part.changing()
+        for name in self.changing():
+            if name in there:
+                getattr(self, name)[rows] = getattr(part, name)[theirs]
 
-    def remember(self) -> dict[str, Any]:
-        """Copies of all rows in use."""
+    def copy_rows(self) -> dict[str, Any]:
+        """Copies of all rows in use, column by column."""
         columns = {name: getattr(self, name) for name in self._columns}
         return {name: array[: self.count].copy() for name, array in columns.items() if len(array) >= self._capacity}
 
-    def recall(self, kept: dict[str, Any]) -> None:
+    def return_rows(self, kept: dict[str, Any]) -> None:
         """Let them be as they were; there may be more rows by now, and longer lists in them."""
         for name, rows in kept.items():
             getattr(self, name)[tuple(map(slice, rows.shape))] = rows
@@ -217,6 +220,39 @@ class Table:
             if name in self._shared:
                 self.__dict__[name] = array = spared(self.__dict__[name])
                 self._sheet[2 * place] = array.ctypes.data
+
+    # --- as data (modular/tables_as_data.py) -------------------------------------------------------------------------
+
+    @property
+    def capacity(self) -> int:
+        """Rows that there is room for."""
+        return self._capacity
+
+    def fields(self) -> Iterator[tuple[str, str, str, tuple[int, ...]]]:
+        """Name, kind, type of numbers and shape of everything that loops see, in their order; 0: a size that may grow."""
+        kinds = dict.fromkeys(self._columns, COLUMN) | dict.fromkeys(self._common, COMMON)
+        kinds |= dict.fromkeys(self._alike, ALIKE) | dict.fromkeys(self._shared, FIXED)
+        for name, _, dtype, shape in self._fields:
+            yield name, kinds[name], dtype, shape
+
+    def take_field(self, name: str, kind: str, dtype: str, shape: Sequence[int], array: Any) -> None:
+        """Declare the next field, with its numbers; a column without any is folded."""
+        if kind == FIXED:
+            self.fixed(name, *shape)
+            setattr(self, name, array)
+            return
+        {COLUMN: self._columns, COMMON: self._common, ALIKE: self._alike}[kind].append(name)
+        self._declare(name, True, dtype, tuple(shape))
+        if array is None:
+            array = fresh((0, *shape), dtype)
+        self._place(name, repeated(array[0], self._capacity) if kind == ALIKE else spared(array))
+
+    def details(self) -> dict[str, Any]:
+        """What a class keeps beside its columns, as data."""
+        return {}
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep it again, in a table whose columns are there already and whose `__init__` was not called."""
 
     def look_at(self, table: Table, row: int) -> None:
         """Be a view of one row of another table of the same class: the same arrays, with a sheet of its own."""

@@ -19,6 +19,7 @@ from components.bodies.natural_many import (
 )
 from components.bodies.short_sums import combined
 from modular.body import Body
+from modular.component import Component, plain
 from modular.elements import STEP, Array, Elements, Indices
 from modular.internal_gains import InternalGains
 from modular.makes import MadeStack, numbered
@@ -34,6 +35,7 @@ class NaturalBodies(MadeStack):
     """Bodies with e elements in d dimensions; arrays have one row per body, or one per make (modular/makes.py)."""
 
     pointing = ("attached",)
+    constant = (*MadeStack.constant, "weights", "numbers")
     q: Array  # corrected positions of the elements [m], [-], (n, e, d)
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
@@ -135,10 +137,24 @@ class NaturalBodies(MadeStack):
         del self.bodies[name]
 
     def chosen(self, rows: Any) -> Self:
-        """A stack of its own, with copies of some rows in the order asked for."""
+        """A stack of its own, with copies of some rows in the order asked for; descriptions stay with the whole."""
         made = super().chosen(rows)
-        made.bodies = {name: self.bodies[name] for name in made.names}
+        made.bodies = {}
         return made
+
+    def details(self) -> dict[str, Any]:
+        """Names, the scheme, and the bodies as they were described."""
+        bodies = {name: body.to_data() for name, body in self.bodies.items()}
+        return {
+            **super().details(), "newmark": plain(self.newmark), "internal": plain(self.internal), "bodies": bodies,
+        }  # fmt: skip
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        super().recall(details)
+        self.newmark, self.internal = (Component.from_data(details[name]) for name in ("newmark", "internal"))
+        self.bodies = {name: Component.from_data(body) for name, body in details["bodies"].items()}
+        self.shape = (self.q.shape[1], self.q.shape[2])
 
     def one(self, name: str) -> NaturalBodies:
         """The same stack narrowed to one row: its arrays are views, so both are one state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from modular.errors import ModelError
 from modular.kernel import kernel
 from modular.ledger import Booked, supply_loop
 from modular.loop import Loop
+from modular.tables_as_data import found, named
 
 
 class External(Booked):
@@ -58,6 +59,17 @@ class External(Booked):
         if not made.laws:
             made.loops["exert"] = self._exert
         return made
+
+    def details(self) -> dict[str, Any]:
+        """Names, how a value acts, and the laws by their names."""
+        laws = {name: Law(law).to_data()["function"] for name, law in self.laws.items()}
+        return {**super().details(), "exert": named(self._exert), "laws": laws}
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        super().recall(details)
+        self._exert = found(details["exert"], "external forces")
+        self.laws = {name: Law(law).resolved() for name, law in details["laws"].items()}
 
     def remove(self, name: str) -> None:
         """Let it go."""

@@ -73,21 +73,31 @@ def guards_of(simulation: Simulation) -> Guards | None:
     return guards
 
 
-def guards_among(guards: Guards, simulation: Simulation, system: System) -> Guards | None:
-    """Those of the guards whose bodies stand in a system that is a part of the simulated one; None if there are none."""
-    found = Guards()
+Aims = list[tuple[Any, int, int]]  # of every guard: the stack of its body, the row there and the axis
+
+
+def guards_among(guards: Guards, simulation: Simulation, system: System) -> tuple[Guards, Aims]:
+    """Those of the guards whose bodies stand in a system that is a part of the simulated one, and what they look at."""
+    found, aims = Guards(), []
     for name, row in guards.row.items():
         crossing = simulation.schedule.armed[int(name)].condition.crossing
         assert crossing is not None
         body = PortName.parse(crossing.port, "condition").body
         for stack in system.bodies:
             if body in stack.row:
-                q = stack.q[stack.row[body]]  # type: ignore[attr-defined]
                 mine = found.add_row(name)
                 for column in ("direction", "value", "band", "side", "weights"):
                     getattr(found, column)[mine] = getattr(guards, column)[row]
-                found.place[mine], found.step[mine] = q.ctypes.data + 8 * crossing.axis, q.strides[0]
-    return found if found.names else None
+                aims.append((stack, stack.row[body], crossing.axis))
+    take_aim(found, aims)
+    return found, aims
+
+
+def take_aim(guards: Guards, aims: Aims) -> None:
+    """Look at coordinates of bodies where they lie now."""
+    for row, (stack, place, axis) in enumerate(aims):
+        q = stack.q[place]
+        guards.place[row], guards.step[row] = q.ctypes.data + 8 * axis, q.strides[0]
 
 
 def tell(simulation: Simulation, guards: Guards) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
@@ -28,6 +29,11 @@ def versions() -> dict[str, str]:
 def machine() -> dict[str, str]:
     """Operating system, processor with the features that decide bits, libraries of mathematics."""
     return dict(_machine())
+
+
+def bits() -> str:
+    """All of that but the name of the operating system, as text: processes with the same give the same bits."""
+    return json.dumps({**versions(), **{k: v for k, v in machine().items() if k != "system"}}, sort_keys=True)
 
 
 def digest_of_files(files: list[Path], root: Path) -> str:

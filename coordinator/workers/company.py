@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 
 from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
-from coordinator.engine.guards import guards_among, guards_of, tell
+from coordinator.engine.guards import guards_of, tell
+from coordinator.launchers import Launcher, Subprocess
 from coordinator.system import System
+from coordinator.workers.away import Away
 from coordinator.workers.part import Part
 from coordinator.workers.partition import as_wanted, partition
 from coordinator.workers.places import Places
 from coordinator.workers.samples import absorb
 from coordinator.workers.stages import Stages
-from coordinator.workers.worker import Worker
+from coordinator.workers.team import Here, Team
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
@@ -28,17 +30,18 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-SLICE = 0.03  # how long a slice should take [s]
-GUESS = 16  # ticks of the first
+GUESS = 16  # ticks of the first slice, and of the shortest
+MOST = 100_000  # ticks of the longest
 
 
 class Company:
-    """Workers in this process, one after the other; the same as in many."""
+    """Who moves which bodies, and where the mechanism is."""
 
-    def __init__(self, parts: Sequence[Sequence[str]]) -> None:
-        self.parts = parts
-        self.workers: list[Worker] = []
-        self._lent = False
+    def __init__(self, parts: Mapping[str, Sequence[str]], team: Team) -> None:
+        self.names = list(parts)
+        self.bodies = [list(part) for part in parts.values()]
+        self.team = team
+        self._parts: list[Part] = []  # while it is lent
         self._ticks = GUESS
 
     def run(self, simulation: Simulation, last: int) -> bool:
@@ -48,25 +51,22 @@ class Company:
             return False
         first, started = system.tick, clock.perf_counter()
         reach = min(last, first + self._ticks)
-        if not together(self.workers, reach):
-            stood = min(worker.tick for worker in self.workers)
-            for worker in self.workers:
-                worker.go_back()
-            together(self.workers, stood)
-            reach = stood
+        stood = self.team.go(reach)
+        if any(one.why for one in stood):
+            reach = min(one.tick for one in stood)
+            self.team.go_back()
+            self.team.go(reach)
         system.tick = reach
-        absorb(simulation.recorder, system, self.workers)
-        for worker in self.workers:
-            worker.keep()
         system.evaluations += reach - first
-        taken = clock.perf_counter() - started
+        absorb(simulation.recorder, system, self._parts, self.team.samples())
         if reach > first:
-            self._ticks = max(1, int(SLICE * (reach - first) / max(taken, 1e-9)))
+            pace = (clock.perf_counter() - started) / (reach - first)
+            self._ticks = min(max(GUESS, int(self.team.slice / max(pace, 1e-9))), 8 * self._ticks, MOST)
         return reach > first
 
     def _lend(self, simulation: Simulation) -> bool:
-        """Give every worker its part, where it does not have it; False where a condition can only be asked in one piece."""
-        if self._lent:
+        """Give every worker its piece, where it does not have it; False where a condition can only be asked in one piece."""
+        if self._parts:
             return True
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
@@ -74,30 +74,25 @@ class Company:
         system = simulation.lent_system
         leaks = simulation.alarm.score(system)
         stages = stages_of(simulation.coupling, system, books=bool(leaks))
-        self.parts = with_newcomers(self.parts, system)
-        places = Places(system, self.parts)
-        for me in range(len(self.parts)):
-            part = Part(system, places, me, simulation.breakage.watched)
-            mine = [(table, verb) for stack, verb in leaks if (table := part.table_of(stack)) is not None]
-            watched = guards_among(guards, simulation, part.system) if guards is not None else None
-            worker = Worker(part, stages, simulation.dt, simulation.recorder.every, mine, watched)
-            worker.must_look = bool(leaks) or guards is not None
-            self.workers.append(worker)
-        self._lent = True
+        self.bodies = with_newcomers(self.bodies, system)
+        places = Places(system, self.bodies)
+        parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
+        self.team.begin([part.piece(stages, simulation, leaks, guards) for part in parts])
+        self._parts = parts
         return True
 
     def take_back(self, simulation: Simulation) -> None:
-        """Let the simulation have everything, with the samples taken on the way."""
-        if not self._lent:
+        """Let the simulation have everything again."""
+        if not self._parts:
             return
-        for worker in self.workers:
-            worker.part.give_back()
-        for worker in self.workers:
-            worker.part.give_back_seconds()
-            if worker.guards is not None:
-                tell(simulation, worker.guards)
-        self._lent = False
-        self.workers = []
+        self.team.give_back()
+        parts, self._parts = self._parts, []
+        for part in parts:
+            part.give_back()
+        for part in parts:
+            part.give_back_seconds()
+            if part.guards is not None:
+                tell(simulation, part.guards)
         system = simulation.lent_system
         for stack, verb in shown(system):
             stack.play(verb, system.elements)
@@ -126,33 +121,28 @@ def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
     return Stages.of(rounds, shown(system), books=books)
 
 
-def together(workers: Sequence[Worker], last: int) -> bool:
-    """Let workers of one process go on to a tick, stage by stage; False where one of them stopped before."""
-    for worker in workers:
-        worker.recorder.expect(worker.part.system, last - worker.tick)
-    running = [worker.ticks(last) for worker in workers]
-    while True:
-        waiting = [next(ticks, None) for ticks in running]
-        if None in waiting:
-            return all(worker.stopped is None for worker in workers)
-        ferry(workers, waiting[0])
-
-
-def ferry(workers: Sequence[Worker], kind: str | None) -> None:
-    """Carry what was said across the borders."""
-    if kind:
-        for me, worker in enumerate(workers):
-            for other, border in worker.part.telling.items():
-                workers[other].part.hearing[me].frame(kind)[...] = border.frame(kind)
-
-
-def parts_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """The bodies of each worker: as wanted, or so that all have the same to do and few joints go across."""
+def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], launcher: str | Launcher) -> Company:
+    """Workers as asked for: parts of the bodies, or so many that all have the same to do and few joints go across."""
     if isinstance(workers, Mapping):
-        return list(as_wanted(workers, tuple(assembly.bodies)).values())
-    if isinstance(workers, bool) or not isinstance(workers, int):
+        wanted = as_wanted(workers, tuple(assembly.bodies))
+    elif isinstance(workers, bool) or not isinstance(workers, int):
         raise ModelError(
             f"Simulation: workers = {workers!r}; give a number of workers, or the names of the bodies of each, as in "
             "{'left': ['rod0', 'rod1'], 'right': ['rod2']}."
         )
-    return partition(assembly.graph, workers)
+    else:
+        wanted = {f"worker{k}": part for k, part in enumerate(partition(assembly.graph, workers))}
+    return Company(wanted, team_for(list(wanted), launcher))
+
+
+def team_for(names: Sequence[str], launcher: str | Launcher) -> Team:
+    """Where the workers are: "here", in "processes" on this machine, or where a launcher starts them."""
+    if launcher == "here":
+        return Here()
+    if launcher == "processes":
+        return Away(names, Subprocess())
+    if isinstance(launcher, str):
+        raise ModelError(
+            f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a launcher of coordinator.launchers."
+        )
+    return Away(names, launcher)

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coordinator.breakage import Watched
+from coordinator.engine.guards import Aims, Guards, guards_among
+from coordinator.score import Part as Verb
 from coordinator.system import System
 from coordinator.workers.border import Border
+from coordinator.workers.piece import Piece
 from coordinator.workers.places import Places
+from coordinator.workers.stages import Stages
 from modular.component import class_name
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.ledger import LEAKED, WORK_SECOND, Booked
 from modular.table import Table
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
 
 
 @dataclass
@@ -55,6 +62,7 @@ class Part:
         known = {name for joints in self.system.joints for name in joints.names}
         self._take(watched, known.__contains__, lambda name: False)
         self.watched: Watched | None = self.table_of(watched)
+        self.guards: Guards | None = None
         self.telling, self.hearing = self._borders()
         self._take_elements()
 
@@ -121,6 +129,22 @@ class Part:
         for border in self.hearing.values():
             mine[border.element] = False
         self.shares[id(whole)] = Share(whole, elements, rows, 0, mine, np.zeros(len(rows), bool))
+
+    def piece(self, stages: Stages, simulation: Simulation, leaks: list[Verb], guards: Guards | None) -> Piece:
+        """What the worker is given."""
+
+        def mine(parts: list[Verb]) -> list[Verb]:
+            return [(table, verb) for stack, verb in parts if (table := self.table_of(stack)) is not None]
+
+        aims = Aims()
+        if guards is not None:
+            self.guards, aims = guards_among(guards, simulation, self.system)
+        return Piece(
+            self.system, self.watched, self.telling, self.hearing,
+            {id(share.part): share.border for share in self.shares.values()}, stages.for_tables(self.table_of),
+            simulation.dt, simulation.recorder.every, mine(leaks),
+            self.guards, aims, bool(leaks) or guards is not None,
+        )  # fmt: skip
 
     # --- the way back ------------------------------------------------------------------------------------------------
 

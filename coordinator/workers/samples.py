@@ -9,14 +9,12 @@ import numpy as np
 
 from coordinator.record.recorder import Recorder, Segment
 from coordinator.system import System
-from coordinator.workers.part import Share, leave_open
-from coordinator.workers.worker import Worker
+from coordinator.workers.part import Part, Share, leave_open
 from modular.ledger import WORK_SECOND
 
 
-def absorb(recorder: Recorder, system: System, workers: Sequence[Worker]) -> None:
+def absorb(recorder: Recorder, system: System, parts: Sequence[Part], taken: Sequence[list[Segment]]) -> None:
     """Put the samples of all workers together; they took them at the same ticks."""
-    taken = [[segment.trimmed() for segment in worker.recorder.segments] for worker in workers]
     for pieces in zip(*taken, strict=True):
         done = 0
         while done < pieces[0].used:
@@ -24,22 +22,22 @@ def absorb(recorder: Recorder, system: System, workers: Sequence[Worker]) -> Non
             count = min(segment.capacity - segment.used, pieces[0].used - done)
             rows = slice(segment.used, segment.used + count)
             segment.ticks[rows] = pieces[0].ticks[done : done + count]
-            for worker, piece in zip(workers, pieces, strict=True):
-                _each(worker, system, segment, piece, rows, slice(done, done + count), _copy)
-            for worker, piece in zip(workers, pieces, strict=True):
-                _each(worker, system, segment, piece, rows, slice(done, done + count), _complete)
+            for part, piece in zip(parts, pieces, strict=True):
+                _each(part, system, segment, piece, rows, slice(done, done + count), _copy)
+            for part, piece in zip(parts, pieces, strict=True):
+                _each(part, system, segment, piece, rows, slice(done, done + count), _complete)
             segment.used += count
             recorder.took(count)
             done += count
 
 
-def _each(worker: Worker, system: System, segment: Segment, piece: Segment, to: slice, of: slice, do: Any) -> None:
+def _each(part: Part, system: System, segment: Segment, piece: Segment, to: slice, of: slice, do: Any) -> None:
     """Every stack of a part with its series, in the whole and in the part."""
     stacks = [*system.bodies, *system.joints, *system.forces]
     whole = [*segment.bodies, *segment.joints, *segment.forces]
     mine = iter([*piece.bodies, *piece.joints, *piece.forces])
     for stack, (_, series) in zip(stacks, whole, strict=True):
-        share = worker.part.shares.get(id(stack))
+        share = part.shares.get(id(stack))
         if share is not None:
             _, own = next(mine)
             for key, array in series.items():

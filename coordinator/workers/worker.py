@@ -11,21 +11,21 @@ from typing import Any
 
 from coordinator.engine.crew import share_out
 from coordinator.engine.driver import START, STOP, play
-from coordinator.engine.guards import Guards, changed_by_a_tick
+from coordinator.engine.guards import changed_by_a_tick
 from coordinator.record.recorder import Recorder
 from coordinator.score import ALONE, compiled, perform
 from coordinator.score import Part as Verb
 from coordinator.workers.border import NOTHING
-from coordinator.workers.part import Part
-from coordinator.workers.stages import Stage, Stages
+from coordinator.workers.piece import Piece
+from coordinator.workers.stages import Stage
 from modular.elements import TIME, Indices
 
 
 class Play:
     """Parts of a stage made ready: one call where all are compiled."""
 
-    def __init__(self, parts: list[Verb], part: Part) -> None:
-        self.parts, self.elements = parts, part.system.elements
+    def __init__(self, parts: list[Verb], piece: Piece) -> None:
+        self.parts, self.elements = parts, piece.system.elements
         self.program: Indices | None = None
         if all(map(compiled, parts)):
             self.program = share_out(parts, self.elements, 1)[0]
@@ -41,98 +41,104 @@ class Play:
 class Ready:
     """A stage made ready: what bodies at the border say goes out before the others move."""
 
-    def __init__(self, stage: Stage, heard: str, part: Part) -> None:
+    def __init__(self, stage: Stage, heard: str, piece: Piece) -> None:
         """`heard`: what has just come in from the neighbours."""
-        hearing: list[Verb] = [(border, f"hear {heard}") for border in part.hearing.values()] if heard else []
-        telling: list[Verb] = [(border, f"tell {stage.kind}") for border in part.telling.values()] if stage.kind else []
+        hearing: list[Verb] = [(border, f"hear {heard}") for border in piece.hearing.values()] if heard else []
+        telling: list[Verb] = (
+            [(border, f"tell {stage.kind}") for border in piece.telling.values()] if stage.kind else []
+        )
         self.kind = stage.kind
         whole = all(map(compiled, stage.saying))
-        self.before = Play([*hearing, *stage.parts, *stage.saying, *telling], part)
+        self.before = Play([*hearing, *stage.parts, *stage.saying, *telling], piece)
         self.meanwhile: Play | None = None
-        if whole and stage.kind != NOTHING and part.telling:
-            self.meanwhile = Play(list(stage.saying), part)
+        if whole and stage.kind != NOTHING and piece.telling:
+            self.meanwhile = Play(list(stage.saying), piece)
             assert self.before.program is None or self.meanwhile.program is not None
-            self._divide(part, len(hearing) + len(stage.parts), len(stage.saying))
+            self._divide(piece, len(hearing) + len(stage.parts), len(stage.saying))
 
-    def _divide(self, part: Part, start: int, count: int) -> None:
+    def _divide(self, piece: Piece, start: int, count: int) -> None:
         """Rows at the border before, all others meanwhile."""
         before, after = self.before.program, self.meanwhile.program if self.meanwhile is not None else None
         if before is None or after is None:
             self.meanwhile = None
             return
-        border = {id(share.part): share.border for share in part.shares.values()}
         for k in range(count):
             stack = self.before.parts[start + k][0]
-            before[start + k, STOP] = after[k, START] = border[id(stack)]
+            before[start + k, STOP] = after[k, START] = piece.at_border[id(stack)]
 
 
 class Worker:
     """Moves a part of a mechanism."""
 
-    def __init__(
-        self, part: Part, stages: Stages, dt: float, every: int, leaks: list[Verb], guards: Guards | None = None
-    ) -> None:
-        """`leaks`: what rings where a ledger leaks too much; `guards`: conditions on what moves here."""
-        self.part, self.dt = part, dt
-        self.recorder = Recorder(every)
-        self._leaks, self.guards = leaks, guards
-        self.must_look = bool(leaks) or guards is not None  # at the end of every tick; the same for all workers
+    def __init__(self, piece: Piece) -> None:
+        self.piece = piece
+        self.recorder = Recorder(piece.every)
         self.stopped: str | None = None  # why it did not go on, where it did not
-        mine = stages.for_tables(part.table_of)
-        self._begin, first = self._ready(mine.begin, NOTHING)
-        self._first, again = self._ready(mine.first, first)
-        self._again, _ = self._ready(mine.again, again)
-        self._end, _ = self._ready(mine.end, NOTHING)
-        self._shown, shown = self._ready(mine.shown, NOTHING)
-        self._look = Play([(border, f"hear {shown}") for border in part.hearing.values()], part)
-        self._memory: list[Any] = []
-        part.system.elements.clock[:] = dt, 0.0, dt
+        self.open = False  # whether bodies have predicted for the next tick already
+        stages = piece.stages
+        self._begin, heard = self._ready(stages.begin, NOTHING)
+        self._first, again = self._ready(stages.first, heard)
+        self._again, _ = self._ready(stages.again, again)
+        self._end, _ = self._ready(stages.end, NOTHING)
+        self._shown, shown = self._ready(stages.shown, NOTHING)
+        self._look = Play([(border, f"hear {shown}") for border in piece.hearing.values()], piece)
+        self._memory: tuple[int, bool, list[tuple[Any, Any]]] = (0, False, [])
+        piece.system.elements.clock[:] = piece.dt, 0.0, piece.dt
         self.keep()
 
     def _ready(self, stages: list[Stage], heard: str) -> tuple[list[Ready], str]:
         """Stages made ready, and what has come in when they are over."""
         found = []
         for stage in stages:
-            found.append(Ready(stage, heard, self.part))
+            found.append(Ready(stage, heard, self.piece))
             heard = stage.kind
         return found, heard
 
     @property
     def tick(self) -> int:
         """Where it stands."""
-        return self.part.system.tick
+        return self.piece.system.tick
 
     # --- ticks -----------------------------------------------------------------------------------------------------
 
     def ticks(self, last: int) -> Iterator[str]:
-        """Go on to tick `last`; yields what has to be heard before it can go on, twice: when said, and when needed."""
-        system, recorder, clock = self.part.system, self.recorder, self.part.system.elements.clock
-        self.stopped, open_ = None, False
+        """Go on to tick `last`; yields what has to be heard before it can go on, twice: when said, and when needed.
+
+        And NOTHING at the end of each tick.
+        """
+        system, every, clock = self.piece.system, self.piece.every, self.piece.system.elements.clock
+        self.stopped = None
         while system.tick < last and not self._breaks():
-            clock[TIME] = (system.tick + 1.0) * self.dt
-            if not open_:
+            clock[TIME] = (system.tick + 1.0) * self.piece.dt
+            if not self.open:
                 yield from self._play(self._begin)
-            wrong = yield from self._play(self._again if open_ else self._first)
+            wrong = yield from self._play(self._again if self.open else self._first)
             if wrong is not None:
                 self.stopped = wrong
                 return
-            open_ = True
+            self.open = True
             system.tick += 1
-            due = system.tick % recorder.every == 0
-            if due or self.must_look:
+            due = system.tick % every == 0
+            if due or self.piece.must_look:
                 yield from self._play(self._end)
-                open_ = False
+                self.open = False
             if self._comes_true():
                 system.tick -= 1
                 return
             if due:
                 yield from self._play(self._shown)
                 self._look()
-                recorder.record(system)
+                self.recorder.record(system)
             if self._leaks_too_much():
                 return
-        if open_:
-            yield from self._play(self._end)
+            yield NOTHING
+
+    def settle(self) -> None:
+        """Let everything be as at the end of a tick, to be looked at."""
+        if self.open:
+            for stage in self._end:  # nobody across has to hear of it: else it was played at every tick
+                stage.before()
+            self.open = False
 
     def _play(self, stages: list[Ready]) -> Generator[str, None, str | None]:
         wrong: str | None = None
@@ -147,23 +153,23 @@ class Worker:
 
     def _breaks(self) -> bool:
         """Whether a limited joint breaks before the next tick."""
-        watched = self.part.watched
-        if watched is None or watched.play("watch", self.part.system.elements) < 0:
+        watched = self.piece.watched
+        if watched is None or watched.play("watch", self.piece.system.elements) < 0:
             return False
         self.stopped = "breaks"
         return True
 
     def _comes_true(self) -> bool:
         """Whether a condition has come true in this tick, which then is not for workers."""
-        if self.guards is None or self.guards.play("guard", self.part.system.elements) < 0:
+        if self.piece.guards is None or self.piece.guards.play("guard", self.piece.system.elements) < 0:
             return False
         self.stopped = "condition"
         return True
 
     def _leaks_too_much(self) -> bool:
         """Whether an alarm has to ring after this tick."""
-        elements = self.part.system.elements
-        if all(stack.play(verb, elements) < 0 for stack, verb in self._leaks):
+        elements = self.piece.system.elements
+        if all(stack.play(verb, elements) < 0 for stack, verb in self.piece.leaks):
             return False
         self.stopped = "leak"
         return True
@@ -173,20 +179,21 @@ class Worker:
     def keep(self) -> None:
         """Remember how everything stands; what was recorded has been taken over."""
         self.recorder = Recorder(self.recorder.every)
-        self._memory = [self.tick, [(array, array.copy()) for array in self._changing()]]
+        self._memory = self.tick, self.open, [(array, array.copy()) for array in self._changing()]
 
     def go_back(self) -> None:
         """Stand as at the last `keep`, with nothing recorded since."""
-        tick, arrays = self._memory
+        self.piece.system.tick, self.open, arrays = self._memory
         for array, before in arrays:
             array[...] = before
-        self.part.system.tick = tick
         self.recorder = Recorder(self.recorder.every)
 
     def _changing(self) -> list[Any]:
-        """All that a tick changes and the next one reads."""
-        watched = self.part.watched
-        found: list[Any] = [*changed_by_a_tick(self.part.system)]
+        """All that a tick changes and the next one reads, also where bodies have predicted already."""
+        watched, guards, elements = self.piece.watched, self.piece.guards, self.piece.system.elements
+        found: list[Any] = [*changed_by_a_tick(self.piece.system)]
+        found += [elements.position, elements.velocity, elements.current_velocity]
+        found += [border.state for border in self.piece.hearing.values()]  # heard, and not yet taken in
         if watched is not None:
             found += [watched.seen, watched.before, watched.once, watched.twice]
-        return found if self.guards is None else [*found, self.guards.side]
+        return found if guards is None else [*found, guards.side]

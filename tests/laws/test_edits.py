@@ -44,7 +44,7 @@ def rows_written(simulation, change):
 
     def tables():
         system = simulation.system
-        return [table.remember() for table in (*system.bodies, *system.joints, system.elements)]
+        return [table.copy_rows() for table in (*system.bodies, *system.joints, system.elements)]
 
     before, written = tables(), 0
     change(simulation)

@@ -357,7 +357,7 @@ def everything(simulation):
     system = simulation.system
     tables = [*system.bodies, *system.joints, *system.forces, system.elements]
     worked_with = (*ASKED, *ANSWERS, "bound", "taken")
-    rows = [{name: array for name, array in table.remember().items() if name not in worked_with} for table in tables]
+    rows = [{name: array for name, array in table.copy_rows().items() if name not in worked_with} for table in tables]
     logs = [simulation.events, [dict(entry["margins"]) for entry in simulation.margin_log], simulation.forms]
     names = [simulation.assembly.to_data(), list(system.joint_home), list(system.force_home), system.uses]
     books = {name: book.tobytes() for name, book in system.closed.items()}

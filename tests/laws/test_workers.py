@@ -5,10 +5,14 @@ import warnings
 import numpy as np
 import pytest
 
+import coordinator.workers.company
 import scenarios
 from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
+from coordinator.workers.piece import Piece
+from coordinator.workers.team import Here
 from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError
+from modular.parcel import packed, unpacked
 from random_assemblies import random_assembly
 from scenarios.catalogue import names
 
@@ -17,7 +21,7 @@ def same(model, dt, until, workers, *settings, by_hand=lambda simulation: None, 
     """Run it both ways, with a change by hand in the middle; the run."""
     runs = []
     for company in (None, workers):
-        with Simulation(model(), dt, *settings, workers=company, **more) as simulation:
+        with Simulation(model(), dt, *settings, workers=company, launcher="here", **more) as simulation:
             simulation.run(round(0.5 * until / dt) * dt)
             by_hand(simulation)
             runs.append(simulation.run(until))
@@ -47,7 +51,7 @@ def test_every_scenario(name, workers):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_mechanisms_scattered_over_workers(seed):
+def test_random_mechanisms_scattered_over_workers(seed, team):
     def model():
         return random_assembly(seed)
 
@@ -55,6 +59,10 @@ def test_random_mechanisms_scattered_over_workers(seed):
     workers = scattered(model(), min(bodies, 2 + seed % 4), seed)
     rule = Penalty() if seed % 3 else Penalty(rule=Shannon(delta=0.05))
     same(model, 1e-4, 0.006, workers, rule, record_every=1 + seed % 5, project_velocities=True)
+
+
+def sway(t, x, v):
+    return 0.1 - 0.2 * v[0], 0.3 * np.sin(9 * t), 0.0
 
 
 def mixture():
@@ -71,18 +79,18 @@ def mixture():
     model.join("weld", Fixed(), "tail.end", "flag.start")
     model.apply("spring", SpringDamper(30.0, 0.4), "post.a", "tail.end")
     model.apply("gust", Load(Table((0.0, 0.05, 0.1), ((0, 0, 0), (0, 3, 1), (0, 0, 2)))), "flag.end")
-    model.apply("sway", Load(Law(lambda t, x, v: (0.1 - 0.2 * v[0], 0.3 * np.sin(9 * t), 0.0))), "rod.end")
+    model.apply("sway", Load(Law(sway)), "rod.end")
     model.apply("twist", Moment((0.1, 0.0, 0.2)), "tail.start")
     return model
 
 
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("rule", [Penalty(), Penalty(rule=Shannon(delta=0.1))])
-def test_springs_across_laws_and_tables(every, rule):
+def test_springs_across_laws_and_tables(every, rule, team):
     same(mixture, 1e-3, 0.2, {"even": ["post", "tail"], "odd": ["flag", "rod"]}, rule, record_every=every)
 
 
-def test_events_at_times_and_changes_by_hand():
+def test_events_at_times_and_changes_by_hand(team):
     def model():
         chain = scenarios.load("chain", bodies=6)
         chain.at(0.03, Cut("ball2"))
@@ -98,7 +106,7 @@ def test_events_at_times_and_changes_by_hand():
     assert len(run.events) == 5
 
 
-def test_a_joint_across_breaks_at_the_same_tick():
+def test_a_joint_across_breaks_at_the_same_tick(team):
     def model():
         chain = scenarios.load("chain", bodies=5)
         chain.cut("ball1")
@@ -110,7 +118,7 @@ def test_a_joint_across_breaks_at_the_same_tick():
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_leak_rings_at_the_same_tick(workers):
+def test_a_leak_rings_at_the_same_tick(workers, team):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeakWarning)
         run = same(lambda: scenarios.load("chain", bodies=4), 5e-3, 1.0, workers, leak_limit=1e-5, record_every=5)
@@ -118,7 +126,7 @@ def test_a_leak_rings_at_the_same_tick(workers):
 
 
 @pytest.mark.parametrize("every", [1, 7])
-def test_conditions_come_true_at_the_same_instants(every):
+def test_conditions_come_true_at_the_same_instants(every, team):
     def model():
         chain = scenarios.load("chain", bodies=3)
         chain.when(Crossing("rod2.end", "z", -0.1, direction=-1), Cut("ball2"))
@@ -130,10 +138,10 @@ def test_conditions_come_true_at_the_same_instants(every):
     assert {event["kind"] for event in run.events} >= {"cut", "join", "apply"}
 
 
-def test_a_run_that_diverges_stops_at_the_same_tick_and_names_the_same_body():
+def test_a_run_that_diverges_stops_at_the_same_tick_and_names_the_same_body(team):
     ends = []
     for workers in (None, 4):
-        settings = {"record_every": 3, "workers": workers}
+        settings = {"record_every": 3, "workers": workers, "launcher": "here"}
         with Simulation(scenarios.load("chain", bodies=12), 1e-3, Penalty(rule=Shannon(delta=0.3)), **settings) as run:
             with pytest.raises(Diverged) as caught:
                 run.run(1.0)
@@ -162,4 +170,23 @@ def test_what_workers_cannot_do_is_refused_by_name():
     from coordinator import Centralized
 
     with pytest.raises(ModelError, match="Centralized"):
-        Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2).run(0.01)
+        Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2, launcher="here").run(0.01)
+
+
+class ByParcel(Here):
+    """Workers whose pieces go through bytes on their way there and back, as to another process."""
+
+    def begin(self, pieces):
+        self.pieces = pieces
+        super().begin([Piece.from_parcel(piece.to_parcel()) for piece in pieces])
+
+    def give_back(self):
+        for piece, worker in zip(self.pieces, self.workers, strict=True):
+            worker.settle()
+            piece.take_state(unpacked(packed({}, worker.piece.state()))[1])
+        super().give_back()
+
+
+@pytest.fixture(params=[Here, ByParcel])
+def team(request, monkeypatch):
+    monkeypatch.setattr(coordinator.workers.company, "Here", request.param)

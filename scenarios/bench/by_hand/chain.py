@@ -55,6 +55,7 @@ class ByHand:
         names = [f"rod{k}" for k in range(bodies)]
         at = [rods.row[name] for name in names]
         by = [joints.row[name] for name in ["hook", *(f"ball{k}" for k in range(1, bodies))]]
+        of = rods.make[at]
         if rods.gains[4] != 2:
             raise ModelError(f"by_hand: {rods.gains[4]:g} internal iterations; the loop is written for two.")
         beta, gamma, stiffness, damping = map(float, rods.gains[:4])
@@ -63,9 +64,9 @@ class ByHand:
         self._gravity = (x, y, z)
         self._blocks = np.zeros((-(-bodies // WIDE), ROWS * PITCH))
         for row, values in (
-            (Q, rods.q[at]), (V, rods.v[at]), (A, rods.a[at]), (FALL, rods.fall[at]),
-            (INVERSE_MASS, half(rods.inverse_mass[at])), (INVERSE_S, rods.inverse_local[at]),
-            (GRAM, half(rods.gram[at])),
+            (Q, rods.q[at]), (V, rods.v[at]), (A, rods.a[at]), (FALL, rods.fall[of]),
+            (INVERSE_MASS, half(rods.inverse_mass[of])), (INVERSE_S, rods.inverse_local[of]),
+            (GRAM, half(rods.gram[of])),
             (START_WEIGHTS, [rods.bodies[name].port_weights["start"] for name in names]),
             (END_WEIGHTS, [rods.bodies[name].port_weights["end"] for name in names]),
             (K, joints.stiffness[by]), (C, joints.damping[by]), (PRELOAD, joints.preload[by]),

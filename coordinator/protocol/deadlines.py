@@ -1,0 +1,19 @@
+"""How long everybody waits for everything [s]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """Times [s]. None of them decides bits: they only decide when somebody asks, or gives up and says so."""
+
+    patience: float = 0.2  # for a frame, before it is asked for again; doubles
+    patience_most: float = 2.0
+    report: float = 0.5  # between two reports of a worker
+    silence: float = 60.0  # of a worker, until it counts as dead
+    start: float = 300.0  # of a new incarnation, until its hello
+    prepare: float = 30.0  # for all answers to a new plan
+    stuck: float = 600.0  # without any worker getting on, until the run is stopped with the cause
+    orphan: float = 1200.0  # without a word from the coordinator, until a worker gives up

@@ -1,0 +1,267 @@
+"""One end of an edge between two workers: posts frames, takes each once and in order, asks again for what got lost."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coordinator.protocol.deadlines import Deadlines
+from coordinator.protocol.errors import Disagreement, Malformed, NotFinite
+from coordinator.protocol.frames import (
+    SIZE,
+    STAGES,
+    STEPS,
+    Buffer,
+    Frame,
+    Header,
+    Kind,
+    decode,
+    encode,
+    first_not_finite,
+    key_of,
+)
+from coordinator.protocol.inbox import PLACES, Inbox, Verdict
+from coordinator.protocol.plan import Member, Neighbour
+from coordinator.protocol.send_log import SendLog
+from modular.errors import ModelError
+
+
+class Link:
+    """The edge from worker `me` to worker `peer`, for the whole run: plans come and go, the link stays.
+
+    It stays also where a plan has no such edge any more, since the neighbour may be replaced and ask for old frames.
+    """
+
+    def __init__(self, run: int, me: Member, peer: Member, deadlines: Deadlines) -> None:
+        self.run, self.me, self.peer = run, me, peer
+        self.incarnation = peer.incarnation  # the oldest that is listened to
+        self.deadlines = deadlines
+        self.counts: Counter[str] = Counter()
+        self.log = SendLog()
+        self.inbox = Inbox()
+        self.posted = -1  # key of the last frame that was posted
+        self._starts: list[int] = []  # steps at which plans start, and what the edge is from there on
+        self._versions: list[int] = []
+        self._edges: list[Neighbour | None] = []
+        self._wanted = -1  # key that is waited for, or -1
+        self._since = 0.0
+        self._heard: float | None = None
+        self._patience = deadlines.patience
+        self._ask_at = 0.0
+        self._exists = -1  # newest key that the peer is known to have posted
+        self._fed = True  # something has come since the last request
+        self._resumed = False  # from a checkpoint, and nothing asked for yet
+
+    # --- plans --------------------------------------------------------------------------------------------------------
+
+    def plan(self, version: int, start: int, edge: Neighbour | None) -> None:
+        """From a step on, frames belong to this version; None where it has no such edge."""
+        self._starts.append(start)
+        self._versions.append(version)
+        self._edges.append(edge)
+
+    def planned(self, step: int) -> tuple[int, Neighbour | None]:
+        """The version of the plan that a step belongs to, and the edge in it."""
+        if self._starts and step >= self._starts[-1]:
+            return self._versions[-1], self._edges[-1]
+        place = bisect_right(self._starts, step)
+        return (self._versions[place - 1], self._edges[place - 1]) if place else (0, None)
+
+    def replaced(self, incarnation: int, now: float) -> None:
+        """The peer has a new incarnation: older ones are not listened to any more."""
+        if incarnation > self.incarnation:
+            self.incarnation = incarnation
+            self._exists = self.inbox.taken  # the new one may not have come as far as the old one
+            self._patience = self.deadlines.patience
+            self._ask_at = now + self._patience
+
+    # --- the two verbs of the stepping code -----------------------------------------------------------------------------
+
+    def post(self, step: int, stage: int, payload: Buffer) -> bytes:
+        """The frame to send; it is kept until the neighbour can never ask for it again."""
+        key = key_of(step, stage)
+        version, edge = self.planned(step)
+        if key <= self.posted or edge is None or not 0 <= stage < STAGES or step >= STEPS:
+            raise ModelError(
+                f"step {step}, stage {stage} cannot be posted from '{self.me.name}' to '{self.peer.name}': "
+                + ("the plan has no such edge." if edge is None else "steps and stages are posted in order, each once.")
+            )
+        header = Header(
+            Kind.DATA, self.run, version, self.me.number, self.me.incarnation, step, stage, edge.joints, edge.layout
+        )
+        frame = encode(header, payload)
+        self.log.append(key, frame)
+        self.posted = key
+        return frame
+
+    def take(self, step: int, stage: int, size: int, now: float) -> memoryview | None:
+        """The numbers of the neighbour for this step and stage, `size` bytes; None while they are not here."""
+        key = key_of(step, stage)
+        payload = self.inbox.take(key)
+        if payload is None:
+            if self._wanted != key:
+                self._wanted, self._since = key, now
+                self._patience = self.deadlines.patience
+                at_once = self._resumed or (key <= self._exists and self._fed)
+                self._ask_at = now if at_once else now + self._patience
+                self._resumed = False
+            return None
+        self._wanted = -1
+        if len(payload) != size:
+            self._disagree(step, f"step {step}, stage {stage} has {len(payload)} bytes, and {size} are expected")
+        if len(self.inbox) and (key := self.inbox.passed_over() or -1) >= 0:
+            self._disagree(step, f"step {key >> 16}, stage {key & 0xFFFF} is sent, and nobody asks for it")
+        if (position := first_not_finite(payload)) is not None:
+            raise NotFinite(
+                f"worker '{self.peer.name}' sent a number that is not finite in step {step}, stage {stage} "
+                f"(number {position} of {size // 8}); look there for what diverged.",
+                worker=self.peer.name,
+                step=step,
+                position=position,
+            )
+        return payload
+
+    def _disagree(self, step: int, what: str) -> None:
+        raise Disagreement(
+            f"workers '{self.me.name}' and '{self.peer.name}' do not run the same program: from '{self.peer.name}', "
+            f"{what}; give both the same model, plan and versions.",
+            worker=self.peer.name,
+            step=step,
+        )
+
+    # --- frames of the neighbour ------------------------------------------------------------------------------------------
+
+    def receive(self, frame: Frame, now: float) -> tuple[Verdict, Sequence[bytes]]:
+        """Take in a frame of the neighbour: what became of it, and what to send in answer."""
+        header = frame.header
+        if self.is_old(header.incarnation):
+            return self._count(Verdict.FENCED), ()
+        self.replaced(header.incarnation, now)
+        self._heard = now
+        answers: Sequence[bytes] = ()
+        verdict = Verdict.ACCEPTED
+        if header.kind == Kind.DATA:
+            verdict = self._place(frame, now)
+        elif header.kind == Kind.RESEND:
+            answers = self._answer(key_of(header.step, header.stage))
+        elif header.kind == Kind.NEWEST:
+            self._learn(key_of(header.step, header.stage), now)
+        else:
+            self.forget(header.step)
+        return self._count(verdict), answers
+
+    def is_old(self, incarnation: int) -> bool:
+        """Whether an incarnation of the peer has been replaced."""
+        return incarnation < self.incarnation
+
+    def _place(self, frame: Frame, now: float) -> Verdict:
+        header = frame.header
+        key = key_of(header.step, header.stage)
+        version, edge = self.planned(header.step)
+        if header.plan != version or edge is None:
+            self._exists = max(self._exists, key)  # ask for it as soon as we know its plan
+            return Verdict.PLAN
+        if header.layout != edge.layout or header.joints != edge.joints:
+            return Verdict.LAYOUT
+        verdict = self.inbox.place(key, frame.check, frame.payload)
+        if verdict is Verdict.ACCEPTED:
+            self._fed = True
+        elif verdict is Verdict.FULL:
+            self._learn(key, now)
+        return verdict
+
+    def _count(self, verdict: Verdict) -> Verdict:
+        self.counts[verdict] += 1
+        return verdict
+
+    def _answer(self, key: int) -> Sequence[bytes]:
+        answer = self.log.since(key, PLACES)
+        if self.posted >= 0:
+            answer.append(self._signal(Kind.NEWEST, self.posted))
+        self.counts["resent"] += len(answer)
+        return answer
+
+    def _learn(self, newest: int, now: float) -> None:
+        """The peer has posted up to `newest`: what is missing can be asked for without waiting, if asking helps."""
+        self._exists = max(self._exists, newest)
+        if self._fed and 0 <= self._wanted <= self._exists and self._wanted not in self.inbox:
+            self._ask_at = now
+
+    def forget(self, step: int) -> None:
+        """The neighbour will never ask again for what is before this step."""
+        self.log.trim(step)
+        self.inbox.trim(step)
+
+    # --- waiting ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def ask_at(self) -> float | None:
+        """When to ask for the missing frame, or None where nothing is missing."""
+        return self._ask_at if self._wanted >= 0 and self._wanted not in self.inbox else None
+
+    def request(self, now: float) -> bytes | None:
+        """A request for the missing frame, if it is time for one."""
+        if self.ask_at is None or now < self._ask_at:
+            return None
+        self._fed = False
+        self._ask_at = now + self._patience
+        self._patience = min(2 * self._patience, self.deadlines.patience_most)
+        self.counts["asked"] += 1
+        return self._signal(Kind.RESEND, self._wanted)
+
+    def notice(self, step: int) -> bytes:
+        """Tells the neighbour that we shall never ask again for what is before a step."""
+        return self._signal(Kind.DURABLE, key_of(step, 0))
+
+    def _signal(self, kind: Kind, key: int) -> bytes:
+        step, stage = key >> 16, key & 0xFFFF
+        version, _ = self.planned(step)
+        return encode(Header(kind, self.run, version, self.me.number, self.me.incarnation, step, stage, 0, 0))
+
+    def waited(self, now: float) -> float:
+        """How long the missing frame has been waited for [s]; 0 where nothing is missing."""
+        return now - self._since if self.ask_at is not None else 0.0
+
+    def waiting(self, now: float) -> str:
+        """Who waits for whom, for which step and stage, how long, and what came last."""
+        if self.ask_at is None:
+            return f"worker '{self.me.name}' does not wait for '{self.peer.name}'"
+        last = f"step {self.inbox.taken >> 16}" if self.inbox.taken >= 0 else "nothing"
+        heard = "never heard" if self._heard is None else f"heard {now - self._heard:.1f} s ago"
+        return (
+            f"worker '{self.me.name}' waits for step {self._wanted >> 16}, stage {self._wanted & 0xFFFF} from "
+            f"'{self.peer.name}' since {now - self._since:.1f} s, has {last}, {heard}"
+        )
+
+    # --- checkpoints --------------------------------------------------------------------------------------------------------
+
+    def save(self) -> tuple[dict[str, Any], bytes]:
+        """What a successor needs of this link, at the end of a step."""
+        index, frames = self.log.save()
+        return {"peer": self.peer.number, "posted": self.posted, "taken": self.inbox.taken, "log": index}, frames
+
+    def restore(self, saved: Mapping[str, Any], frames: bytes) -> None:
+        """Go on where a predecessor has saved; frames that it had not taken yet are asked for."""
+        posted, taken, index = saved.get("posted"), saved.get("taken"), saved.get("log")
+        keys = range(-1, key_of(STEPS, 0))
+        if type(posted) is not int or type(taken) is not int or posted not in keys or taken not in keys:
+            raise Malformed(f"checkpoint of '{self.me.name}': link to '{self.peer.name}' lacks posted or taken.")
+        if type(index) is not list:
+            raise Malformed(f"checkpoint of '{self.me.name}': link to '{self.peer.name}' lacks its log.")
+        place, last = 0, -1
+        for entry in index:
+            key, length = entry if type(entry) in (list, tuple) and len(entry) == 2 else (None, None)
+            if type(key) is not int or type(length) is not int or not last < key <= posted or length < SIZE:
+                raise Malformed(f"checkpoint of '{self.me.name}': log to '{self.peer.name}' has an entry {entry!r}.")
+            frame = decode(frames[place : place + length], self.run)
+            if not isinstance(frame, Frame) or key_of(frame.header.step, frame.header.stage) != key:
+                raise Malformed(f"checkpoint of '{self.me.name}': log to '{self.peer.name}' holds no frame at {place}.")
+            place, last = place + length, key
+        if place != len(frames):
+            raise Malformed(f"checkpoint of '{self.me.name}': log to '{self.peer.name}' has {len(frames)} bytes.")
+        self.log.restore(index, frames, self.me.incarnation)
+        self.inbox.resume(taken)
+        self.posted = posted
+        self._exists, self._fed, self._resumed = taken, True, True

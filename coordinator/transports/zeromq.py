@@ -1,0 +1,152 @@
+"""ZeroMQ, which no other file knows: mailboxes that are bound, and lines that lead to mailboxes.
+
+Neighbours exchange over a mailbox and one line each ("Harmony" of the ZeroMQ guide); workers talk with the coordinator over a
+line to its mailbox, which answers on the same connection. Sending never waits: where a line is full or nobody listens the bytes are
+lost, and whoever misses them asks again. The defaults of ZeroMQ that wait or grow without limit are all changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from math import ceil
+
+import zmq
+
+from modular.errors import ModelError
+
+LEAST = (4, 3, 5)  # of libzmq: before, strangers could keep a guarded mailbox busy, or worse
+Bytes = bytes | bytearray | memoryview
+
+
+@dataclass(frozen=True)
+class Timings:
+    """How soon a broken connection is noticed and made again [ms]."""
+
+    heartbeat: int = 1000
+    timeout: int = 3000
+    lifetime: int = 5000
+    handshake: int = 5000
+    again: int = 50
+    again_most: int = 2000
+    linger: int = 500
+
+
+class Mailbox:
+    """A bound socket that others send to. `address` says where; on loopback unless asked otherwise."""
+
+    def __init__(self, where: str = "tcp://127.0.0.1:*", *, timings: Timings = Timings(), most: int = -1) -> None:
+        self._context, self._timings = context(), timings
+        self._socket = _socket(self._context, zmq.ROUTER, timings, most)
+        self._socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+        self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
+        try:
+            self._socket.bind(where)
+        except zmq.ZMQError as error:
+            self._socket.close(0)
+            raise ModelError(f"no mailbox can be bound at {where}: {error}; give another address or port.") from error
+        self.address = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
+        self._lines: dict[str, zmq.Socket[bytes]] = {}
+        self._poller = zmq.Poller()
+        self._poller.register(self._socket, zmq.POLLIN)
+        self.lost = 0  # what could not be sent
+
+    # --- lines to other mailboxes --------------------------------------------------------------------------------------
+
+    def connect(self, name: str, address: str, *, identity: str = "", most: int = -1) -> None:
+        """From now on `name` is reached at this address; what is still on its way to an older one is dropped."""
+        self.disconnect(name)
+        line = _socket(self._context, zmq.DEALER, self._timings, most)
+        if identity:
+            line.setsockopt_string(zmq.IDENTITY, identity)
+        line.connect(address)
+        self._lines[name] = line
+        self._poller.register(line, zmq.POLLIN)
+
+    def disconnect(self, name: str) -> None:
+        """Let a line go."""
+        line = self._lines.pop(name, None)
+        if line is not None:
+            self._poller.unregister(line)
+            line.close(0)
+
+    def send(self, name: str, *parts: Bytes) -> bool:
+        """Along a line; False where it cannot be."""
+        line = self._lines.get(name)
+        try:
+            if line is None:
+                self.lost += 1
+                return False
+            line.send_multipart(parts, zmq.DONTWAIT)
+        except zmq.ZMQError:
+            self.lost += 1
+            return False
+        return True
+
+    def answer(self, sender: bytes, *parts: Bytes) -> bool:
+        """To somebody who has sent something here; False where he is gone."""
+        try:
+            self._socket.send_multipart([sender, *parts], zmq.DONTWAIT)
+        except zmq.ZMQError:
+            self.lost += 1
+            return False
+        return True
+
+    # --- what comes in -------------------------------------------------------------------------------------------------
+
+    def wait(self, seconds: float) -> bool:
+        """Until something comes in, at most so long."""
+        return bool(self._poller.poll(max(0, ceil(1000.0 * seconds))))
+
+    def mail(self) -> Iterator[tuple[bytes, list[bytes]]]:
+        """Who has sent what to this mailbox."""
+        while True:
+            try:
+                sender, *parts = self._socket.recv_multipart(zmq.DONTWAIT)
+            except zmq.Again:
+                return
+            yield sender, parts
+
+    def heard(self, name: str) -> Iterator[list[bytes]]:
+        """What has come back along a line."""
+        line = self._lines.get(name)
+        while line is not None:
+            try:
+                parts = line.recv_multipart(zmq.DONTWAIT)
+            except zmq.Again:
+                return
+            yield parts
+
+    def close(self) -> None:
+        """Let all go; what is on its way has half a second."""
+        for name in list(self._lines):
+            line = self._lines.pop(name)
+            self._poller.unregister(line)
+            line.close(self._timings.linger)
+        with suppress(KeyError):
+            self._poller.unregister(self._socket)
+        self._socket.close(self._timings.linger)
+        self._context.term()
+
+
+def context() -> zmq.Context[zmq.Socket[bytes]]:
+    """A context of its own, so that letting it go touches nobody else."""
+    if zmq.zmq_version_info() < LEAST:
+        raise ModelError(
+            f"ZeroMQ {zmq.zmq_version()} is too old to be safe; install pyzmq with libzmq {'.'.join(map(str, LEAST))} or newer."
+        )
+    return zmq.Context(1)
+
+
+def _socket(context: zmq.Context[zmq.Socket[bytes]], kind: int, timings: Timings, most: int) -> zmq.Socket[bytes]:
+    """A socket that neither waits nor grows without limit."""
+    socket = context.socket(kind)
+    for option, value in {
+        zmq.LINGER: timings.linger, zmq.HEARTBEAT_IVL: timings.heartbeat, zmq.HEARTBEAT_TIMEOUT: timings.timeout,
+        zmq.HEARTBEAT_TTL: timings.lifetime, zmq.HANDSHAKE_IVL: timings.handshake, zmq.RECONNECT_IVL: timings.again,
+        zmq.RECONNECT_IVL_MAX: timings.again_most, zmq.SNDHWM: 1000, zmq.RCVHWM: 1000, zmq.MAXMSGSIZE: most,
+        zmq.BACKLOG: 1024,
+    }.items():  # fmt: skip
+        socket.setsockopt(option, value)
+    return socket

@@ -1,0 +1,318 @@
+"""Workers in processes of their own, on this machine or others.
+
+Every loan of the mechanism is a run of the protocol (coordinator/protocol), with steps counted from its tick. A process that
+dies is replaced: the new one takes the piece, the newest checkpoint that is old enough, and what its neighbours have kept of
+what they said.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coordinator import protocol
+from coordinator.launchers import Launcher, Order
+from coordinator.protocol import effects
+from coordinator.protocol.journal import Called, Opened
+from coordinator.record.fingerprint import bits
+from coordinator.record.recorder import Segment
+from coordinator.transports.zeromq import Mailbox
+from coordinator.workers.messages import Message, read, samples_from_arrays, written
+from coordinator.workers.piece import Piece
+from coordinator.workers.team import Stood
+from modular.errors import ModelError
+from modular.parcel import unpacked
+
+EVERY = 2000  # steps between two checkpoints
+NAP = 0.02  # longest wait before others are looked after [s]
+ASK_AGAIN = 0.5  # [s]
+DEATHS = 3  # without a new checkpoint, until the run is given up
+
+
+@dataclass
+class Place:
+    """A worker as the coordinator knows it."""
+
+    name: str
+    number: int
+    launched: int = 0  # how many processes have been started
+    alive: bool = False
+    identity: bytes = b""  # of the process that is there
+    pid: int | None = None
+    acting: int = 0  # incarnation in the present run
+    has_piece: bool = False
+    wanted: bool = False  # whether it has to begin as soon as it is there
+    stood: Stood | None = None
+    samples: list[Segment] | None = None
+    state: bytes = b""
+
+
+@dataclass
+class Run:
+    """One loan."""
+
+    core: protocol.Coordinator
+    number: int
+    tick: int  # at which it began
+    starts: list[bytes] = field(default_factory=list)  # how each worker stood then, where not as in its piece
+    blobs: dict[tuple[str, int, int], bytes] = field(default_factory=dict)  # checkpoints by name, step and incarnation
+
+
+class Away:
+    """A team of processes."""
+
+    slice = 0.2
+
+    def __init__(self, names: Sequence[str], launcher: Launcher, *, every: int = EVERY) -> None:
+        self.launcher, self.every = launcher, every
+        self.mailbox = Mailbox()
+        self.places = {name: Place(name, number) for number, name in enumerate(names)}
+        self._names = list(names)
+        self._pieces: list[Piece] = []
+        self._parcels: list[bytes] = []
+        self._edges: list[protocol.Edge] = []
+        self._run: Run | None = None
+        self._runs = 0
+        self._tick = self._kept = self._reached = 0
+        self._failure = ""
+        self.deaths: list[str] = []
+        for place in self.places.values():
+            self._launch(place)
+
+    # --- a team ----------------------------------------------------------------------------------------------------------
+
+    def begin(self, pieces: Sequence[Piece]) -> None:
+        """Take pieces over."""
+        self._pieces, self._parcels = list(pieces), [piece.to_parcel() for piece in pieces]
+        for place in self.places.values():
+            place.has_piece = False
+        self._edges = [
+            protocol.Edge(k, other, _layout(piece, other), min(len(border.element), 65535))
+            for k, piece in enumerate(pieces)
+            for other, border in piece.telling.items()
+            if k < other
+        ]
+        self._tick = self._kept = pieces[0].system.tick
+        self._open(self._tick, [])
+
+    def go(self, last: int) -> list[Stood]:
+        """Go on to a tick, or as far as it goes."""
+        run = self._running()
+        for place in self.places.values():
+            place.stood = None
+        if last > run.tick:
+            self._reached = 0
+            run.core.run_to(last - run.tick, time.monotonic())
+            self._pump(lambda: self._reached >= last - run.tick or any(p.stood for p in self.places.values()))
+        self._tick = last
+        return [place.stood or Stood(last, None) for place in self.places.values()]
+
+    def go_back(self) -> None:
+        """All stand as when samples were last taken, and a new run begins there."""
+        run = self._running()
+        self._pump(lambda: run.tick + run.core.slowest >= self._kept)
+        starts = self._states(back=True)
+        self._end_run()
+        self._open(self._kept, starts)
+
+    def samples(self) -> list[list[Segment]]:
+        """What each has recorded since."""
+        for place in self.places.values():
+            place.samples = None
+        self._until(lambda place: place.samples is not None, "samples?", {"tick": self._tick})
+        self._kept = self._tick
+        for place in self.places.values():
+            self._tell(place, "kept", {"tick": self._kept})
+        return [place.samples or [] for place in self.places.values()]
+
+    def give_back(self) -> None:
+        """Let the pieces stand as the workers left them."""
+        states = self._states(back=False)
+        self._end_run()
+        for piece, state in zip(self._pieces, states, strict=True):
+            data, arrays = unpacked(state, "state of a worker")
+            piece.take_state(arrays)
+            piece.system.tick = data["tick"]
+
+    def close(self) -> None:
+        """Let the workers go."""
+        for place in self.places.values():
+            if place.identity:
+                self.mailbox.answer(place.identity, *written("quit"))
+        self.launcher.close()
+        self.mailbox.close()
+
+    # --- runs --------------------------------------------------------------------------------------------------------------
+
+    def _open(self, tick: int, starts: list[bytes]) -> None:
+        """A new run of the protocol."""
+        self._runs += 1
+        plan = protocol.Plan(1, 0, 0, tuple(self._edges))
+        called = tuple(Called(name) for name in self._names)
+        opened = Opened(self._runs, "", "", self.every, 1 << 30, DEATHS, called, plan)
+        core = protocol.Coordinator.open(opened, protocol.Deadlines(), time.monotonic())
+        self._run = Run(core, self._runs, tick, starts)
+        for place in self.places.values():
+            place.acting, place.wanted = 0, False
+        self._perform()
+
+    def _end_run(self) -> None:
+        for place in self.places.values():
+            self._tell(place, "over")
+        self._run = None
+
+    def _running(self) -> Run:
+        assert self._run is not None, "nothing is lent"
+        return self._run
+
+    def _states(self, *, back: bool) -> list[bytes]:
+        for place in self.places.values():
+            place.state = b""
+        self._until(lambda place: bool(place.state), "state?", {"back": back, "tick": self._tick})
+        return [place.state for place in self.places.values()]
+
+    def _until(self, done: Callable[[Place], bool], word: str, data: dict[str, Any]) -> None:
+        """Ask every worker, and again those that were replaced meanwhile."""
+        asked_at = -ASK_AGAIN
+        while not all(map(done, self.places.values())):
+            now = time.monotonic()
+            if now - asked_at >= ASK_AGAIN:
+                asked_at = now
+                for place in self.places.values():
+                    if not done(place):
+                        self._tell(place, word, data)
+            self._look_after(now)
+            self.mailbox.wait(NAP)
+
+    # --- looking after workers -------------------------------------------------------------------------------------------
+
+    def _pump(self, done: Callable[[], bool]) -> None:
+        while not done():
+            self._look_after(time.monotonic())
+            if not done():
+                self.mailbox.wait(NAP)
+
+    def _look_after(self, now: float) -> None:
+        """Messages, deaths, deadlines."""
+        for identity, parts in self.mailbox.mail():
+            message = read(parts)
+            if message is not None:
+                self._hear(identity, message, now)
+        for gone in self.launcher.exits():
+            self._mourn(self.places[gone.name], gone.incarnation, gone.reason, now)
+        if self._run is not None:
+            if now >= self._run.core.next_wake():
+                self._run.core.wake(now)
+            self._perform()
+        if self._failure:
+            raise ModelError(f"workers: {self._failure}")
+
+    def _hear(self, identity: bytes, message: Message, now: float) -> None:
+        data = message.data
+        if message.word == "here":
+            self._greet(identity, data)
+            return
+        place = next((one for one in self.places.values() if one.identity == identity), None)
+        run = self._run
+        if place is None or run is None or data.get("run") != run.number:
+            return
+        if message.word == "core":
+            run.core.hear(message.parcel, now, place.name)
+        elif message.word == "stood":
+            place.stood = Stood(data["tick"], data["why"])
+        elif message.word == "samples":
+            if data["tick"] == self._tick:
+                place.samples = samples_from_arrays(*unpacked(message.parcel, f"samples of '{place.name}'"))
+        elif message.word == "state":
+            place.state = message.parcel
+        elif message.word == "store":
+            run.blobs[place.name, data["step"], data["incarnation"]] = message.parcel
+            self._tell(place, "stored", {"step": data["step"]})
+        elif message.word == "load":
+            blob = run.blobs.get((place.name, data["step"], data["incarnation"]), b"")
+            late = run.tick + data["step"] > self._kept  # there would be no way back
+            self._tell(place, "loaded", {k: data[k] for k in ("step", "incarnation", "digest")}, b"" if late else blob)
+
+    def _greet(self, identity: bytes, data: dict[str, Any]) -> None:
+        place = self.places.get(data.get("name", ""))
+        if place is None or data.get("incarnation") != place.launched or not place.alive:
+            self.mailbox.answer(identity, *written("quit"))
+            return
+        if data["fingerprint"] != bits():
+            self._failure = (
+                f"worker '{place.name}' has {data['fingerprint']}; here is {bits()}. Install the same versions."
+            )
+            return
+        place.identity, place.pid = identity, data["pid"]
+        if place.wanted:
+            self._begin(place)
+
+    def _mourn(self, place: Place, launched: int, reason: str, now: float) -> None:
+        if launched != place.launched:
+            return
+        self.deaths.append(f"'{place.name}': {reason}")
+        place.alive, place.identity, place.has_piece, place.pid = False, b"", False, None
+        place.state, place.stood = b"", None
+        if self._run is not None and place.acting:
+            self._run.core.exited(place.name, place.acting, reason, now)
+        elif len(self.deaths) > 20 * len(self.places):
+            self._failure = f"worker '{place.name}' dies again and again: {reason}"
+        else:
+            self._launch(place)
+
+    def _launch(self, place: Place) -> None:
+        place.launched += 1
+        place.alive = True
+        told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
+        self.launcher.start(Order(place.name, place.launched, told))
+
+    def _begin(self, place: Place) -> None:
+        """Let a worker take part in the run."""
+        run = self._running()
+        place.wanted = False
+        data = {
+            "run": run.number, "incarnation": place.acting, "names": self._names, "tick": run.tick, "kept": self._kept,
+            "model": "",
+        }  # fmt: skip
+        start = run.starts[place.number] if run.starts else b""
+        parcel = b"" if place.has_piece else self._parcels[place.number]
+        self.mailbox.answer(place.identity, *written("begin", data, parcel, start))
+        place.has_piece = True
+
+    def _tell(self, place: Place, word: str, data: dict[str, Any] | None = None, parcel: bytes = b"") -> None:
+        if place.identity and self._run is not None:
+            self.mailbox.answer(place.identity, *written(word, {**(data or {}), "run": self._run.number}, parcel))
+
+    def _perform(self) -> None:
+        """What the protocol asks for."""
+        run = self._running()
+        for effect in run.core.effects():
+            if isinstance(effect, effects.Start):
+                place = self.places[effect.name]
+                place.acting, place.wanted = effect.incarnation, True
+                if not place.alive:
+                    self._launch(place)
+                elif place.identity:
+                    self._begin(place)
+            elif isinstance(effect, effects.End):
+                place = self.places[effect.name]
+                if place.alive and place.acting == effect.incarnation:
+                    self.launcher.stop(place.name, place.launched)
+            elif isinstance(effect, effects.Tell):
+                place = self.places[effect.name]
+                if place.acting == effect.incarnation:
+                    self._tell(place, "core", {}, effect.message)
+            elif isinstance(effect, effects.Reached):
+                self._reached = effect.step
+            elif isinstance(effect, effects.Ended) and effect.failed:
+                self._failure = effect.reason
+
+
+def _layout(piece: Piece, other: int) -> int:
+    """A number that tells whether two workers mean the same elements in the same order."""
+    telling, hearing = piece.telling[other], piece.hearing[other]
+    facts = [len(telling.element), len(hearing.element), telling.state.shape[2]]
+    return zlib.crc32(repr([*facts, telling.foreseen.tolist(), hearing.foreseen.tolist()]).encode())

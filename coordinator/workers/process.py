@@ -1,0 +1,191 @@
+"""A worker process: `python -m coordinator.workers.process`, told what it needs on its standard input.
+
+It serves one coordinator: joins, takes over a piece of a mechanism, moves it in step with its neighbours, gives it back, and
+takes the next. It ends when it is told to, or when its standard input does, which is when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator import protocol
+from coordinator.protocol import effects
+from coordinator.record.fingerprint import bits
+from coordinator.transports.zeromq import Mailbox
+from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
+from coordinator.workers.messages import Message, read, samples_as_arrays, written
+from coordinator.workers.piece import Piece
+from coordinator.workers.team import taken_by
+from modular.errors import ModelError
+from modular.parcel import packed
+
+HUB = "coordinator"
+IDLE = 0.05  # longest nap [s]
+
+
+class Process:
+    """The loop of one worker process."""
+
+    def __init__(self, told: Mapping[str, str]) -> None:
+        self.name, self.incarnation = told["name"], int(told["incarnation"])
+        self.mailbox = Mailbox()
+        self.mailbox.connect(HUB, told["hub"], identity=f"{self.name}/{self.incarnation}/{os.getpid()}")
+        self.job: Job | None = None
+        self.over = False
+        self._piece: Piece | None = None
+        self._greeted = False
+        self._greet_at = 0.0
+
+    def serve(self) -> None:
+        """Until it is over."""
+        while not self.over:
+            now = time.monotonic()
+            if not self._greeted and now >= self._greet_at:
+                self._greet_at = now + 0.5
+                self._say_hello()
+            for _, frame in self.mailbox.mail():
+                if self.job is not None and len(frame) == 1:
+                    self.job.core.receive(frame[0], now)
+            for parts in self.mailbox.heard(HUB):
+                message = read(parts)
+                if message is not None:
+                    self._obey(message, now)
+            self._work(now)
+        self.mailbox.close()
+
+    def _work(self, now: float) -> None:
+        """Go on with the job; nap where there is nothing to be done."""
+        job = self.job
+        if job is None:
+            self.mailbox.wait(IDLE)
+            return
+        waits_for = job.go_on(now)
+        if job.worker.stopped is not None and not job.told:
+            job.told = True
+            self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped})
+        if now >= job.core.next_wake():
+            job.core.wake(now)
+        self._perform(job)
+        if waits_for in (NEIGHBOUR, COORDINATOR):
+            self.mailbox.wait(min(IDLE, job.core.next_wake() - now))
+
+    def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
+        self.mailbox.send(HUB, *written(word, data, parcel))
+
+    def _say_hello(self) -> None:
+        self._say(
+            "here",
+            {
+                "name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "address": self.mailbox.address,
+                "fingerprint": bits(),
+            },
+        )  # fmt: skip
+
+    # --- what the coordinator says -------------------------------------------------------------------------------------
+
+    def _obey(self, message: Message, now: float) -> None:
+        self._greeted = True
+        data, job = message.data, self.job
+        if message.word == "begin":
+            self._begin(message, now)
+        elif message.word == "quit":
+            self.over = True
+        elif job is None or data.get("run") != job.run:
+            return
+        elif message.word == "core":
+            job.core.hear(message.parcel, now)
+            self._perform(job)
+        elif message.word == "samples?":
+            if job.tick == data["tick"]:
+                found, arrays = samples_as_arrays(taken_by(job.worker.recorder))
+                self._say("samples", {"run": job.run, "tick": job.tick}, packed(found, arrays))
+        elif message.word == "kept":
+            job.keep_at(data["tick"])
+        elif message.word == "state?":
+            if data["back"]:
+                job.go_back()
+            elif job.tick == data["tick"]:
+                job.worker.settle()
+            else:
+                return
+            self._say("state", {"run": job.run}, job.state())
+        elif message.word == "stored":
+            job.core.stored(data["step"])
+            self._perform(job)
+        elif message.word == "loaded":
+            kept = protocol.Kept(data["step"], data["incarnation"], data["digest"])
+            job.core.loaded(kept, message.parcel or None, now)
+            self._perform(job)
+        elif message.word == "over":
+            self.job = None
+
+    def _begin(self, message: Message, now: float) -> None:
+        """Take part in a run."""
+        data = message.data
+        if self.job is not None and self.job.run == data["run"]:
+            return
+        if message.parcel:
+            self._piece = Piece.from_parcel(message.parcel)
+        if self._piece is None:
+            return
+        hello = protocol.Hello(
+            self.name, data["incarnation"], f"{os.getpid()}", data["run"], "", data["model"], self.mailbox.address
+        )
+        self.job = Job(data, self._piece, hello, self._post, now)
+        if message.second:
+            self.job.take_state(message.second)
+
+    def _post(self, name: str, frame: bytes) -> None:
+        self.mailbox.send(name, frame)
+
+    def _perform(self, job: Job) -> None:
+        """What the protocol asks for."""
+        for effect in job.core.effects():
+            if isinstance(effect, effects.Send):
+                self.mailbox.send(effect.name, effect.frame)
+            elif isinstance(effect, effects.Report):
+                self._say("core", {"run": job.run}, effect.message)
+            elif isinstance(effect, effects.Connect):
+                self.mailbox.connect(effect.name, effect.address)
+            elif isinstance(effect, effects.Store):
+                named = {"run": job.run, "step": effect.step, "incarnation": effect.incarnation}
+                self._say("store", named, effect.blob)
+            elif isinstance(effect, effects.Load):
+                kept = effect.kept
+                wanted = {"step": kept.step, "incarnation": kept.incarnation, "digest": kept.digest}
+                self._say("load", {"run": job.run, **wanted})
+            elif isinstance(effect, effects.Resume):
+                if effect.state:
+                    job.take_state(effect.state)
+            elif isinstance(effect, effects.Ended):
+                self.job = None
+                if effect.failed:
+                    print(effect.reason, file=sys.stderr, flush=True)
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the standard input, which is that of the parent."""
+    while sys.stdin.buffer.read(4096):
+        pass
+    os._exit(0)
+
+
+def main() -> None:
+    """Serve the coordinator that the first line of the standard input tells of."""
+    told = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        Process(told).serve()
+    except ModelError as error:
+        print(error, file=sys.stderr, flush=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Where workers are: a team moves the pieces it was given, in this process or anywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from coordinator.record.recorder import Recorder, Segment
+from coordinator.workers.piece import Piece
+from coordinator.workers.worker import Worker
+
+
+@dataclass(frozen=True)
+class Stood:
+    """Where a worker stands after it was asked to go on."""
+
+    tick: int
+    why: str | None  # it did not go further: a joint breaks, a condition came true, a body went wrong, a ledger leaks
+
+
+class Team(Protocol):
+    """Workers that move pieces of one mechanism in step."""
+
+    slice: float  # how long they should be left alone [s]
+
+    def begin(self, pieces: Sequence[Piece]) -> None:
+        """Take pieces over; from now on only the workers know how they stand."""
+
+    def go(self, last: int) -> list[Stood]:
+        """Go on to a tick, or as far as it goes."""
+
+    def go_back(self) -> None:
+        """Stand as when `samples` was last called, or at the beginning, with nothing recorded since."""
+
+    def samples(self) -> list[list[Segment]]:
+        """What each has recorded since it was last asked; there is no way back beyond this."""
+
+    def give_back(self) -> None:
+        """Let the pieces stand as the workers left them."""
+
+    def close(self) -> None:
+        """Let the workers go."""
+
+
+class Here:
+    """Workers in this process, one after the other; nothing is copied."""
+
+    slice = 0.03
+
+    def __init__(self) -> None:
+        self.workers: list[Worker] = []
+
+    def begin(self, pieces: Sequence[Piece]) -> None:
+        """Take pieces over."""
+        self.workers = [Worker(piece) for piece in pieces]
+
+    def go(self, last: int) -> list[Stood]:
+        """Stage by stage, each worker in turn."""
+        for worker in self.workers:
+            worker.recorder.expect(worker.piece.system, last - worker.tick)
+        running = [worker.ticks(last) for worker in self.workers]
+        while None not in (waiting := [next(ticks, None) for ticks in running]):
+            self._carry(waiting[0])
+        return [Stood(worker.tick, worker.stopped) for worker in self.workers]
+
+    def _carry(self, kind: str | None) -> None:
+        """What was said across the borders is heard there."""
+        if kind:
+            for me, worker in enumerate(self.workers):
+                for other, border in worker.piece.telling.items():
+                    self.workers[other].piece.hearing[me].frame(kind)[...] = border.frame(kind)
+
+    def go_back(self) -> None:
+        """Stand as when `samples` was last called."""
+        for worker in self.workers:
+            worker.go_back()
+
+    def samples(self) -> list[list[Segment]]:
+        """What each has recorded since."""
+        taken = [taken_by(worker.recorder) for worker in self.workers]
+        for worker in self.workers:
+            worker.keep()
+        return taken
+
+    def give_back(self) -> None:
+        """They worked on the pieces themselves."""
+        for worker in self.workers:
+            worker.settle()
+        self.workers = []
+
+    def close(self) -> None:
+        """There is nobody to let go."""
+
+
+def taken_by(recorder: Recorder) -> list[Segment]:
+    """Its samples."""
+    return [segment.trimmed() for segment in recorder.segments]

@@ -1,0 +1,634 @@
+"""A seeded world of real protocol cores: a virtual network, disks, launcher and clock that do their worst.
+
+`World(Day.drawn(seed)).run()` plays one day and returns None, or what was bad about it. Everything follows from the
+seed. To look at one day alone:
+
+    python tests/coordinator/protocol/bad_days.py 1234
+"""
+
+import heapq
+import random
+import struct
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from springs import Body, Changed, Model, Split, changed, single, total
+
+from coordinator.protocol import Called, Coordinator, Deadlines, Hello, Opened, Plan, RunFailed, State, Worker, effects
+from coordinator.protocol import checkpoint as checkpoints
+from coordinator.protocol import journal as journals
+
+DEADLINES = Deadlines(
+    patience=0.02, patience_most=0.2, report=0.05, silence=1.5, start=2.0, prepare=0.6, stuck=30.0, orphan=60.0
+)
+LATEST = 300.0  # [s] of the world's clock
+RUN = 0x5EED
+
+
+@dataclass(frozen=True)
+class Day:
+    """What happens on one day. Chances are per message; times in seconds of the world's clock."""
+
+    seed: int
+    workers: int = 4
+    steps: int = 30
+    every: int = 5
+    stride: int = 6
+    loss: float = 0.0
+    twice: float = 0.0
+    flips: float = 0.0
+    slow: float = 0.0  # chance of a delay up to 100 times the usual
+    clogs: int = 0
+    pauses: int = 0  # shorter than the deadline
+    zombies: int = 0  # longer than the deadline
+    kills: int = 0
+    pairs: int = 0  # two at once
+    coordinator_kills: int = 0
+    coordinator_dies_at: int = -1  # after so many effects
+    proposals: int = 0
+    racing: bool = False  # kills come with the proposals
+    rot: float = 0.0  # chance that the newest checkpoint cannot be read
+    false_starts: float = 0.0  # chance that a start fails, or that a process is started twice
+
+    @classmethod
+    def drawn(cls, seed: int) -> "Day":
+        rng = random.Random(f"day {seed}")
+        workers = rng.choice([2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 8, 12, 16, 24, 40, 64])
+        steps = max(8, min(48, 240 // workers))
+        harsh = rng.random() < 0.8
+
+        def some(*values: float) -> float:
+            return rng.choice(values) if harsh else 0
+
+        return cls(
+            seed=seed,
+            workers=workers,
+            steps=rng.randint(steps // 2, steps),
+            every=rng.choice([2, 3, 5, 8]),
+            stride=rng.choice([3, 6, 10, 48]),
+            loss=some(0, 0.02, 0.1, 0.2),
+            twice=some(0, 0.02, 0.1, 0.2),
+            flips=some(0, 0.01, 0.05),
+            slow=some(0, 0.01, 0.05),
+            clogs=int(some(0, 0, 2, 6)),
+            pauses=int(some(0, 0, 2)),
+            zombies=int(some(0, 0, 1, 2)),
+            kills=int(some(0, 1, 2, 4)),
+            pairs=int(some(0, 0, 1)),
+            coordinator_kills=int(some(0, 0, 1, 3)),
+            proposals=int(some(0, 1, 3)),
+            racing=rng.random() < 0.5,
+            rot=some(0, 0, 0.3),
+            false_starts=some(0, 0, 0.2),
+        )
+
+
+class Process:
+    """A worker process: a core, its share of the physics, and an owner that does what the core asks."""
+
+    def __init__(self, world: "World", name: str, incarnation: int, token: str) -> None:
+        self.world, self.name, self.incarnation, self.token = world, name, incarnation, token
+        self.number = world.names.index(name)
+        hello = Hello(name, incarnation, token, RUN, "versions", "model", f"{name}/{token}")
+        self.core = world.make_worker(hello, DEADLINES, world.now)
+        self.routes: dict[str, str] = {}
+        self.alive, self.paused, self.spoilt = True, False, False
+        self.held: list[Callable[[], None]] = []  # what came while it was paused
+        self.task: Iterator[None] | None = None
+        self.due: float | None = None
+        self.body: Body | None = None
+        self.split: Split | None = None
+
+    # --- physics ------------------------------------------------------------------------------------------------------
+
+    def step(self) -> Iterator[None]:
+        core, body, model, me = self.core, self.body, self.world.model, self.number
+        for share in core.begin():
+            if share.change:
+                body.apply(share.version, share.change)
+                self.split = None
+        if self.split is None:
+            self.split = Split(model, body.springs, me)
+            pairs = self.split.joints
+            self.others = sorted({a + b - me for a, b in pairs if me in (a, b)})
+            self.near = [w for w in self.others if pairs[min(w, me), max(w, me)]]
+        split, step = self.split, core.step
+        body.begin()
+        stages = model.stages(step)
+        for stage in range(stages):
+            for other in self.near:
+                numbers = [value for m in split.sends(me, other) for value in (body.x[m], body.v[m])]
+                self.post(other, step, stage, numbers)
+            yield from self.take_states(step, stage)
+            body.stage(stage, stages)
+        if model.gathers_at(step):
+            yield from self.gather(step, stages)
+        if core.finish(self.world.now):
+            core.checkpoint(body.state(body.own))
+            self.world.checkpointed(self, body.state(body.own))
+        self.world.stepped(self)
+
+    def take_states(self, step: int, stage: int) -> Iterator[None]:
+        body = self.body
+        for other in self.near:
+            masses = self.split.sends(other, self.number)
+            numbers: list[float] = []
+            yield from self.take(other, step, stage, 2 * len(masses), numbers)
+            for k, m in enumerate(masses):
+                body.x[m], body.v[m] = numbers[2 * k], numbers[2 * k + 1]
+
+    def gather(self, step: int, stage: int) -> Iterator[None]:
+        body, model = self.body, self.world.model
+        energies = body.energies(body.own)
+        if self.number:
+            self.post(0, step, stage, energies)
+            answer: list[float] = []
+            yield from self.take(0, step, stage, 1, answer)
+            body.damp(answer[0])
+            return
+        for other in self.others:
+            yield from self.take(other, step, stage, model.owner.count(other), energies)
+        amount = total(energies)  # own masses come first and owners are in order: the order of masses
+        for other in self.others:
+            self.post(other, step, stage, [amount])
+        body.damp(amount)
+
+    def post(self, other: int, step: int, stage: int, numbers: list[float]) -> None:
+        name = self.world.names[other]
+        frame = self.core.links[name].post(step, stage, struct.pack(f"<{len(numbers)}d", *numbers))
+        self.send(name, frame)
+
+    def take(self, other: int, step: int, stage: int, count: int, into: list[float]) -> Iterator[None]:
+        link = self.core.links[self.world.names[other]]
+        while (payload := link.take(step, stage, 8 * count, self.world.now)) is None:
+            yield
+        into.extend(struct.unpack(f"<{count}d", payload))
+
+    # --- the owner ----------------------------------------------------------------------------------------------------
+
+    def send(self, name: str, frame: bytes) -> None:
+        target = self.routes.get(name)
+        if target is not None:
+            self.world.post(self.name, frame, lambda raw: self.world.deliver(target, raw))
+
+    def pump(self) -> None:
+        """Do what can be done now."""
+        core = self.core
+        while self.alive and not self.paused:
+            for effect in core.effects():
+                self.perform(effect)
+            if core.state is State.ENDED:
+                self.die("ended")
+                return
+            if self.task is None:
+                if self.body is None or not core.may_step:
+                    break
+                self.task = self.step()
+            elif not core.may_step:
+                self.task = None  # the core has failed
+                break
+            try:
+                next(self.task)
+                break
+            except StopIteration:
+                self.task = None
+            except RunFailed as error:
+                self.task = None
+                core.fail(str(error), self.world.now)
+        if self.alive and not self.paused:
+            for effect in core.effects():
+                self.perform(effect)
+            wake = core.next_wake()
+            if self.due is None or wake < self.due:
+                self.due = wake
+                self.world.at(max(wake, self.world.now), self.woken, wake)
+
+    def woken(self, wake: float) -> None:
+        if self.due == wake:
+            self.due = None
+            self.hand(lambda: self.core.wake(self.world.now))
+
+    def hand(self, deed: Callable[[], None]) -> None:
+        """Let the core do something, now or when the process goes on."""
+        if self.paused:
+            self.held.append(deed)
+        elif self.alive:
+            deed()
+            self.pump()
+
+    def perform(self, effect: effects.ForWorker) -> None:
+        world, now, rng = self.world, self.world.now, self.world.rng
+        match effect:
+            case effects.Connect(name, _, address):
+                self.routes[name] = address
+            case effects.Send(name, frame):
+                self.send(name, frame)
+            case effects.Report(message):
+                world.post(self.name, message, world.tell_coordinator)
+            case effects.Load(name, kept):
+                blob = world.load(name, kept)
+                world.at(now + rng.uniform(0, 0.01), self.hand, lambda: self.core.loaded(kept, blob, world.now))
+            case effects.Resume(step, _, state):
+                self.body = Body(world.model, [m for m, w in enumerate(world.model.owner) if w == self.number])
+                if step:
+                    self.body.restore(state)
+                if step == world.day.steps:
+                    world.stepped(self)
+            case effects.Store(name, incarnation, step, blob):
+                world.at(now + rng.uniform(0, 0.01), self.write, (name, step, incarnation), blob)
+            case effects.Discard(name, before):
+                for key in [key for key in world.disk if key[0] == name and key[1] < before]:
+                    del world.disk[key]
+            case effects.Validate(share):
+                world.at(now + rng.uniform(0, 0.005), self.validate, share)
+            case effects.Ended(reason, failed):
+                world.endings.append((self.name, self.incarnation, reason, failed))
+
+    def write(self, key: tuple[str, int, int], blob: bytes) -> None:
+        """Temporary file, fsync, rename: a process that died before leaves nothing."""
+        if self.alive:
+            self.world.disk[key] = blob
+            self.hand(lambda: self.core.stored(key[1]))
+
+    def validate(self, share) -> None:
+        def answer() -> None:
+            if self.body is None:
+                return self.world.at(self.world.now + 0.01, self.validate, share)
+            done = {version for version, _ in self.body.changes}
+            waiting = [s for s in self.core.shares if s.change and s.version not in done and s.start >= self.core.step]
+            try:
+                springs = self.body.springs
+                for one in [*waiting, share]:
+                    springs = changed(springs, one.change)
+                self.core.validated(share.version, None)
+            except Changed as reason:
+                self.core.validated(share.version, str(reason))
+            return None
+
+        if self.alive:
+            self.hand(answer)
+
+    def die(self, reason: str) -> None:
+        if self.alive:
+            self.alive = False
+            del self.world.processes[self.core.hello.address]
+            self.world.exited(self, reason)
+
+    def pause(self, seconds: float) -> None:
+        if self.alive and not self.paused:
+            self.paused = True
+            self.world.at(self.world.now + seconds, self.go_on)
+
+    def go_on(self) -> None:
+        """Wake up. Whoever finds itself replaced everywhere may be in any state: what it says must not count."""
+        self.paused = False
+        if not self.alive:
+            return
+        if self.world.is_fenced(self) and self.body is not None:
+            self.spoilt = True
+            for m in self.body.own:
+                self.body.x[m] += 1.0
+        held, self.held = self.held, []
+        for deed in held:
+            if self.alive:
+                deed()
+                self.pump()
+        self.pump()
+
+
+class World:
+    """Everything there is on one day, and the clock."""
+
+    make_worker = Worker
+    coordinator_class = Coordinator
+
+    def __init__(self, day: Day) -> None:
+        self.day, self.rng = day, random.Random(day.seed)
+        self.model = Model.drawn(self.rng, day.workers, day.steps)
+        self.names = [f"w{k}" for k in range(day.workers)]
+        self.now, self.order = 0.0, 0
+        self.queue: list[tuple[float, int, Callable, tuple]] = []
+        self.processes: dict[str, Process] = {}
+        self.disk: dict[tuple[str, int, int], bytes] = {}
+        self.journal = bytearray()
+        self.coordinator: Coordinator | None = None
+        self.coordinator_due: float | None = None
+        self.performed = 0  # effects of the coordinator
+        self.started: set[tuple[str, int]] = set()
+        self.clogged: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()  # per worker: what may count as a death
+        self.endings: list[tuple[str, int, str, bool]] = []
+        self.states: dict[tuple[int, int], set[bytes]] = {}
+        self.finished = False
+        self.failure = ""
+        self.wanted_changes: list[str] = []
+        self.decisions: dict[int, tuple[bool, str]] = {}
+
+    # --- time -----------------------------------------------------------------------------------------------------------
+
+    def at(self, time: float, deed: Callable, *args) -> None:
+        self.order += 1
+        heapq.heappush(self.queue, (time, self.order, deed, args))
+
+    def run(self) -> str | None:
+        """Play the day. None, or what was bad about it."""
+        self.schedule_faults()
+        edges = tuple(Split(self.model, self.model.springs).edges())
+        self.opened = Opened(
+            run=RUN, fingerprint="versions", model="model", every=self.day.every, stride=self.day.stride, deaths=3,
+            workers=tuple(Called(name) for name in self.names), plan=Plan(1, 0, 0, edges),
+        )  # fmt: skip
+        self.coordinator = self.coordinator_class.open(self.opened, DEADLINES, 0.0)
+        self.coordinator.run_to(self.day.steps, 0.0)
+        self.pump_coordinator()
+        events = 0
+        while self.queue and not self.finished and not self.failure:
+            self.now, _, deed, args = heapq.heappop(self.queue)
+            if self.now > LATEST:
+                return self.told("hangs: " + "; ".join(self.standing()))
+            deed(*args)
+            events += 1
+        self.counts["events"] = events
+        return self.verdict()
+
+    def standing(self) -> list[str]:
+        lines = self.coordinator.standing(self.now)[:5] if self.coordinator else ["coordinator is down"]
+        return lines + [p.core.waiting(self.now) for p in list(self.processes.values())[:8]]
+
+    def told(self, what: str) -> str:
+        return f"seed {self.day.seed}: {what}\n    {self.day}"
+
+    def verdict(self) -> str | None:
+        if self.failure:
+            name = self.failure.partition("'")[2].partition("'")[0]
+            if "without a new checkpoint" in self.failure and self.faults[name] >= 3:
+                self.counts["gave up"] += 1
+                return None
+            return self.told(f"failed: {self.failure}")
+        history = journals.read(bytes(self.journal))[0]
+        proposed = {e.plan.version: e.plan for e in history if isinstance(e, journals.Proposed)}
+        held = [proposed[e.version] for e in history if isinstance(e, journals.Settled) and e.committed]
+        changes = [(plan.version, plan.start, plan.change) for plan in held]
+        self.counts["committed"] = len(held)
+        truth = single(self.model, changes, self.day.steps, self.day.every)
+        for worker in range(self.day.workers):
+            if (worker, self.day.steps) not in self.states:
+                return self.told(f"worker {worker} never finished")
+        for key, seen in self.states.items():
+            if seen != {truth[key]}:
+                return self.told(f"other bits: worker {key[0]} at step {key[1]}")
+        for version, (committed, _) in self.decisions.items():
+            if committed != (version in {plan.version for plan in held}):
+                return self.told(f"plan {version} is decided twice")
+        return None
+
+    # --- faults ---------------------------------------------------------------------------------------------------------
+
+    def schedule_faults(self) -> None:
+        day, rng = self.day, self.rng
+        span = 0.1 + 0.004 * day.steps * (1 + 8 * day.loss)
+        moments = [rng.uniform(0, span) for _ in range(day.proposals)]
+        for moment in moments:
+            self.at(moment, self.propose)
+        for k in range(day.kills):
+            moment = moments[k % len(moments)] + rng.uniform(-0.01, 0.02) if day.racing and moments else None
+            self.at(max(0.0, moment if moment is not None else rng.uniform(0, 1.5 * span)), self.kill, 1)
+        for _ in range(day.pairs):
+            self.at(rng.uniform(0, 1.5 * span), self.kill, 2)
+        for _ in range(day.pauses):
+            self.at(rng.uniform(0, span), self.pause, rng.uniform(0.01, 0.5))
+        for _ in range(day.zombies):
+            self.at(rng.uniform(0, span), self.pause, rng.uniform(2.0, 4.0))
+        for _ in range(day.clogs):
+            self.at(rng.uniform(0, span), self.clog)
+        for _ in range(day.coordinator_kills):
+            self.at(rng.uniform(0, 1.5 * span), self.kill_coordinator)
+
+    def victims(self, count: int) -> list[Process]:
+        living = [p for p in self.processes.values() if p.alive]
+        return self.rng.sample(living, min(count, len(living)))
+
+    def kill(self, count: int) -> None:
+        for process in self.victims(count):
+            self.faults[process.name] += 1
+            self.counts["kills"] += 1
+            process.die("killed")
+
+    def pause(self, seconds: float) -> None:
+        for process in self.victims(1):
+            self.faults[process.name] += 1
+            process.pause(seconds)
+
+    def clog(self) -> None:
+        """Some nodes hear nothing for a while; they come back one by one."""
+        for name in self.rng.sample([*self.names, "coordinator"], self.rng.randint(1, 1 + self.day.workers // 2)):
+            self.clogged[name] = self.now + self.rng.uniform(0.01, 0.4)
+            self.faults[name] += 1
+
+    def is_fenced(self, process: Process) -> bool:
+        seat = self.coordinator.history.seats[process.name] if self.coordinator is not None else None
+        if seat is None or seat.incarnation <= process.incarnation:
+            return False
+        links = [p.core.links.get(process.name) for p in self.processes.values() if p is not process]
+        return all(link is None or link.peer.incarnation > process.incarnation or
+                   link.incarnation > process.incarnation for link in links)  # fmt: skip
+
+    # --- network --------------------------------------------------------------------------------------------------------
+
+    def post(self, source: str, raw: bytes, arrive: Callable[[bytes], None]) -> None:
+        day, rng = self.day, self.rng
+        copies = 1
+        if day.loss and rng.random() < day.loss:
+            copies = 0
+        elif day.twice and rng.random() < day.twice:
+            copies = 2
+        for _ in range(copies):
+            delay = 0.001 * (0.5 + rng.random())
+            if day.slow and rng.random() < day.slow:
+                delay *= rng.uniform(1, 100)
+            sent = raw
+            if day.flips and rng.random() < day.flips:
+                damaged = bytearray(raw)
+                damaged[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+                sent = bytes(damaged)
+            self.at(self.now + delay, self.arrive, source, sent, arrive)
+
+    def arrive(self, source: str, raw: bytes, arrive: Callable[[bytes], None]) -> None:
+        free = self.clogged.get(source, 0.0)
+        if free > self.now:
+            self.at(free + 0.001 * self.rng.random(), self.arrive, source, raw, arrive)
+        else:
+            arrive(raw)
+
+    def deliver(self, address: str, raw: bytes) -> None:
+        process = self.processes.get(address)
+        if process is not None:
+            process.hand(lambda: process.core.receive(raw, self.now))
+
+    # --- processes and disks ----------------------------------------------------------------------------------------------
+
+    def launch(self, name: str, incarnation: int) -> None:
+        if (name, incarnation) in self.started:
+            return
+        self.started.add((name, incarnation))
+        if self.rng.random() < self.day.false_starts:
+            if self.rng.random() < 0.5:
+                self.faults[name] += 1
+                self.at(self.now + 0.01, self.say_exited, name, incarnation, "could not be started")
+                return
+            self.at(self.now + self.rng.uniform(0, 0.1), self.spawn, name, incarnation)  # and once more
+        self.at(self.now + self.rng.uniform(0, 0.02), self.spawn, name, incarnation)
+
+    def spawn(self, name: str, incarnation: int) -> None:
+        process = Process(self, name, incarnation, f"{self.rng.getrandbits(64):016x}")
+        self.processes[process.core.hello.address] = process
+        process.pump()
+
+    def exited(self, process: Process, reason: str) -> None:
+        refused = any(p.name == process.name and p.incarnation == process.incarnation for p in self.processes.values())
+        if not refused and self.rng.random() < 0.8:  # otherwise only silence tells
+            self.at(self.now + self.rng.uniform(0, 0.02), self.say_exited, process.name, process.incarnation, reason)
+
+    def say_exited(self, name: str, incarnation: int, reason: str) -> None:
+        if self.coordinator is not None:
+            self.coordinator.exited(name, incarnation, reason, self.now)
+            self.pump_coordinator()
+
+    def load(self, name: str, kept) -> bytes | None:
+        blob = self.disk.get((name, kept.step, kept.incarnation))
+        newest = max((key[1] for key in self.disk if key[0] == name), default=0)
+        if blob is not None and kept.step == newest and self.rng.random() < self.day.rot:
+            self.counts["rot"] += 1
+            cut = self.rng.randrange(len(blob))
+            blob = blob[:cut] if self.rng.random() < 0.5 else blob[:cut] + bytes([blob[cut] ^ 1]) + blob[cut + 1 :]
+        return blob
+
+    # --- what is seen -------------------------------------------------------------------------------------------------------
+
+    def checkpointed(self, process: Process, state: bytes) -> None:
+        self.note(process, state)
+
+    def stepped(self, process: Process) -> None:
+        self.counts["steps"] += 1
+        if process.core.step == self.day.steps:
+            self.note(process, process.body.state(process.body.own))
+
+    def note(self, process: Process, state: bytes) -> None:
+        if not process.spoilt:
+            self.states.setdefault((process.number, process.core.step), set()).add(state)
+
+    # --- the coordinator ----------------------------------------------------------------------------------------------------
+
+    def tell_coordinator(self, raw: bytes) -> None:
+        if self.coordinator is not None:
+            self.coordinator.hear(raw, self.now)
+            self.pump_coordinator()
+
+    def pump_coordinator(self) -> None:
+        core = self.coordinator
+        while core is not None and (todo := core.effects()):
+            for effect in todo:
+                if self.performed == self.day.coordinator_dies_at:
+                    self.performed += 1
+                    if isinstance(effect, effects.Write):
+                        self.journal += effect.line[: self.rng.randrange(len(effect.line))]
+                    self.kill_coordinator()
+                if self.coordinator is not core:
+                    return
+                self.performed += 1
+                self.perform(effect)
+        if core is not None:
+            wake = core.next_wake()
+            if self.coordinator_due is None or wake < self.coordinator_due:
+                self.coordinator_due = wake
+                self.at(max(wake, self.now), self.wake_coordinator, core, wake)
+
+    def wake_coordinator(self, core: Coordinator, wake: float) -> None:
+        if self.coordinator is core and self.coordinator_due == wake:
+            self.coordinator_due = None
+            core.wake(self.now)
+            self.pump_coordinator()
+
+    def perform(self, effect: effects.ForCoordinator) -> None:
+        match effect:
+            case effects.Write(line):
+                self.journal += line
+            case effects.Start(name, incarnation):
+                self.launch(name, incarnation)
+            case effects.End(name, incarnation):
+                for process in list(self.processes.values()):
+                    if (process.name, process.incarnation) == (name, incarnation) and not process.paused:
+                        process.die("ended by the launcher")
+            case effects.Tell(name, incarnation, token, message):
+                for process in list(self.processes.values()):
+                    if process.name == name and (
+                        process.token == token or (not token and process.incarnation == incarnation)
+                    ):
+                        self.post("coordinator", message, self.to_worker(process))
+            case effects.Decided(version, committed, reason):
+                self.decisions[version] = (committed, reason)
+                self.counts["decided"] += 1
+            case effects.Reached(step):
+                self.finished = step == self.day.steps
+            case effects.Ended(reason, failed):
+                if failed:
+                    self.failure = reason
+
+    def to_worker(self, process: Process) -> Callable[[bytes], None]:
+        return lambda raw: process.hand(lambda: process.core.hear(raw, self.now))
+
+    def kill_coordinator(self) -> None:
+        if self.coordinator is not None:
+            self.coordinator, self.coordinator_due = None, None
+            self.counts["coordinator kills"] += 1
+            self.at(self.now + self.rng.uniform(0.0, 0.4), self.restart_coordinator)
+
+    def restart_coordinator(self) -> None:
+        entries, good = journals.read(bytes(self.journal))
+        del self.journal[good:]
+        make = self.coordinator_class
+        if entries:
+            self.coordinator = make.resume(entries, DEADLINES, self.now)
+        else:  # died before its first entry: nothing had been started
+            self.coordinator = make.open(self.opened, DEADLINES, self.now)
+        self.coordinator.run_to(self.day.steps, self.now)
+        self.pump_coordinator()
+
+    def propose(self) -> None:
+        core = self.coordinator
+        if core is None or core.history.proposal is not None or core.history.closed is not None:
+            self.at(self.now + 0.02, self.propose)
+            return
+        springs = self.model.springs
+        for plan in core.history.plans[1:]:
+            springs = changed(springs, plan.change)
+        change, rng = {}, self.rng
+        if rng.random() < 0.5:
+            change["cut"] = rng.choice([*springs, 10_000])
+        else:
+            pair = rng.sample(range(len(self.model.masses)), 2)
+            spring = Model.spring(rng, *pair)
+            number = rng.choice([max(springs, default=0) + 1, rng.randrange(1 + max(springs, default=0))])
+            change["add"] = [number, *pair, spring.stiffness, spring.length]
+        text = str(change).replace("'", '"')
+        try:
+            edges = Split(self.model, changed(springs, text)).edges()
+        except Changed:
+            edges = Split(self.model, springs).edges()
+        core.propose(edges, text, self.now)
+        self.counts["proposed"] += 1
+        self.pump_coordinator()
+
+
+def play(seed: int, world: type[World] = World, **other) -> str | None:
+    """One day by its seed; `other` fields of the day may be set."""
+    return world(replace(Day.drawn(seed), **other)).run()
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        day = World(Day.drawn(int(argument)))
+        print(day.run() or f"seed {argument}: well", dict(day.counts))
