@@ -38,7 +38,7 @@ Rings = tuple[Sequence[int], Sequence[int], Sequence[int]]  # rows of a stack, r
 class Ensemble:
     """The stacks that there are, as long as none comes or goes, and the passages that were written for them."""
 
-    company: int
+    turnover: int
     stacks: list[Any]
     place: dict[int, int]  # of a stack among them, by its identity
     whole: bool  # whether one of them can only be asked as a whole
@@ -48,10 +48,10 @@ class Ensemble:
     def of(cls, system: System) -> Ensemble:
         """That of a system now."""
         known = system.workshop.get("ensemble")
-        if known is None or known.company != system.company:
+        if known is None or known.turnover != system.turnover:
             stacks = [*system.bodies, *system.joints, *system.forces, system.elements]
             whole = not all(isinstance(stack, Table) for stack in stacks)
-            known = cls(system.company, stacks, {id(stack): k for k, stack in enumerate(stacks)}, whole)
+            known = cls(system.turnover, stacks, {id(stack): k for k, stack in enumerate(stacks)}, whole)
             system.workshop["ensemble"] = known
         return cast(Ensemble, known)
 

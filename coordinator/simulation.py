@@ -281,22 +281,22 @@ class Simulation:
         self._alive()
         check_law(name, law)
         self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
-        edge, go_back = self.assembly.joint_edges[name], way_back(self)
+        system, edge, go_back = self.system, self.assembly.joint_edges[name], way_back(self)
         try:
             self.breakage.check(name, edge)
-            home = self.system.add_joint(name, edge, law, moving=self.dt)
+            home = system.add_joint(name, edge, law, moving=self.dt)
             details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
             self.breakage.watch(name, edge, home)
-            measure_joint(self.system, name)
+            measure_joint(system, name)
             if not home.again and max(map(abs, home.stack.rate[home.stack.row[name]].tolist())) > AT_REST:
                 stop = stop_by_impulse if law == "momentum" else stop_by_shift
-                details |= {"impact": stop(self.system, name), "law": law}
+                details |= {"impact": stop(system, name), "law": law}
             self._after("join", name, home.owners, **details)
         except Exception:  # it did not fit, or a law had no answer: then nothing has happened
             self.assembly.cut(name)
             self.breakage.leave(name)
-            if name in self.system.joint_home:
-                self.system.remove_joint(name, edge)
+            if name in system.joint_home:
+                system.remove_joint(name, edge)
             if go_back is not None:
                 go_back()
             raise
@@ -307,9 +307,10 @@ class Simulation:
         edge = self.assembly.joint_edges.get(name)
         self.assembly.cut(name)
         assert edge is not None
-        owners = self.system.joint_home[name].owners
+        system = self.system
+        owners = system.joint_home[name].owners
         self.breakage.leave(name)
-        released = self.system.remove_joint(name, edge)
+        released = system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:

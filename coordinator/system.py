@@ -77,7 +77,7 @@ class System:
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
-        self.company = 0  # counts changes of who is there: stacks that came or went
+        self.turnover = 0  # counts changes of who is there: stacks that came or went
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.workshop: dict[str, Any] = {}  # what it has built for the present topology
@@ -114,7 +114,7 @@ class System:
         """Let stacks go in which nobody is left."""
         for key in [key for key, stack in stacks.items() if not stack.names]:
             del stacks[key]
-            self.company += 1
+            self.turnover += 1
 
     # --- bodies ----------------------------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class System:
         if key not in self.body_stacks:
             self.body_stacks[key] = body.new_stack()
             self.body_stacks[key].gravity = self.gravity
-            self.company += 1
+            self.turnover += 1
         return self.body_stacks[key]
 
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
@@ -203,7 +203,7 @@ class System:
         stack = self.joint_stacks.get(key)
         if stack is None:
             stack = self.joint_stacks[key] = Joints(form, len(self.gravity))
-            self.company += 1
+            self.turnover += 1
         return stack
 
     def attachment_of(self, name: str, edge: JointEdge) -> Attachment:
@@ -294,7 +294,7 @@ class System:
         key = edge.force.kind() if self.grouped else (edge.force.kind(), name)
         if key not in self.force_stacks:
             self.force_stacks[key] = edge.force.new_stack(len(self.gravity))
-            self.company += 1
+            self.turnover += 1
         stack = self.force_stacks[key]
         starts = [self._hold(side.owner, side_marks) for side, side_marks in zip(sides, marks, strict=True)]
         stack.add(name, edge.force, starts)

@@ -41,13 +41,13 @@ class Penalty(Coupling):
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must predict, correct and report their compliance."""
-        if system.workshop.get("configured") == (system.company, dt, self):
+        if system.workshop.get("configured") == (system.turnover, dt, self):
             return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
         require(system, GivesCompliance, "Penalty", "report their compliance")
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
-        system.workshop["configured"] = (system.company, dt, self)
+        system.workshop["configured"] = (system.turnover, dt, self)
         system.workshop.pop("ensemble", None)
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
