@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.system import TOLERANCE, JointHome, System
+from coordinator.system import TOLERANCE, System
 from modular.assembly import JointEdge
 from modular.body import Bodies, Body
 from modular.elements import Array, Indices
 from modular.joint import JointForm
-from modular.joints import Joints
 from modular.port import GROUND, PortName
 
 FEW = 8  # joints for which it is not worth while
@@ -98,7 +97,7 @@ def _hold_points(system: System, form: JointForm, members: list[tuple[str, Joint
     stack = system.joint_stack(form, "")
     taken = stack.add_rows([name for name, _ in members])
     stack.first[taken], stack.second[taken] = rows
-    _settle_in(system, stack, members, *(row.tolist() for row in rows))
+    _settle_in(system, members)
     system.version += 1
     return True
 
@@ -134,17 +133,14 @@ def _take_hold(sides: list[Ports], elements: list[Indices]) -> None:
         stack.attach_many(rows, shown, weights)
 
 
-def _settle_in(
-    system: System, stack: Joints, members: list[tuple[str, JointEdge]], first: list[int], second: list[int]
-) -> None:
-    homes, uses = system.joint_home, system.uses
-    for (name, edge), *starts in zip(members, first, second, strict=True):
-        a, b = edge.first.body, edge.second.body
-        homes[name] = JointHome(stack, None, (a, b), (starts[0], starts[1]))
-        if a != GROUND:
-            uses[a].append(name)
-        if b != GROUND:
-            uses[b].append(name)
+def _settle_in(system: System, members: list[tuple[str, JointEdge]]) -> None:
+    system.joint_home.enter_plain(members)
+    uses = system.uses
+    for name, edge in members:
+        if edge.first_body != GROUND:
+            uses[edge.first_body] += (name,)
+        if edge.second_body != GROUND:
+            uses[edge.second_body] += (name,)
 
 
 @contextmanager

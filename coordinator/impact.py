@@ -53,7 +53,7 @@ def stop_by_shift(system: System, name: str) -> float:
     home = system.joint_home[name]
     velocity = system.elements.velocity
     gap = velocity[home.starts[1]] - velocity[home.starts[0]]
-    lightness = [0.0 if owner == GROUND else 1.0 / system.masses[owner] for owner in home.owners]
+    lightness = [0.0 if owner == GROUND else 1.0 / system.described[owner].total_mass for owner in home.owners]
     row, lost = home.stack.row[name], 0.0
     for column, (owner, sign) in enumerate(zip(home.owners, (1.0, -1.0), strict=True)):
         if owner != GROUND:

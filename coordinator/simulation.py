@@ -30,6 +30,7 @@ from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
 from coordinator.workers.company import Company, company_for
+from coordinator.workers.team import Member
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
@@ -52,7 +53,9 @@ class Simulation:
     `record_every`: ticks between two samples. `project_velocities`: let initial velocities that violate a joint be
     corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and log an
     alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
-    results are the same bits for any number.
+    results are the same bits for any number. `workers`: a number of processes that move a part of the bodies each, or the
+    bodies of each by its name; the same bits again. `launcher`: where those processes are, "processes" on this machine, or
+    "here", one after the other in this one.
     """
 
     def __init__(
@@ -89,26 +92,26 @@ class Simulation:
         self.coupling: Coupling = Penalty() if coupling is None else coupling
         self.assembly = assembly.copy()
         self.company: Company | None = None
-        self.lent_system = System(self.assembly.gravity, grouped=grouped)
+        self.lent_system = System(self.assembly.gravity, self.assembly.bodies, grouped=grouped)
         self.recorder = Recorder(int(record_every))
         self.breakage = Breakage(self.dt, self.assembly.dimension)
         self.alarm = Alarm(leak_limit)
         self.engine = Engine(check_threads(threads))
         self.events: list[dict[str, Any]] = []
         self.margin_log: list[dict[str, Any]] = []
-        self._given = Given(assembly, self.coupling)
+        self._given = Given(self.assembly, self.coupling)
         self._grouped = grouped
         self._project = project_velocities
         self._alone = False  # while the model itself changes something
-        self._bodies: dict[str, Body] = {}
-        self.forms: dict[str, dict[str, Any]] = {}
+        self._ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
+        self._forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self._seconds = 0.0
         self._closed = False
         with undisturbed():
             self._build(project_velocities)
         self.schedule = Schedule(self.assembly.schedule, self.dt)
         if workers is not None:
-            self.company = company_for(self.assembly, workers, launcher)
+            self.company = company_for(self, workers, launcher)
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
@@ -234,18 +237,17 @@ class Simulation:
 
     def add(self, name: str, body: Body) -> None:
         """Add a body, in the state that its description gives."""
-        self._alive()
+        self._about_to_change()
         self.assembly.add(name, body)
-        if name in self._bodies and self._bodies[name] != body:
+        if self._ever is not None and self._ever.setdefault(name, body) != body:
             del self.assembly.bodies[name]
             raise ModelError(f"body '{name}' took part in this run before, as another body; choose another name.")
-        self._bodies[name] = body
         self.system.add_body(name, body)
         self._after("add", name, [name])
 
     def remove(self, name: str) -> None:
         """Remove a body, with the joints and forces on it, or a force."""
-        self._alive()
+        self._about_to_change()
         if name in self.assembly.forces:
             owners = self.system.force_home[name].owners
             self.assembly.remove(name)
@@ -257,6 +259,8 @@ class Simulation:
             self.cut(joint)
         for force in [n for n, f in self.assembly.force_edges.items() if any(p.body == name for p in f.ports)]:
             self.remove(force)
+        if self._ever is None:
+            self._ever = dict(self.assembly.bodies)
         self.assembly.remove(name)
         self.system.remove_body(name)
         self._after("remove", name, [])
@@ -278,7 +282,7 @@ class Simulation:
         ledger of the joint. law="momentum": by one impulse at the joint from the seen masses; law="kinematic": by
         shifting the bodies with their angular velocities kept, as Figure VI-18 of the thesis shows.
         """
-        self._alive()
+        self._about_to_change()
         check_law(name, law)
         self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
         system, edge, go_back = self.system, self.assembly.joint_edges[name], way_back(self)
@@ -303,19 +307,20 @@ class Simulation:
 
     def cut(self, name: str, kind: str = "cut", **details: float) -> None:
         """Cut a joint; `kind` and `details` go into the log of events."""
-        self._alive()
+        self._about_to_change()
         edge = self.assembly.joint_edges.get(name)
         self.assembly.cut(name)
         assert edge is not None
         system = self.system
-        owners = system.joint_home[name].owners
+        home = system.joint_home[name]
+        owners, self._forms[name] = home.owners, home.stack.form.facts
         self.breakage.leave(name)
         released = system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
-        self._alive()
+        self._about_to_change()
         self.assembly.apply(name, force, *ports, at=at)
         edge, go_back = self.assembly.force_edges[name], way_back(self)
         try:
@@ -342,11 +347,11 @@ class Simulation:
             dt=self.dt,
             model=self._given.model,
             segments=[segment.trimmed() for segment in self.recorder.segments if segment.used],
-            bodies=dict(self._bodies),
+            bodies=dict(self.assembly.bodies if self._ever is None else self._ever),
             events=[dict(event) for event in self.events],
             settings=self._settings(),
-            margins=[{"tick": entry["tick"], "margins": dict(entry["margins"])} for entry in self.margin_log],
-            forms={name: dict(form) for name, form in self.forms.items()},
+            margins=[dict(entry) for entry in self.margin_log],
+            forms={**self._forms, **self.system.facts()},
             versions={**versions(), **self._given.sources},
             machine=machine(),
             obstacles=self._given.obstacles(self.coupling, self.events),
@@ -356,6 +361,11 @@ class Simulation:
                 "evaluations": float(self.system.evaluations),
             },
         )
+
+    @property
+    def workers(self) -> list[Member]:
+        """Who moves which bodies, in which process, and how they did; nobody where all is moved here in one piece."""
+        return [] if self.company is None else self.company.members()
 
     @property
     def margins(self) -> dict[str, float]:
@@ -423,13 +433,17 @@ class Simulation:
             self.company.take_back(self)
             self.company.team.close()
 
+    def _about_to_change(self) -> None:
+        """Before every change of the model."""
+        self._alive()
+        self._given.part()
+
     def _alive(self) -> None:
         if self._closed:
             raise ModelError("this simulation is closed; what it recorded is still in `recorded`.")
 
     def _build(self, project: bool) -> None:
         problems: list[str] = []
-        self._bodies.update(self.assembly.bodies)
         add_bodies(self.system, self.assembly.bodies)
 
         def make(name: str, joint: JointEdge) -> None:
@@ -503,14 +517,6 @@ class Simulation:
     def _log_margins(self, touched: Sequence[str] | None = None) -> None:
         """Margins of all joints and springs, or of those on touched bodies."""
         system = self.system
-        if touched is None:
-            for stack in system.joints:
-                self.forms.update(dict.fromkeys(stack.names, stack.form.facts))
-        for body in touched or ():
-            for use in system.uses.get(body, ()):
-                home = system.joint_home.get(use)
-                if home is not None:
-                    self.forms[use] = home.stack.form.facts
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them

@@ -7,7 +7,7 @@ component but the touched ones notices.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 from typing import Any, TypeVar, cast
@@ -31,18 +31,68 @@ TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of s
 
 @dataclass(slots=True)
 class JointHome:
-    """Where a joint lives: its stack and the element rows of its sides."""
+    """Where a joint lives: its stack, which knows the element rows of its sides."""
 
+    name: str
     stack: Joints
-    attachment: Attachment | None  # None: the points of its two ports (`System.attachment_of`)
-    owners: tuple[str, str]
-    starts: tuple[int, int]
+    edge: JointEdge
+    attachment: Attachment | None = None  # None: the points of its two ports (`System.attachment_of`)
     again: bool = False  # cut at the instant at which it was made, and so the same joint
+
+    @property
+    def owners(self) -> tuple[str, str]:
+        """The bodies at its sides, or the ground."""
+        return self.edge.first_body, self.edge.second_body
+
+    @property
+    def starts(self) -> tuple[int, int]:
+        """First element rows of its sides."""
+        row = self.stack.row[self.name]
+        return int(self.stack.first[row]), int(self.stack.second[row])
 
     @property
     def counts(self) -> tuple[int, int]:
         """Elements that it reads on either side."""
         return self.stack.form.first, self.stack.form.second
+
+
+class JointHomes(Mapping[str, JointHome]):
+    """Where every joint lives, in the order in which they were made; of a plain one it is worked out when asked for."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._known: dict[str, JointHome | JointEdge] = {}
+
+    def __getitem__(self, name: str) -> JointHome:
+        found = self._known[name]
+        if isinstance(found, JointHome):
+            return found
+        form = found.joint.points(len(self._system.gravity))
+        assert form is not None
+        return JointHome(name, self._system.joint_stacks[form], found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def enter(self, home: JointHome) -> None:
+        """A joint that was made one by one."""
+        self._known[home.name] = home
+
+    def enter_plain(self, edges: Iterable[tuple[str, JointEdge]]) -> None:
+        """Joints that need two ports as they are (`Joint.points`)."""
+        self._known.update(edges)
+
+    def leave(self, name: str) -> JointHome:
+        """A joint is cut."""
+        home = self[name]
+        del self._known[name]
+        return home
 
 
 @dataclass(slots=True)
@@ -58,7 +108,7 @@ class ForceHome:
 class System:
     """The running components."""
 
-    def __init__(self, gravity: Array, *, grouped: bool = True) -> None:
+    def __init__(self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True) -> None:
         self.gravity = gravity
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.elements = Elements(len(gravity))
@@ -66,10 +116,10 @@ class System:
         self.joint_stacks: dict[Hashable, Joints] = {}
         self.force_stacks: dict[Hashable, Forces] = {}
         self.body_home: dict[str, Bodies] = {}
-        self.masses: dict[str, float] = {}
-        self.joint_home: dict[str, JointHome] = {}
+        self.described: Mapping[str, Body] = {} if described is None else described  # the bodies that are here
+        self.joint_home = JointHomes(self)
         self.force_home: dict[str, ForceHome] = {}
-        self.uses: dict[str, list[str]] = {}  # joints and forces on each body
+        self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
         self.just_cut: list[
             tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
@@ -140,14 +190,13 @@ class System:
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
         """Remember where bodies that were taken in live, in the order of the model."""
         self.body_home.update({name: homes[name] for name in bodies})
-        self.uses.update({name: [] for name in bodies})
-        self.masses.update({name: body.total_mass for name, body in bodies.items()})
+        self.uses.update(dict.fromkeys(bodies, ()))
         self.version += 1
 
     def remove_body(self, name: str) -> None:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
-        del self.uses[name], self.masses[name]
+        del self.uses[name]
         self.just_cut = [entry for entry in self.just_cut if name not in (entry[1].first.body, entry[1].second.body)]
         self._dismiss(self.body_stacks)
         self.version += 1
@@ -189,8 +238,8 @@ class System:
         stack.marker[row] = attachment.marker
         if old is not None:
             stack.preload[row] = old[1]
-        home = JointHome(stack, attachment, (first.owner, second.owner), starts, old is not None)
-        self.joint_home[name] = home
+        home = JointHome(name, stack, edge, attachment, old is not None)
+        self.joint_home.enter(home)
         self._use(name, home.owners)
         if name in self.closed:
             stack.ledger[row] = self.closed.pop(name)
@@ -268,7 +317,7 @@ class System:
 
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
-        home = self.joint_home.pop(name)
+        home = self.joint_home.leave(name)
         stack, form = home.stack, home.stack.form
         row = stack.row[name]
         released = self._close_book(name, stack.ledger[row])
@@ -360,6 +409,14 @@ class System:
         for bodies in self.bodies_as(GivesCompliance):
             bodies.tighten(self.elements)
 
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """What those who read a run need to know of every joint."""
+        found: dict[str, dict[str, Any]] = {}
+        for joints in self.joints:
+            facts = dict(joints.form.facts)
+            found.update(dict.fromkeys(joints.names, facts))
+        return found
+
     def time(self, dt: float) -> float:
         """Where the components stand [s]."""
         return (self.tick + self.part) * dt
@@ -415,16 +472,16 @@ class System:
 
     def home(self, use: str) -> JointHome | ForceHome:
         """Where a joint or force lives."""
-        return self.joint_home.get(use) or self.force_home[use]
+        return self.joint_home[use] if use in self.joint_home else self.force_home[use]
 
     def _use(self, name: str, owners: Sequence[str]) -> None:
         for owner in owners:
             if owner != GROUND:
-                self.uses[owner].append(name)
+                self.uses[owner] += (name,)
 
     def _let_go(self, name: str, owner: str, start: int, count: int) -> None:
         if owner != GROUND:
-            self.uses[owner].remove(name)
+            self.uses[owner] = tuple(use for use in self.uses[owner] if use != name)
             for k in range(count):
                 self.body_home[owner].detach(owner, start + k)
         self.elements.release(start, count)

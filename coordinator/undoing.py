@@ -27,13 +27,13 @@ def way_back(simulation: Simulation, *, always: bool = False) -> Way | None:
         return None
     ways = [_way_of(table) for table in (*system.bodies, *system.joints, *system.forces, system.elements)]
     memory, closed, just_cut = system.memory, dict(system.closed), list(system.just_cut)
-    forms, gone = dict(simulation.forms), dict(breakage.gone)
+    gone = dict(breakage.gone)
 
     def go_back() -> None:
         for way in ways:
             way()
         system.memory, system.closed, system.just_cut = memory, closed, just_cut
-        simulation.forms, breakage.gone = forms, gone
+        breakage.gone = gone
         simulation.coupling.configure(system, simulation.dt)
 
     return go_back

@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from sys import intern
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -28,15 +29,26 @@ from modular.port import GROUND, PortName
 UNSAFE = re.compile(r"[./\\ \t\n]").search  # what a name cannot hold: names stand in port names and in paths
 
 
-@dataclass(frozen=True, slots=True)
-class JointEdge:
+class JointEdge(NamedTuple):
     """A joint of the model, between two ports."""
 
     joint: Joint
-    first: PortName
-    second: PortName
+    first_body: str
+    first_port: str
+    second_body: str
+    second_port: str
     at: tuple[float, ...] | None = None
     breaks_at: Limit | None = None
+
+    @property
+    def first(self) -> PortName:
+        """The port on its first side."""
+        return PortName(self.first_body, self.first_port)
+
+    @property
+    def second(self) -> PortName:
+        """The port on its second side."""
+        return PortName(self.second_body, self.second_port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +125,7 @@ class Assembly:
             ]
         if problems:
             raise ModelError("\n".join(problems))
-        self.bodies[name] = body
+        self.bodies[intern(str(name))] = body
 
     def join(
         self,
@@ -146,7 +158,7 @@ class Assembly:
                 f"not in {self.dimension}; see its help for the one to take instead."
             )
         place = None if at is None else self._place(owner, at)
-        self.joint_edges[name] = JointEdge(joint, one, other, place, breaks_at)
+        self.joint_edges[name] = JointEdge(joint, *one, *other, place, breaks_at)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""

@@ -25,6 +25,8 @@ from modular.side import Mark, Side
 class Body(Component):
     """Description of a body. State arrays carry time or rows in front (`...`)."""
 
+    __slots__ = ()
+
     @property
     @abstractmethod
     def dimension(self) -> int:

@@ -63,7 +63,7 @@ class PortName(NamedTuple):
             )
         if not (body and dot and port):
             raise ModelError(f"{owner}: {text!r} is not a port; write 'body.port', such as 'upper.end', or 'ground'.")
-        return cls(body, intern(port))  # few port names serve many bodies
+        return cls(intern(body), intern(port))  # one text for all who name it
 
     def __str__(self) -> str:
         return GROUND if self.body == GROUND else f"{self.body}.{self.port}"

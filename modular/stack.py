@@ -12,6 +12,14 @@ from typing import Any, Self
 
 from modular.table import Table
 
+_known: list[int] = []
+
+
+def _numbers(first: int, last: int) -> list[int]:
+    """Whole numbers, as objects that all stacks of this process share: one of its own for every row would be 32 bytes."""
+    _known.extend(range(len(_known), last))
+    return _known[first:last]
+
 
 class Stack(Table):
     """Rows with names."""
@@ -40,7 +48,7 @@ class Stack(Table):
             self.grow(max(last, 2 * self._capacity) if first else last)
         self.clear(first, last)
         self.names += names
-        self.row.update(zip(names, range(first, last), strict=True))
+        self.row.update(zip(names, _numbers(first, last), strict=True))
         return slice(first, last)
 
     def remove_row(self, name: str) -> None:

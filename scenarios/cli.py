@@ -161,6 +161,12 @@ def run(
         int | None,
         typer.Option(metavar="N", min=1, help="Threads; left out, as many as pay. The bits do not depend on it."),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Processes that move a part each; left out, all in this one. The same bits."
+        ),
+    ] = None,
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -182,6 +188,7 @@ def run(
       [bold]modular run chain --set bodies=100 --until 0.5 --animate[/bold]
       [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
       [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
+      [bold]modular run chain --set bodies=20000 --workers 2[/bold]
       [bold]modular run my_model.py --set length=0.8[/bold]
 
     A model of your own is a Python file that defines build(**settings) and returns an Assembly.
@@ -196,6 +203,7 @@ def run(
         from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.summary import print_summary
+        from scenarios.report.workers import print_workers
         from scenarios.settings import fit_settings, read_coupling, read_settings
 
         with waiting(console, "loading…"):
@@ -205,12 +213,16 @@ def run(
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
-            simulation = prepare(console, assembly, dt, chosen, record_every, project_velocities, threads)
-            print_margin(console, simulation)
-            recorded, code = simulate(console, simulation, until)
+            with prepare(
+                console, assembly, dt, chosen, record_every, project_velocities, threads, workers
+            ) as simulation:
+                print_margin(console, simulation)
+                recorded, code = simulate(console, simulation, until)
             files = keep(console, recorded, folder, plot=plot, animate=animate)
         console.print()
         print_summary(console, recorded, files)
+        if workers is not None:
+            print_workers(console, simulation.workers)
         if code is not None:
             _stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder.path}", code)
 
@@ -252,13 +264,14 @@ def prepare(
     record_every: int,
     project_velocities: bool,
     threads: int | None = None,
+    workers: int | None = None,
 ) -> Simulation:
     """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
     from coordinator import Simulation
     from coordinator.ahead import compile_ahead
     from scenarios.report.first_use import compiling
 
-    def simulation() -> Simulation:
+    def simulation(workers: int | None = None) -> Simulation:
         return Simulation(
             assembly,
             dt,
@@ -266,10 +279,11 @@ def prepare(
             record_every=record_every,
             project_velocities=project_velocities,
             threads=threads,
+            workers=workers,
         )
 
     with compiling(console, "preparing…"):
-        ready = simulation()
+        ready = simulation(workers)
         if not compile_ahead(ready):
             with (
                 simulation() as trial,

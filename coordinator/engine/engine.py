@@ -40,6 +40,7 @@ Programs = tuple[Indices, Indices, Indices, Indices]  # begin, first, again, end
 GUESS = 1e-6  # of the time that a component takes per tick, before it has been seen [s]
 AGAIN = 64  # slices after which other sizes of crew are tried again
 SLICE = 0.03  # how long one call may take before Python looks after interrupts and progress [s]
+AT_ONCE = 25  # ticks that it takes at least: its first and its last one cost more than those between
 
 _log = logging.getLogger("modular")
 
@@ -79,7 +80,7 @@ class Engine:
             crew = 1
         shares = self._shares[crew]
         guess = GUESS * (1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked)))
-        reach = system.tick + max(1, int(SLICE / self._pace.get(crew, guess)))
+        reach = system.tick + max(AT_ONCE, int(SLICE / self._pace.get(crew, guess)))
         state = np.zeros(9, np.int64)
         state[[TICK, LAST, EVERY]] = system.tick, min(last, reach), recorder.every
         state[NEXT] = (system.tick // recorder.every + 1) * recorder.every

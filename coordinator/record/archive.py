@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ def read(folder: str | Path) -> tuple[dict[str, Any], list[Segment]]:
 
 def finite(value: Any) -> Any:
     """Strict JSON knows no NaN and no infinity; a margin without a value is None there."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]

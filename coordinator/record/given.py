@@ -11,10 +11,19 @@ from modular.assembly import Assembly
 
 
 class Given:
-    """The model and the coupling as they were at the start."""
+    """The model and the coupling as they were at the start.
+
+    While nothing has changed the model is that of the simulation itself; who changes it says so before (`part`).
+    """
 
     def __init__(self, assembly: Assembly, coupling: Coupling) -> None:
-        self._assembly, self._coupling = assembly.copy(), coupling
+        self._assembly, self._coupling = assembly, coupling
+        self._parted = False
+
+    def part(self) -> None:
+        """From here on the simulation goes ways of its own."""
+        if not self._parted:
+            self._assembly, self._parted = self._assembly.copy(), True
 
     @functools.cached_property
     def model(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from modular.elements import Array, Indices
 from modular.errors import MemoryShortage
 from modular.ledger import LEDGER
 
-UNANNOUNCED = 64  # samples that a segment can hold where nobody said how many will come
+UNANNOUNCED, ROOM = 64, 2**20  # samples where nobody said how many will come, as far as so many bytes hold them
 
 
 @dataclass
@@ -147,7 +147,7 @@ class Recorder:
         return found
 
     def _open(self, system: System) -> Segment:
-        size = max(self._expected, UNANNOUNCED)
+        size = max(self._expected, min(UNANNOUNCED, ROOM // self.sample_size(system)))
         bodies = [
             (list(stack.names), {key: np.empty((size, *array.shape)) for key, array in stack.state().items()})
             for stack in system.bodies

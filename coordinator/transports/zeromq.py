@@ -101,22 +101,15 @@ class Mailbox:
 
     def mail(self) -> Iterator[tuple[bytes, list[bytes]]]:
         """Who has sent what to this mailbox."""
-        while True:
-            try:
-                sender, *parts = self._socket.recv_multipart(zmq.DONTWAIT)
-            except zmq.Again:
-                return
+        while int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+            sender, *parts = self._socket.recv_multipart(zmq.DONTWAIT)
             yield sender, parts
 
     def heard(self, name: str) -> Iterator[list[bytes]]:
         """What has come back along a line."""
         line = self._lines.get(name)
-        while line is not None:
-            try:
-                parts = line.recv_multipart(zmq.DONTWAIT)
-            except zmq.Again:
-                return
-            yield parts
+        while line is not None and int(line.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+            yield line.recv_multipart(zmq.DONTWAIT)
 
     def close(self) -> None:
         """Let all go; what is on its way has half a second."""

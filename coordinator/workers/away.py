@@ -22,7 +22,7 @@ from coordinator.record.recorder import Segment
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers.messages import Message, read, samples_from_arrays, written
 from coordinator.workers.piece import Piece
-from coordinator.workers.team import Stood
+from coordinator.workers.team import Member, Stood
 from modular.errors import ModelError
 from modular.parcel import unpacked
 
@@ -48,6 +48,7 @@ class Place:
     stood: Stood | None = None
     samples: list[Segment] | None = None
     state: bytes = b""
+    facts: dict[str, float] = field(default_factory=dict)  # how the worker did, as it last said
 
 
 @dataclass
@@ -137,6 +138,15 @@ class Away:
             piece.take_state(arrays)
             piece.system.tick = data["tick"]
 
+    def members(self) -> list[Member]:
+        """How the workers did."""
+        found = []
+        for place in self.places.values():
+            facts = {name: place.facts.get(name, 0.0) for name in ("working", "talking", "waiting", "bytes_per_tick")}
+            ticks, replaced = int(place.facts.get("ticks", 0)), place.launched - 1
+            found.append(Member(place.name, (), place.pid, ticks, replaced=replaced, **facts))
+        return found
+
     def close(self) -> None:
         """Let the workers go."""
         for place in self.places.values():
@@ -223,11 +233,13 @@ class Away:
             run.core.hear(message.parcel, now, place.name)
         elif message.word == "stood":
             place.stood = Stood(data["tick"], data["why"])
+        elif message.word == "refused":
+            self._failure = f"'{place.name}' cannot take its part over: {data['why']}"
         elif message.word == "samples":
             if data["tick"] == self._tick:
                 place.samples = samples_from_arrays(*unpacked(message.parcel, f"samples of '{place.name}'"))
         elif message.word == "state":
-            place.state = message.parcel
+            place.state, place.facts = message.parcel, data
         elif message.word == "store":
             run.blobs[place.name, data["step"], data["incarnation"]] = message.parcel
             self._tell(place, "stored", {"step": data["step"]})

@@ -7,9 +7,11 @@ simulation's, taken in one piece as always: so an event is the same code, and th
 
 from __future__ import annotations
 
+import logging
 import time as clock
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
@@ -22,14 +24,15 @@ from coordinator.workers.partition import as_wanted, partition
 from coordinator.workers.places import Places
 from coordinator.workers.samples import absorb
 from coordinator.workers.stages import Stages
-from coordinator.workers.team import Here, Team
-from modular.assembly import Assembly
+from coordinator.workers.team import Here, Member, Team
 from modular.component import class_name
 from modular.errors import ModelError
+from modular.table import Table
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
+_log = logging.getLogger("modular")
 GUESS = 16  # ticks of the first slice, and of the shortest
 MOST = 100_000  # ticks of the longest
 
@@ -42,10 +45,22 @@ class Company:
         self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent
+        self._warned = False
+        self.failure = ""  # why the mechanism was lost with its workers
         self._ticks = GUESS
 
     def run(self, simulation: Simulation, last: int) -> bool:
         """A slice of ticks, to `last` at most; False where the next tick has to be taken in one piece."""
+        if self.failure:
+            raise ModelError(f"{self.failure} This run cannot go on; what was recorded is in `recorded`.")
+        try:
+            return self._run(simulation, last)
+        except ModelError as error:
+            if self._parts:
+                self.failure, self._parts = str(error), []
+            raise
+
+    def _run(self, simulation: Simulation, last: int) -> bool:
         system = simulation.lent_system
         if simulation.breakage.asked == system.tick or not self._lend(simulation):
             return False
@@ -64,21 +79,30 @@ class Company:
             self._ticks = min(max(GUESS, int(self.team.slice / max(pace, 1e-9))), 8 * self._ticks, MOST)
         return reach > first
 
+    def members(self) -> list[Member]:
+        """The workers with their bodies."""
+        return [
+            replace(member, bodies=tuple(bodies))
+            for member, bodies in zip(self.team.members(), self.bodies, strict=True)
+        ]
+
     def _lend(self, simulation: Simulation) -> bool:
         """Give every worker its piece, where it does not have it; False where a condition can only be asked in one piece."""
         if self._parts:
             return True
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
+            if not self._warned:
+                _log.warning("a condition of the model can only be asked in one piece; until it is over workers rest")
+                self._warned = True
             return False
         system = simulation.lent_system
         leaks = simulation.alarm.score(system)
         stages = stages_of(simulation.coupling, system, books=bool(leaks))
         self.bodies = with_newcomers(self.bodies, system)
         places = Places(system, self.bodies)
-        parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
-        self.team.begin([part.piece(stages, simulation, leaks, guards) for part in parts])
-        self._parts = parts
+        self._parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
+        self.team.begin([part.piece(stages, simulation, leaks, guards) for part in self._parts])
         return True
 
     def take_back(self, simulation: Simulation) -> None:
@@ -121,8 +145,12 @@ def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
     return Stages.of(rounds, shown(system), books=books)
 
 
-def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], launcher: str | Launcher) -> Company:
+def company_for(
+    simulation: Simulation, workers: int | Mapping[str, Sequence[str]], launcher: str | Launcher
+) -> Company:
     """Workers as asked for: parts of the bodies, or so many that all have the same to do and few joints go across."""
+    assembly = simulation.assembly
+    check_divisible(simulation)
     if isinstance(workers, Mapping):
         wanted = as_wanted(workers, tuple(assembly.bodies))
     elif isinstance(workers, bool) or not isinstance(workers, int):
@@ -135,10 +163,23 @@ def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], 
     return Company(wanted, team_for(list(wanted), launcher))
 
 
+def check_divisible(simulation: Simulation) -> None:
+    """Refuse what can only be moved in one piece."""
+    system = simulation.lent_system
+    stages_of(simulation.coupling, system, books=False)
+    stacks: list[Any] = [*system.bodies, *system.joints, *system.forces]
+    for stack in stacks:
+        if not isinstance(stack, Table):
+            raise ModelError(
+                f"workers: '{stack.names[0]}' ({class_name(type(stack))}) is kept in one piece, in Python; derive its stack from "
+                "modular.stack.Stack, or run in one process."
+            )
+
+
 def team_for(names: Sequence[str], launcher: str | Launcher) -> Team:
     """Where the workers are: "here", in "processes" on this machine, or where a launcher starts them."""
     if launcher == "here":
-        return Here()
+        return Here(names)
     if launcher == "processes":
         return Away(names, Subprocess())
     if isinstance(launcher, str):

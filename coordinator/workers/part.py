@@ -20,11 +20,8 @@ from coordinator.workers.border import Border
 from coordinator.workers.piece import Piece
 from coordinator.workers.places import Places
 from coordinator.workers.stages import Stages
-from modular.component import class_name
 from modular.elements import Array, Indices
-from modular.errors import ModelError
 from modular.ledger import LEAKED, WORK_SECOND, Booked
-from modular.table import Table
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
@@ -73,12 +70,7 @@ class Part:
 
     def _take(self, stack: Any, mine: Callable[[str], bool], at_border: Callable[[str], bool]) -> bool:
         """Choose the rows that are mine, if any are; those at the border come first."""
-        if not isinstance(stack, Table):
-            raise ModelError(
-                f"workers: '{stack.names[0]}' ({class_name(type(stack))}) is kept in one piece, in Python; derive its stack from "
-                "modular.stack.Stack, or run in one process."
-            )
-        names: list[str] = stack.names  # type: ignore[attr-defined]
+        names: list[str] = stack.names
         known = [row for row, name in enumerate(names) if mine(name)]
         if not known:
             return False

@@ -18,7 +18,7 @@ from coordinator import protocol
 from coordinator.protocol import effects
 from coordinator.record.fingerprint import bits
 from coordinator.transports.zeromq import Mailbox
-from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
+from coordinator.workers.job import NEIGHBOUR, NOBODY, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import taken_by
@@ -39,6 +39,8 @@ class Process:
         self.job: Job | None = None
         self.over = False
         self._piece: Piece | None = None
+        self._ticks, self._sent = 0, 0  # bytes
+        self._working = self._talking = self._waiting = 0.0  # [s]
         self._greeted = False
         self._greet_at = 0.0
 
@@ -65,15 +67,22 @@ class Process:
         if job is None:
             self.mailbox.wait(IDLE)
             return
+        worked = job.worker.working
         waits_for = job.go_on(now)
+        self._ticks += waits_for == NOBODY
         if job.worker.stopped is not None and not job.told:
             job.told = True
             self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped})
         if now >= job.core.next_wake():
             job.core.wake(now)
         self._perform(job)
-        if waits_for in (NEIGHBOUR, COORDINATOR):
+        done = time.monotonic()
+        self._working += job.worker.working - worked
+        self._talking += done - now - (job.worker.working - worked)
+        if waits_for != NOBODY:
             self.mailbox.wait(min(IDLE, job.core.next_wake() - now))
+        if waits_for == NEIGHBOUR:
+            self._waiting += time.monotonic() - done
 
     def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
         self.mailbox.send(HUB, *written(word, data, parcel))
@@ -114,7 +123,9 @@ class Process:
                 job.worker.settle()
             else:
                 return
-            self._say("state", {"run": job.run}, job.state())
+            facts = {"ticks": self._ticks, "working": self._working, "talking": self._talking}
+            sent = {"waiting": self._waiting, "bytes_per_tick": self._sent / max(self._ticks, 1)}
+            self._say("state", {"run": job.run, **facts, **sent}, job.state())
         elif message.word == "stored":
             job.core.stored(data["step"])
             self._perform(job)
@@ -130,8 +141,12 @@ class Process:
         data = message.data
         if self.job is not None and self.job.run == data["run"]:
             return
-        if message.parcel:
-            self._piece = Piece.from_parcel(message.parcel)
+        try:
+            if message.parcel:
+                self._piece = Piece.from_parcel(message.parcel)
+        except ModelError as error:
+            self._say("refused", {"run": data["run"], "why": str(error)})
+            return
         if self._piece is None:
             return
         hello = protocol.Hello(
@@ -142,6 +157,7 @@ class Process:
             self.job.take_state(message.second)
 
     def _post(self, name: str, frame: bytes) -> None:
+        self._sent += len(frame)
         self.mailbox.send(name, frame)
 
     def _perform(self, job: Job) -> None:
@@ -169,16 +185,24 @@ class Process:
                     print(effect.reason, file=sys.stderr, flush=True)
 
 
+def first_line() -> bytes:
+    """Of the standard input, and not a byte more."""
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(0, 1)):
+        line += byte
+    return line
+
+
 def _end_with_parent() -> None:
     """Wait for the end of the standard input, which is that of the parent."""
-    while sys.stdin.buffer.read(4096):
+    while os.read(0, 4096):
         pass
     os._exit(0)
 
 
 def main() -> None:
     """Serve the coordinator that the first line of the standard input tells of."""
-    told = json.loads(sys.stdin.buffer.readline())
+    told = json.loads(first_line())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         Process(told).serve()

@@ -19,6 +19,21 @@ class Stood:
     why: str | None  # it did not go further: a joint breaks, a condition came true, a body went wrong, a ledger leaks
 
 
+@dataclass(frozen=True)
+class Member:
+    """A worker, as those who look at a simulation see it."""
+
+    name: str
+    bodies: tuple[str, ...]
+    pid: int | None = None  # None: it is in this process
+    ticks: int = 0  # that it has moved its bodies by
+    working: float = 0.0  # [s]
+    talking: float = 0.0  # with neighbours, recording [s]
+    waiting: float = 0.0  # for neighbours [s]
+    bytes_per_tick: float = 0.0  # to neighbours
+    replaced: int = 0  # times
+
+
 class Team(Protocol):
     """Workers that move pieces of one mechanism in step."""
 
@@ -39,6 +54,9 @@ class Team(Protocol):
     def give_back(self) -> None:
         """Let the pieces stand as the workers left them."""
 
+    def members(self) -> list[Member]:
+        """How the workers did, until pieces were last given back; whose bodies are whose others know."""
+
     def close(self) -> None:
         """Let the workers go."""
 
@@ -48,7 +66,8 @@ class Here:
 
     slice = 0.03
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
         self.workers: list[Worker] = []
 
     def begin(self, pieces: Sequence[Piece]) -> None:
@@ -88,6 +107,10 @@ class Here:
         for worker in self.workers:
             worker.settle()
         self.workers = []
+
+    def members(self) -> list[Member]:
+        """Nobody waits for anybody."""
+        return [Member(name, ()) for name in self.names]
 
     def close(self) -> None:
         """There is nobody to let go."""

@@ -6,6 +6,7 @@ in the same process or over a network, and goes on with it; so there is nothing 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -74,6 +75,7 @@ class Worker:
         self.piece = piece
         self.recorder = Recorder(piece.every)
         self.stopped: str | None = None  # why it did not go on, where it did not
+        self.working = 0.0  # [s]
         self.open = False  # whether bodies have predicted for the next tick already
         stages = piece.stages
         self._begin, heard = self._ready(stages.begin, NOTHING)
@@ -141,15 +143,25 @@ class Worker:
             self.open = False
 
     def _play(self, stages: list[Ready]) -> Generator[str, None, str | None]:
+        """The name of a body that went wrong, if any, or what a component has raised: then the tick is not for workers."""
         wrong: str | None = None
         for stage in stages:
-            wrong = stage.before() or wrong
+            wrong = self._tried(stage.before) or wrong
             if stage.kind:
                 yield stage.kind
                 if stage.meanwhile is not None:
-                    wrong = stage.meanwhile() or wrong
+                    wrong = self._tried(stage.meanwhile) or wrong
                 yield stage.kind
         return wrong
+
+    def _tried(self, play: Play) -> str | None:
+        started = time.perf_counter()
+        try:
+            return play()
+        except Exception as error:  # of somebody's component; the simulation takes this tick itself, and raises it
+            return f"{type(error).__name__}: {error}"
+        finally:
+            self.working += time.perf_counter() - started
 
     def _breaks(self) -> bool:
         """Whether a limited joint breaks before the next tick."""

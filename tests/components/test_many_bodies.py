@@ -147,7 +147,7 @@ def test_written_out_sums_are_those_of_the_library():
 
 
 def test_descriptions_stay_small_whatever_has_been_asked_of_them():
-    """Numbers, names and edges: 0.7 kB per body of a chain; arrays that follow from them are not kept."""
+    """Numbers, names and edges: 0.45 kB per body of a chain; arrays that follow from them are not kept."""
     count = 2000
     scenarios.load("chain", bodies=3)
     tracemalloc.start()
@@ -159,5 +159,5 @@ def test_descriptions_stay_small_whatever_has_been_asked_of_them():
         asked = tracemalloc.get_traced_memory()[0] / count
     finally:
         tracemalloc.stop()
-    assert built < 800.0
+    assert built < 550.0
     assert asked < built + 2e6 / count  # the rows of the bodies last asked for, whatever their number

@@ -358,7 +358,7 @@ def everything(simulation):
     tables = [*system.bodies, *system.joints, *system.forces, system.elements]
     worked_with = (*ASKED, *ANSWERS, "bound", "taken")
     rows = [{name: array for name, array in table.copy_rows().items() if name not in worked_with} for table in tables]
-    logs = [simulation.events, [dict(entry["margins"]) for entry in simulation.margin_log], simulation.forms]
+    logs = [simulation.events, simulation.recorded.margins, simulation.recorded.forms]
     names = [simulation.assembly.to_data(), list(system.joint_home), list(system.force_home), system.uses]
     books = {name: book.tobytes() for name, book in system.closed.items()}
     return rows, repr([logs, names, books, simulation.breakage.gone, [getattr(table, "names", 0) for table in tables]])

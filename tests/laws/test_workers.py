@@ -170,7 +170,7 @@ def test_what_workers_cannot_do_is_refused_by_name():
     from coordinator import Centralized
 
     with pytest.raises(ModelError, match="Centralized"):
-        Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2, launcher="here").run(0.01)
+        Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2)
 
 
 class ByParcel(Here):

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from springs import Body, Changed, Model, Split, changed, single, total
 
 from coordinator.protocol import Called, Coordinator, Deadlines, Hello, Opened, Plan, RunFailed, State, Worker, effects
-from coordinator.protocol import checkpoint as checkpoints
 from coordinator.protocol import journal as journals
 
 DEADLINES = Deadlines(

@@ -1,0 +1,113 @@
+"""Workers in real processes: the bits of one process, whoever is killed on the way; and nobody is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+
+import scenarios
+from components import Spherical
+from coordinator import Simulation
+from modular import Cut, Join, ModelError
+from scenarios.report.workers import advice
+
+UNTIL = 0.2
+
+
+def model():
+    chain = scenarios.load("chain", bodies=12)
+    chain.at(0.05, Cut("ball5"))
+    chain.at(0.1, Join("again", Spherical(), "rod8.end", "ground"))
+    return chain
+
+
+@pytest.fixture(scope="module")
+def alone():
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        return simulation.run(UNTIL)
+
+
+def gone(pids, seconds=2.0):
+    """Whether processes end within so long."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_two_processes_give_the_bits_of_one_and_end_with_the_simulation(alone):
+    with Simulation(model(), 1e-4, record_every=50, workers=2) as simulation:
+        assert [len(worker.bodies) for worker in simulation.workers] == [6, 6]
+        run = simulation.run(UNTIL)
+        workers = simulation.workers
+        assert simulation.body("rod3").q.shape == (1, 4, 3)
+    assert run.digest == alone.digest
+    assert run.events == alone.events
+    assert all(worker.ticks >= 1990 and worker.working > 0.0 for worker in workers)
+    assert len({worker.pid for worker in workers} | {os.getpid()}) == 3
+    assert gone([worker.pid for worker in workers])
+    assert advice(workers)
+
+
+def test_a_message_to_a_neighbour_is_a_header_and_48_bytes_per_element():
+    with Simulation(scenarios.load("chain", bodies=4), 1e-4, record_every=100, workers=2) as simulation:
+        simulation.run(0.02)
+        simulation.system  # noqa: B018 - taken back, and so counted
+        ticks = 200 + 2 + 1  # and one more where a tick is shown for a sample, or begun after one
+        for worker in simulation.workers:
+            assert worker.bytes_per_tick * 200 == pytest.approx((40 + 48) * (ticks + 1), abs=1e-6)
+
+
+def test_workers_that_are_killed_are_replaced_and_nobody_can_tell(alone):
+    with Simulation(model(), 1e-4, record_every=50, workers=3) as simulation:
+        simulation.company.team.every = 100
+        pids = {worker.pid for worker in simulation.workers}
+
+        def kill():
+            for number in (1, 0):
+                time.sleep(0.3)
+                pid = simulation.workers[number].pid
+                if pid is not None:
+                    os.kill(pid, signal.SIGKILL)
+
+        simulation.run(0.01)
+        pids |= {worker.pid for worker in simulation.workers}
+        killer = threading.Thread(target=kill)
+        killer.start()
+        simulation.run(0.04)
+        killer.join()
+        run = simulation.run(UNTIL)
+        deaths = simulation.company.team.deaths
+        pids |= {worker.pid for worker in simulation.workers}
+    assert deaths
+    assert run.digest == alone.digest
+    assert gone(pids - {None})
+
+
+def test_workers_end_when_the_program_that_started_them_is_killed():
+    program = (
+        "import scenarios, sys, time\nfrom coordinator import Simulation\n"
+        "s = Simulation(scenarios.load('chain', bodies=6), 1e-4, workers=2)\ns.run(0.01)\n"
+        "print(*[w.pid for w in s.workers], flush=True)\ntime.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        assert len(pids) == 2
+        process.kill()
+    assert gone(pids)
+
+
+def test_a_law_that_others_cannot_find_is_refused_by_name():
+    from components import Law, Load
+
+    chain = scenarios.load("chain", bodies=4)
+    chain.apply("push", Load(Law(lambda t, x, v: (0.0, 0.0, 1.0))), "rod3.end")
+    with Simulation(chain, 1e-4, workers=2) as simulation, pytest.raises(ModelError, match="<lambda>"):
+        simulation.run(0.01)
