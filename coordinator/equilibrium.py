@@ -36,7 +36,7 @@ def just_made(region: Region) -> New:
     for joints in region.joints:
         fresh, names = joints.fresh, joints.names
         rows = region.rows(joints) if region.local else np.flatnonzero(fresh[: joints.count]).tolist()
-        rows = [row for row in rows if fresh[row] == 1 and not homes[names[row]].again]
+        rows = [row for row in rows if fresh[row] == 1 and not homes.again(names[row])]
         if rows and joints.form.holonomic:
             new.append((joints, rows))
     return new

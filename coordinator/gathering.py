@@ -19,7 +19,7 @@ from modular.assembly import JointEdge
 from modular.body import Bodies, Body
 from modular.elements import Array, Indices
 from modular.joint import JointForm
-from modular.port import GROUND, PortName
+from modular.port import GROUND
 
 FEW = 8  # joints for which it is not worth while
 Make = Callable[[str, JointEdge], None]
@@ -60,8 +60,8 @@ def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> No
         form = forms[id(edge.joint)]
         if form is None or all_portable:
             return form
-        ports = [port for port in (edge.first, edge.second) if port.body != GROUND]
-        return form if all(id(homes[port.body]) in portable for port in ports) else None
+        bodies = [body for body in (edge.first_body, edge.second_body) if body != GROUND]
+        return form if all(id(homes[body]) in portable for body in bodies) else None
 
     run: list[tuple[str, JointEdge]] = []
     last: JointForm | None = None
@@ -82,7 +82,11 @@ def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> No
 
 def _hold_points(system: System, form: JointForm, members: list[tuple[str, JointEdge]]) -> bool:
     """Make joints of one form together; False where their ports do not fit."""
-    sides = [Ports(system, [edge.first for _, edge in members]), Ports(system, [edge.second for _, edge in members])]
+    edges = [edge for _, edge in members]
+    sides = [
+        Ports(system, [edge.first_body for edge in edges], [edge.first_port for edge in edges]),
+        Ports(system, [edge.second_body for edge in edges], [edge.second_port for edge in edges]),
+    ]
     for side, other in (sides, sides[::-1]):
         side.places[side.grounded] = other.places[side.grounded]
     size = np.maximum(1.0, np.abs(np.stack([side.places for side in sides])).max(axis=(0, 2)))
@@ -105,15 +109,15 @@ def _hold_points(system: System, form: JointForm, members: list[tuple[str, Joint
 class Ports:
     """One side of many joints: the stacks and rows of the bodies, how each port is put together, and where it is."""
 
-    def __init__(self, system: System, ports: list[PortName]) -> None:
-        homes: list[Any] = [None if port.body == GROUND else system.body_home[port.body] for port in ports]
+    def __init__(self, system: System, bodies: list[str], ports: list[str]) -> None:
+        homes: list[Any] = list(map(system.body_home.get, bodies))  # None: the ground
         self.grounded = np.array([home is None for home in homes])
         self.places: Array = np.zeros((len(ports), len(system.gravity)))
         self.held: list[tuple[Any, Indices, Indices, Array]] = []  # stack, joints, rows of bodies, weights
         for stack in {id(home): home for home in homes if home is not None}.values():
-            members = np.array([k for k, home in enumerate(homes) if home is stack], np.int64)
-            rows = np.array([stack.row[ports[k].body] for k in members], np.int64)
-            weights = stack.ports_of([ports[k] for k in members])
+            own = [k for k, home in enumerate(homes) if home is stack]
+            members = np.array(own, np.int64)
+            rows, weights = stack.ports_of([bodies[k] for k in own], [ports[k] for k in own])
             self.held.append((stack, members, rows, weights))
             self.places[members] = stack.combined(weights, stack.q[rows])
 

@@ -67,9 +67,7 @@ class JointHomes(Mapping[str, JointHome]):
         found = self._known[name]
         if isinstance(found, JointHome):
             return found
-        form = found.joint.points(len(self._system.gravity))
-        assert form is not None
-        return JointHome(name, self._system.joint_stacks[form], found)
+        return JointHome(name, next(stack for stack in self._system.joints if name in stack.row), found)
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
@@ -79,6 +77,11 @@ class JointHomes(Mapping[str, JointHome]):
 
     def __len__(self) -> int:
         return len(self._known)
+
+    def again(self, name: str) -> bool:
+        """Whether a joint was cut at the instant at which it was made."""
+        found = self._known[name]
+        return isinstance(found, JointHome) and found.again
 
     def enter(self, home: JointHome) -> None:
         """A joint that was made one by one."""

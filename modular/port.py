@@ -57,7 +57,7 @@ class PortName(NamedTuple):
         if text == GROUND:
             return cls(GROUND, "")
         body, dot, port = text.partition(".")
-        if body.lower() == GROUND:
+        if len(body) == len(GROUND) and body.lower() == GROUND:
             raise ModelError(
                 f"{owner}: {text!r} is no port; the ground has none of its own, write 'ground' (and at=… for a place)."
             )

@@ -121,15 +121,15 @@ class NaturalBodies(MadeStack):
 
     def port(self, name: PortName) -> Array:
         """How the point of a port is put together."""
-        weights: Array = self.ports_of([name])[0]
+        weights: Array = self.ports_of([name.body], [name.port])[1][0]
         return weights
 
-    def ports_of(self, names: Sequence[PortName]) -> Array:
-        """The same of many, one row each."""
-        row, bodies = self.row, self.bodies
-        numbers = [bodies[name.body].port_names.index(name.port) for name in names]
-        weights: Array = self.ports[self.make[[row[name.body] for name in names]], numbers]
-        return weights
+    def ports_of(self, names: Sequence[str], ports: Sequence[str]) -> tuple[Indices, Array]:
+        """Rows of many bodies, and how the point of a port of each is put together."""
+        bodies = self.bodies
+        rows = np.fromiter(map(self.row.__getitem__, names), np.int64, len(names))
+        numbers = [bodies[name].port_names.index(port) for name, port in zip(names, ports, strict=True)]
+        return rows, self.ports[self.make[rows], numbers]
 
     def remove(self, name: str) -> None:
         """Let a body go; the others do not notice."""

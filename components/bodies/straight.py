@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -15,7 +16,7 @@ LEAST, MOST = 1e-200, 1e18  # what a quick look takes for granted: nothing that 
 
 def points_of(places: Iterable[Sequence[float]], count: int) -> Array:
     """Points of `count` bodies as rows, (n, d)."""
-    return np.fromiter((x for place in places for x in place), float).reshape(count, -1)
+    return np.fromiter(chain.from_iterable(places), float).reshape(count, -1)
 
 
 def ends_as_ports(start: Array, end: Array) -> Array:

@@ -50,6 +50,7 @@ class Mailbox:
         self._lines: dict[str, zmq.Socket[bytes]] = {}
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
+        self._ready: list[zmq.Socket[bytes]] = []
         self.lost = 0  # what could not be sent
 
     # --- lines to other mailboxes --------------------------------------------------------------------------------------
@@ -96,19 +97,20 @@ class Mailbox:
     # --- what comes in -------------------------------------------------------------------------------------------------
 
     def wait(self, seconds: float) -> bool:
-        """Until something comes in, at most so long."""
-        return bool(self._poller.poll(max(0, ceil(1000.0 * seconds))))
+        """Until something comes in, at most so long; whether `mail` or `heard` have something."""
+        self._ready = [socket for socket, _ in self._poller.poll(ceil(1000.0 * seconds) if seconds > 0.0 else 0)]
+        return bool(self._ready)
 
     def mail(self) -> Iterator[tuple[bytes, list[bytes]]]:
-        """Who has sent what to this mailbox."""
-        while int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+        """Who has sent what to this mailbox: one message, if `wait` has found any."""
+        if self._socket in self._ready:
             sender, *parts = self._socket.recv_multipart(zmq.DONTWAIT)
             yield sender, parts
 
     def heard(self, name: str) -> Iterator[list[bytes]]:
-        """What has come back along a line."""
+        """What has come back along a line: one message, if `wait` has found any."""
         line = self._lines.get(name)
-        while line is not None and int(line.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+        if line is not None and line in self._ready:
             yield line.recv_multipart(zmq.DONTWAIT)
 
     def close(self) -> None:

@@ -207,10 +207,11 @@ class Away:
 
     def _look_after(self, now: float) -> None:
         """Messages, deaths, deadlines."""
-        for identity, parts in self.mailbox.mail():
-            message = read(parts)
-            if message is not None:
-                self._hear(identity, message, now)
+        while self.mailbox.wait(0.0):
+            for identity, parts in self.mailbox.mail():
+                message = read(parts)
+                if message is not None:
+                    self._hear(identity, message, now)
         for gone in self.launcher.exits():
             self._mourn(self.places[gone.name], gone.incarnation, gone.reason, now)
         if self._run is not None:

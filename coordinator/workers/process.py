@@ -27,6 +27,7 @@ from modular.parcel import packed
 
 HUB = "coordinator"
 IDLE = 0.05  # longest nap [s]
+LOOK = 0.002  # how often a worker that is busy looks after others than its neighbours [s]
 
 
 class Process:
@@ -43,46 +44,62 @@ class Process:
         self._working = self._talking = self._waiting = 0.0  # [s]
         self._greeted = False
         self._greet_at = 0.0
+        self._nap = IDLE
 
     def serve(self) -> None:
-        """Until it is over."""
+        """Until it is over: neighbours at every turn, everybody else every other millisecond."""
+        look_at = 0.0
         while not self.over:
             now = time.monotonic()
-            if not self._greeted and now >= self._greet_at:
-                self._greet_at = now + 0.5
-                self._say_hello()
-            for _, frame in self.mailbox.mail():
-                if self.job is not None and len(frame) == 1:
-                    self.job.core.receive(frame[0], now)
-            for parts in self.mailbox.heard(HUB):
-                message = read(parts)
-                if message is not None:
-                    self._obey(message, now)
-            self._work(now)
+            if now >= look_at:
+                self._look_around(now)
+                look_at = now + LOOK
+            nap = self._nap if self.job is None else self._work(self.job, now)
+            while not self.over and self.mailbox.wait(nap):
+                nap = 0.0
+                self._hear(time.monotonic())
         self.mailbox.close()
 
-    def _work(self, now: float) -> None:
-        """Go on with the job; nap where there is nothing to be done."""
-        job = self.job
-        if job is None:
-            self.mailbox.wait(IDLE)
-            return
+    def _hear(self, now: float) -> None:
+        """What has come in."""
+        for _, frame in self.mailbox.mail():
+            if self.job is not None and len(frame) == 1:
+                self.job.core.receive(frame[0], now)
+        for parts in self.mailbox.heard(HUB):
+            message = read(parts)
+            if message is not None:
+                self._obey(message, now)
+
+    def _look_around(self, now: float) -> None:
+        """What is due."""
+        if not self._greeted and now >= self._greet_at:
+            self._greet_at = now + 0.5
+            self._say_hello()
+        if self.job is not None and now >= (wake_at := self.job.core.next_wake()):
+            self.job.core.wake(now)
+            wake_at = self.job.core.next_wake()
+        self._nap = IDLE if self.job is None else max(0.0, min(IDLE, wake_at - now))
+
+    def _work(self, job: Job, now: float) -> float:
+        """Go on with the job; how long there is nothing to be done but to wait [s]."""
         worked = job.worker.working
         waits_for = job.go_on(now)
         self._ticks += waits_for == NOBODY
         if job.worker.stopped is not None and not job.told:
             job.told = True
             self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped})
-        if now >= job.core.next_wake():
-            job.core.wake(now)
         self._perform(job)
         done = time.monotonic()
-        self._working += job.worker.working - worked
-        self._talking += done - now - (job.worker.working - worked)
-        if waits_for != NOBODY:
-            self.mailbox.wait(min(IDLE, job.core.next_wake() - now))
+        worked = job.worker.working - worked
+        self._working += worked
+        self._talking += done - now - worked
+        if waits_for == NOBODY:
+            return 0.0
         if waits_for == NEIGHBOUR:
+            self.mailbox.wait(self._nap)
             self._waiting += time.monotonic() - done
+            return 0.0
+        return self._nap
 
     def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
         self.mailbox.send(HUB, *written(word, data, parcel))
