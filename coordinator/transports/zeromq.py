@@ -51,6 +51,7 @@ class Mailbox:
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._ready: list[zmq.Socket[bytes]] = []
+        self._patience = -1  # [ms]
         self.lost = 0  # what could not be sent
 
     # --- lines to other mailboxes --------------------------------------------------------------------------------------
@@ -63,13 +64,15 @@ class Mailbox:
             line.setsockopt_string(zmq.IDENTITY, identity)
         line.connect(address)
         self._lines[name] = line
-        self._poller.register(line, zmq.POLLIN)
+        if identity:  # others never answer along a line
+            self._poller.register(line, zmq.POLLIN)
 
     def disconnect(self, name: str) -> None:
         """Let a line go."""
         line = self._lines.pop(name, None)
         if line is not None:
-            self._poller.unregister(line)
+            with suppress(KeyError):
+                self._poller.unregister(line)
             line.close(0)
 
     def send(self, name: str, *parts: Bytes) -> bool:
@@ -107,6 +110,16 @@ class Mailbox:
             sender, *parts = self._socket.recv_multipart(zmq.DONTWAIT)
             yield sender, parts
 
+    def next_mail(self, milliseconds: int) -> list[bytes] | None:
+        """The next message to this mailbox, whoever sent it; waits for it at most so long. The fastest way to hear."""
+        if milliseconds != self._patience:
+            self._patience = milliseconds
+            self._socket.setsockopt(zmq.RCVTIMEO, milliseconds)
+        try:
+            return self._socket.recv_multipart()[1:]
+        except zmq.Again:
+            return None
+
     def heard(self, name: str) -> Iterator[list[bytes]]:
         """What has come back along a line: one message, if `wait` has found any."""
         line = self._lines.get(name)
@@ -117,7 +130,8 @@ class Mailbox:
         """Let all go; what is on its way has half a second."""
         for name in list(self._lines):
             line = self._lines.pop(name)
-            self._poller.unregister(line)
+            with suppress(KeyError):
+                self._poller.unregister(line)
             line.close(self._timings.linger)
         with suppress(KeyError):
             self._poller.unregister(self._socket)

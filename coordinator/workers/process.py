@@ -18,7 +18,7 @@ from coordinator import protocol
 from coordinator.protocol import effects
 from coordinator.record.fingerprint import bits
 from coordinator.transports.zeromq import Mailbox
-from coordinator.workers.job import NEIGHBOUR, NOBODY, Job
+from coordinator.workers.job import COORDINATOR, NEIGHBOUR, NOBODY, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import taken_by
@@ -47,18 +47,30 @@ class Process:
         self._nap = IDLE
 
     def serve(self) -> None:
-        """Until it is over: neighbours at every turn, everybody else every other millisecond."""
+        """Until it is over: a neighbour that is waited for at once, all others every other millisecond."""
         look_at = 0.0
         while not self.over:
             now = time.monotonic()
             if now >= look_at:
                 self._look_around(now)
                 look_at = now + LOOK
-            nap = self._nap if self.job is None else self._work(self.job, now)
-            while not self.over and self.mailbox.wait(nap):
-                nap = 0.0
-                self._hear(time.monotonic())
+            waits_for = COORDINATOR if self.job is None else self._work(self.job, now)
+            if waits_for == COORDINATOR:
+                self._hear_all(self._nap)
+            elif waits_for == NEIGHBOUR:
+                started = time.monotonic()
+                frame = self.mailbox.next_mail(int(1000 * LOOK))
+                now = time.monotonic()
+                self._waiting += now - started
+                if frame is not None and self.job is not None and len(frame) == 1:
+                    self.job.core.receive(frame[0], now)
         self.mailbox.close()
+
+    def _hear_all(self, nap: float) -> None:
+        """What has come in, or does so within a nap."""
+        while not self.over and self.mailbox.wait(nap):
+            self._hear(time.monotonic())
+            nap = 0.0
 
     def _hear(self, now: float) -> None:
         """What has come in."""
@@ -71,7 +83,8 @@ class Process:
                 self._obey(message, now)
 
     def _look_around(self, now: float) -> None:
-        """What is due."""
+        """What has come in, and what is due."""
+        self._hear_all(0.0)
         if not self._greeted and now >= self._greet_at:
             self._greet_at = now + 0.5
             self._say_hello()
@@ -80,8 +93,8 @@ class Process:
             wake_at = self.job.core.next_wake()
         self._nap = IDLE if self.job is None else max(0.0, min(IDLE, wake_at - now))
 
-    def _work(self, job: Job, now: float) -> float:
-        """Go on with the job; how long there is nothing to be done but to wait [s]."""
+    def _work(self, job: Job, now: float) -> str:
+        """Go on with the job; who has to be heard next."""
         worked = job.worker.working
         waits_for = job.go_on(now)
         self._ticks += waits_for == NOBODY
@@ -89,17 +102,10 @@ class Process:
             job.told = True
             self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped})
         self._perform(job)
-        done = time.monotonic()
         worked = job.worker.working - worked
         self._working += worked
-        self._talking += done - now - worked
-        if waits_for == NOBODY:
-            return 0.0
-        if waits_for == NEIGHBOUR:
-            self.mailbox.wait(self._nap)
-            self._waiting += time.monotonic() - done
-            return 0.0
-        return self._nap
+        self._talking += time.monotonic() - now - worked
+        return waits_for
 
     def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
         self.mailbox.send(HUB, *written(word, data, parcel))
