@@ -49,7 +49,7 @@ class Breakage:
         self.dt = dt
         self.watched = Watched(dimension)
         self.asked = -1  # the tick at which it was last asked
-        self._gone: dict[str, tuple[Array, ...]] = {}  # what was remembered of joints that were cut
+        self.gone: dict[str, tuple[Array, ...]] = {}  # what was remembered of joints that were cut
 
     def check(self, name: str, edge: JointEdge) -> None:
         """Refuse a window too short for the step."""
@@ -61,7 +61,7 @@ class Breakage:
 
     def watch(self, name: str, edge: JointEdge, home: JointHome) -> None:
         """Watch a joint that was made, unloaded unless it is the one that was cut at this very instant."""
-        remembered = self._gone.pop(name, None)
+        remembered = self.gone.pop(name, None)
         if edge.breaks_at is None:
             return
         watched, row = self.watched, self.watched.add_row(name)
@@ -76,12 +76,12 @@ class Breakage:
         """A joint was cut."""
         watched, row = self.watched, self.watched.row.get(name)
         if row is not None:
-            self._gone[name] = tuple(column[row].copy() for column in (watched.before, watched.once, watched.twice))
+            self.gone[name] = tuple(column[row].copy() for column in (watched.before, watched.once, watched.twice))
             watched.remove_row(name)
 
     def forget(self, name: str) -> None:
         """A joint that broke starts unloaded if it is made again."""
-        self._gone.pop(name, None)
+        self.gone.pop(name, None)
 
     def score(self) -> list[Part]:
         """The loop that stops a run of many ticks where a joint breaks."""

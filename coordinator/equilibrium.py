@@ -11,139 +11,196 @@ silent here.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from functools import partial
+
 import numpy as np
 
-from coordinator.region import Region
+from coordinator.passage import Step
+from coordinator.region import CHOSEN, Region
 from coordinator.rules import Stable
-from coordinator.score import compiled, perform
-from modular.body import PredictsAndCorrects
-from modular.elements import STEP, TIME, Array, Indices
-from modular.internal_gains import InternalGains
+from coordinator.score import compiled
+from modular.elements import STEP, TIME, Array
 from modular.joints import Joints
-from modular.newmark import Newmark
 
 MOST = 100  # iterations; a load not quite found only leaves some ringing
 ENOUGH = 1e-5  # of the acceleration that the joints find at first
 
-New = list[tuple[Joints, Indices]]  # joints just made: their stack and rows
+
+New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
 
 
-def carry_loads(region: Region, dt: float, newmark: Newmark, internal: InternalGains) -> None:
-    """Find the preload of joints whose books are not yet open, on the bodies that an event touched.
+def just_made(region: Region) -> New:
+    """Joints whose books are not yet open; one cut at this very instant and made again keeps what it carried."""
+    homes, new = region.system.joint_home, []
+    for joints in region.joints:
+        fresh, names = joints.fresh, joints.names
+        rows = region.rows(joints) if region.local else np.flatnonzero(fresh[: joints.count]).tolist()
+        rows = [row for row in rows if fresh[row] == 1 and not homes.again(names[row])]
+        if rows and joints.form.holonomic:
+            new.append((joints, rows))
+    return new
+
+
+def carry_loads(region: Region, dt: float, new: New) -> None:
+    """Find the preload of new joints, on the bodies that an event touched.
 
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
-    against the predicted one, hang on the step and rest while it is infinite.
+    against the predicted one, hang on the step and must rest meanwhile.
     """
-    new = [
-        (joints, rows) for joints in region.joints if joints.form.holonomic and len(rows := _new_rows(region, joints))
-    ]
-    if not new:
-        return
-    system = region.system
-    parts = region.over((bodies, "show") for bodies in system.bodies)
-    parts += region.over((joints, "linearise") for joints in region.joints)
-    if len(new) == 1 and len(new[0][1]) == 1:  # alone: its own W is all there is
-        ((joints, (row,)),) = new
-        parts += region.over((bodies, "respond") for bodies in region.bodies)
-        perform(region.elements, [*parts, (joints, "see", [(row, row + 1)])])
-        own, form = joints.compliance[row : row + 1], joints.form
-        redundant = form.locks < form.rows
-        blocks = [np.asarray(np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own))]
+    joints, rows = new[0]
+    if len(new) == 1 and len(rows) == 1:
+        region.choose(rows[0])
+        region.play(("meet", id(joints)), partial(_meeting_one, joints))
+        trial: Trial = OfOne(region, dt, joints, rows[0])
     else:
-        perform(region.elements, [*parts, *region.over(Stable().score(region))])
-        blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
-    for joints, rows in new:
-        joints.stiffness[rows] = joints.damping[rows] = 0.0
-    for bodies in system.bodies_as(PredictsAndCorrects):
-        bodies.configure(newmark, internal, float("inf"))
-    load = _conjugate_gradients(Trial(region, dt, new), blocks)
-    _put(new, load)
-    for bodies in system.bodies_as(PredictsAndCorrects):
-        bodies.configure(newmark, internal, dt)
+        region.perform([*region.keep(), *_meeting(region), *Stable().score(region)])
+        region.ensemble.forget()  # what is kept there was written for another rule
+        trial = OfMany(region, dt, new)
+    trial.carry(_conjugate_gradients(trial))
 
 
-def _new_rows(region: Region, joints: Joints) -> Indices:
-    """Rows of joints just made; one cut at this very instant and made again keeps what it carried."""
-    rows = np.arange(joints.count)[region.rows(joints)]
-    fresh = rows[joints.fresh[rows] == 1]
-    homes = region.system.joint_home
-    return np.array([row for row in fresh.tolist() if not homes.again(joints.names[row])], np.int64)
+def _meeting(region: Region) -> list[Step]:
+    """How the joints stand, and how fast their sides move."""
+    steps: list[Step] = [(bodies, "show") for bodies in region.bodies]
+    return steps + [(joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")]
 
 
-class Trial:
+def _meeting_one(joints: Joints, region: Region) -> list[Step]:
+    """The same, and what the chosen joint sees."""
+    responding = [(bodies, "respond") for bodies in region.bodies]
+    return [*region.keep(), *_meeting(region), *responding, (joints, "see", CHOSEN)]
+
+
+class Trial(ABC):
     """phi'' of the new joints while they carry a load and nothing else, from their rates now and a tick ahead."""
 
-    def __init__(self, region: Region, dt: float, new: New) -> None:
-        self.region, self.dt, self.new = region, dt, new
-        elements, system = region.elements, region.system
-        rows = region.all_rows
-        elements.current_velocity[rows] = elements.velocity[rows]
-        self._shown = region.over((bodies, "show") for bodies in system.bodies)
-        self._joints = region.over(
-            (joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")
-        )
-        self._now = self._rates()
-        forces = [(stack, "exert") for stack in (*region.joints, *region.forces)]
-        self._forces = region.over(forces)
-        ahead = [(bodies, "predict") for bodies in system.bodies]
-        ahead += [(bodies, "foresee") for bodies in system.bodies if compiled((bodies, "foresee"))]
-        self._ahead = region.over(ahead)
-        self._rows = rows
+    def __init__(self, region: Region, dt: float) -> None:
+        self.region, self.dt = region, dt
+        self._now = self.rates().copy()
+        self.size = len(self._now)
+        clock = region.elements.clock
+        clock[STEP], clock[TIME] = dt, region.system.time(dt)
 
-    def acceleration(self, load: Array | None) -> Array:
+    def acceleration(self, load: Array) -> Array:
         """With a load, in the order of the rows."""
-        elements, system = self.region.elements, self.region.system
-        _put(self.new, load)
-        perform(elements, self._shown)
-        elements.current_velocity[self._rows] = elements.velocity[self._rows]
-        elements.clock[TIME] = system.time(self.dt)
-        perform(elements, [*self._joints, *self._forces])
-        self.region.reevaluate()
-        elements.clock[STEP] = self.dt
-        perform(elements, self._ahead)
-        elements.velocity[self._rows] = elements.current_velocity[self._rows]
-        return (self._rates() - self._now) / self.dt
+        self.carry(load)
+        self.region.play("trial", _trying)
+        return (self.rates() - self._now) / self.dt
 
-    def _rates(self) -> Array:
-        perform(self.region.elements, self._joints)
+    @abstractmethod
+    def rates(self) -> Array:
+        """phi' as last measured; what is measured next may be written into the same array."""
+
+    @abstractmethod
+    def carry(self, load: Array) -> None:
+        """Let the new joints carry a load."""
+
+    @abstractmethod
+    def ease(self, residual: Array) -> Array:
+        """The load that would about make up for a residual."""
+
+
+class OfOne(Trial):
+    """A joint alone: its own W is all there is."""
+
+    def __init__(self, region: Region, dt: float, joints: Joints, row: int) -> None:
+        self.joints, self.row = joints, row
+        joints.stiffness[row] = joints.damping[row] = 0.0
+        super().__init__(region, dt)
+
+    def rates(self) -> Array:
+        """phi' as last measured."""
+        rate: Array = self.joints.rate[self.row]
+        return rate
+
+    def carry(self, load: Array) -> None:
+        """Let it carry a load."""
+        self.joints.preload[self.row] = load
+
+    def ease(self, residual: Array) -> Array:
+        """W^-1 times it."""
+        own, form = self.joints.compliance[self.row : self.row + 1], self.joints.form
+        redundant = form.locks < form.rows
+        inverse = np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own)
+        return _times(np.asarray(inverse), residual)
+
+
+class OfMany(Trial):
+    """Joints made at one instant: the blocks E = dt^2 K of the stability rule."""
+
+    def __init__(self, region: Region, dt: float, new: list[tuple[Joints, list[int]]]) -> None:
+        self.new = new
+        self._blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
+        for joints, rows in new:
+            joints.stiffness[rows] = joints.damping[rows] = 0.0
+        super().__init__(region, dt)
+
+    def rates(self) -> Array:
+        """phi' as last measured."""
         return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])
 
+    def carry(self, load: Array) -> None:
+        """Let them carry a load."""
+        for (joints, rows), part in zip(self.new, self._parts(load), strict=True):
+            joints.preload[rows] = part.reshape(len(rows), -1)
 
-def _conjugate_gradients(trial: Trial, blocks: list[Array]) -> Array:
+    def ease(self, residual: Array) -> Array:
+        """E times it."""
+        parts = zip(self._blocks, self._parts(residual), strict=True)
+        return np.concatenate([_times(block, part) for block, part in parts])
+
+    def _parts(self, vector: Array) -> list[Array]:
+        sizes = [len(rows) * joints.form.rows for joints, rows in self.new]
+        return np.split(vector, np.cumsum(sizes)[:-1])
+
+
+def _trying(region: Region) -> list[Step]:
+    """Accelerations under the loads as they stand, and the rates to which they lead."""
+    elements, meeting = region.elements, _meeting(region)
+    ahead: list[Step] = [(bodies, "predict") for bodies in region.bodies]
+    ahead += [(bodies, "foresee") for bodies in region.bodies if compiled((bodies, "foresee"))]
+    return [
+        *meeting,
+        (elements, "stand"),
+        *((stack, "exert") for stack in (*region.joints, *region.forces)),
+        *((bodies, "reevaluate") for bodies in region.bodies),
+        *ahead,
+        (elements, "look_ahead"),
+        *((joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")),
+    ]
+
+
+def _conjugate_gradients(trial: Trial) -> Array:
     """sigma_0 from W sigma_0 = phi''(0)."""
-    free = trial.acceleration(None)
-    load, residual = np.zeros_like(free), free
-    direction, before = np.zeros_like(free), 0.0
-    start = float(np.abs(free).max())
+    nothing = np.zeros(trial.size)
+    free = trial.acceleration(nothing)
+    start = _largest(free)
+    if start == 0.0:
+        return nothing
+    load, residual, direction, before = nothing, free, nothing, 0.0
     for _ in range(MOST):
-        eased = _times(blocks, residual)
-        now = float(np.sum(residual * eased))
-        if float(np.abs(residual).max()) <= ENOUGH * start or now <= 0.0:
+        eased = trial.ease(residual)
+        now = float(np.add.reduce(residual * eased))
+        if now <= 0.0:
             break
         direction = eased + (now / before if before else 0.0) * direction
         answer = free - trial.acceleration(direction)  # W direction
-        given = float(np.sum(direction * answer))
+        given = float(np.add.reduce(direction * answer))
         if given <= 0.0:
             break  # what is left is rounding
         step = now / given
         load, residual, before = load + step * direction, residual - step * answer, now
+        if _largest(residual) <= ENOUGH * start:
+            break
     return load
 
 
-def _times(blocks: list[Array], rows: Array) -> Array:
-    """E times a vector over all rows."""
-    parts, start = [], 0
-    for block in blocks:
-        n, m = block.shape[:2]
-        parts.append(np.einsum("nij,nj->ni", block, rows[start : start + n * m].reshape(n, m)).ravel())
-        start += n * m
-    return np.concatenate(parts)
+def _largest(values: Array) -> float:
+    return float(np.maximum.reduce(np.abs(values)))
 
 
-def _put(new: New, load: Array | None) -> None:
-    """Let the new joints carry a load."""
-    start = 0
-    for joints, rows in new:
-        size = len(rows) * joints.form.rows
-        joints.preload[rows] = 0.0 if load is None else load[start : start + size].reshape(len(rows), -1)
-        start += size
+def _times(blocks: Array, vector: Array) -> Array:
+    """Blocks along a diagonal, times a vector."""
+    n, m = blocks.shape[:2]
+    return np.asarray(np.einsum("nij,nj->ni", blocks, vector.reshape(n, m)).ravel())

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import numpy as np
 
-from coordinator.region import Region
-from coordinator.score import perform
+from coordinator.passage import Step
+from coordinator.region import CHOSEN, Region
 from coordinator.system import System
 from modular.body import GivesCompliance
+from modular.elements import Array
 from modular.errors import ModelError
+from modular.joints import Joints
 from modular.ledger import IMPACT, WORK_FIRST
 from modular.port import GROUND
 
 SWEEPS = 2000  # of all joints, until initial velocities agree
+RANK = 1e-10  # below this share of the largest, an eigenvalue is nothing
 
 
 def stop_by_impulse(system: System, name: str) -> float:
     """Stop the relative motion that a joint locks by one impulse from the seen mass; the energy lost [J].
 
+    The joint has been measured as things stand; now its bodies move differently, and have not shown it yet.
     p = -W^+ phi': neighbours of the two bodies are not asked, their joints take up the jump afterwards.
     """
     home = system.joint_home[name]
     row = home.stack.row[name]
-    region = Region.of(system, home.owners)
-    region.perform((bodies, "respond") for bodies in system.bodies)
-    perform(system.elements, [(home.stack, "see", [(row, row + 1)])])
-    impulse = -np.linalg.pinv(home.stack.compliance[row], rcond=1e-10, hermitian=True) @ home.stack.rate[row]
+    impulse = -_pseudo_inverse(home.stack.compliance[row]) @ home.stack.rate[row]
     lost = 0.0
     for column, (owner, start, jacobian) in enumerate(
         zip(home.owners, home.starts, (home.stack.on_first[row], home.stack.on_second[row]), strict=True)
@@ -39,7 +41,6 @@ def stop_by_impulse(system: System, name: str) -> float:
         home.stack.ledger[row, WORK_FIRST + column] += work
         lost -= work
     home.stack.ledger[row, IMPACT] += lost
-    measure_joint(system, name)
     return lost
 
 
@@ -61,17 +62,35 @@ def stop_by_shift(system: System, name: str) -> float:
             home.stack.ledger[row, WORK_FIRST + column] += work
             lost -= work
     home.stack.ledger[row, IMPACT] += lost
-    measure_joint(system, name)
     return lost
 
 
 def measure_joint(system: System, name: str) -> None:
-    """Error and rate of one joint as its bodies stand now."""
+    """Error, rate and compliance of one joint as its bodies stand now."""
     home = system.joint_home[name]
-    row, region = home.stack.row[name], Region.of(system, home.owners)
-    one = [(row, row + 1)]
-    shown = region.over((bodies, "show") for bodies in system.bodies)
-    perform(system.elements, [*shown, (home.stack, "linearise", one), (home.stack, "measure_rates", one)])
+    region = Region.of(system, home.owners)
+    region.choose(home.stack.row[name])
+    region.play(("measure", id(home.stack)), partial(_measuring, home.stack))
+
+
+def _measuring(stack: Joints, region: Region) -> list[Step]:
+    steps: list[Step] = [(bodies, verb) for verb in ("show", "respond") for bodies in region.bodies]
+    return [*steps, *((stack, verb, CHOSEN) for verb in ("linearise", "measure_rates", "see"))]
+
+
+def _pseudo_inverse(matrix: Array) -> Array:
+    """Of a symmetric matrix, as `numpy.linalg.pinv` works it out."""
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] > RANK * values[-1]:  # they rise, and all count
+        vectors = vectors[:, ::-1]
+        return np.asarray(vectors @ ((1.0 / values[::-1])[:, None] * vectors.T))
+    sizes = np.abs(values)
+    order = np.argsort(sizes)[::-1]
+    sizes, vectors = sizes[order], vectors[:, order]
+    held = sizes > RANK * sizes[0]
+    shares = np.divide(1.0, sizes, where=held, out=np.zeros_like(sizes))
+    signs = np.sign(values)[order]
+    return np.asarray((vectors * signs) @ (shares[:, None] * vectors.T))
 
 
 def agree_velocities(system: System, *, project: bool) -> float:
@@ -88,7 +107,9 @@ def agree_velocities(system: System, *, project: bool) -> float:
         for name, home in system.joint_home.items():
             home.stack.measure(system.elements)
             if np.abs(home.stack.rate[home.stack.row[name]]).max() > 0.1 * limit:
+                measure_joint(system, name)
                 lost += stop_by_impulse(system, name)
+                measure_joint(system, name)
     if worst[1] > max(1e-6, limit):
         raise ModelError(
             f"joint '{worst[0]}': the initial velocities violate it by {worst[1]:.4g} m/s (or rad/s). Make them agree, or let "

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
-from coordinator.region import Region
+from coordinator.passage import Step
+from coordinator.region import WIDER, Region
 from coordinator.score import compiled
 from coordinator.system import System
-from modular.elements import GAIN_STEP, Array
+from modular.elements import GAIN_STEP
 from modular.seen_mass import growth
 
 
 class Margins(Mapping[str, float]):
     """Margins by name, as lists: a system may have many."""
 
-    def __init__(self, names: list[str], values: Array) -> None:
+    def __init__(self, names: list[str], values: Sequence[float]) -> None:
         self._names, self._values = names, values
         self._place: dict[str, int] | None = None
 
     def __getitem__(self, name: str) -> float:
         if self._place is None:
             self._place = {known: k for k, known in enumerate(self._names)}
-        return float(self._values[self._place[name]])
+        return self._values[self._place[name]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -43,34 +48,47 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     bodies alone, if there are any given: their neighbours answer for all that is asked of them.
     """
     region = Region.of(system, system.body_home if touched is None else touched)
-    wide = region.widened() if region.local else region
-    elements = system.elements
-    elements.clock[GAIN_STEP] = dt
-    kept = elements.bound[wide.all_rows].copy()  # what joints asked of the bodies when their stiffness was chosen
-    bodies, joints, forces = list(wide.bodies), list(wide.joints), list(wide.forces)
-    parts = [(stack, "respond") for stack in bodies]
-    parts += [(stack, verb) for stack in joints for verb in ("load", "ask")]
-    parts += [(stack, "ask") for stack in forces]
-    parts += [(stack, "tighten") for stack in bodies]
-    wide.perform(parts + [(stack, "grow") for stack in [*joints, *forces] if compiled((stack, "grow"))])
+    system.elements.clock[GAIN_STEP] = dt
+    region.play("margins", _asking)
     names: list[str] = []
-    values: list[Array] = []
-    for stack in [*region.joints, *region.forces]:
+    values = array("d")
+    for stack in (*region.joints, *region.forces):
         rows = region.rows(stack)
-        if compiled((stack, "grow")):
-            room = stack.margin[rows]
-        elif compiled((stack, "exert")) or not hasattr(stack, "demands"):
-            continue  # asks nothing
-        else:
-            spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
-            asked = zip(spring, damper, stack.bounds(elements), strict=True)
-            room = np.array([growth(*one) for one in asked], float)[rows]
-        known = stack.names if isinstance(rows, slice) else [stack.names[row] for row in rows.tolist()]
-        finite = np.isfinite(room)
-        names += known if finite.all() else [name for name, there in zip(known, finite, strict=True) if there]
-        values.append(room[finite])
-    elements.bound[wide.all_rows] = kept
-    return Margins(names, np.concatenate(values) if values else np.empty(0))
+        rooms = _rooms(stack, rows) if compiled((stack, "grow")) else region.remarks.pop(id(stack), [])
+        known = stack.names
+        for row, room in zip(rows, rooms, strict=False):
+            if isfinite(room):
+                names.append(known[row])
+                values.append(room)
+    return Margins(names, values)
+
+
+def _asking(region: Region) -> list[Step]:
+    """What stiffness asks of the bodies, and what room they leave."""
+    elements = region.elements
+    bodies, joints, forces = list(region.bodies), list(region.joints), region.forces_within(1)
+    steps: list[Step] = [(elements, "keep_bounds", WIDER)]  # of when the stiffness was chosen
+    steps += [(stack, "respond", WIDER) for stack in bodies]
+    steps += [(stack, verb, WIDER) for stack in joints for verb in ("load", "ask")]
+    steps += [(stack, "ask", WIDER) for stack in forces]
+    steps += [(stack, "tighten", WIDER) for stack in bodies]
+    steps += [(stack, "grow") if compiled((stack, "grow")) else partial(_grow, stack) for stack in (*joints, *forces)]
+    return [*steps, (elements, "put_bounds_back", WIDER)]
+
+
+def _rooms(stack: Any, rows: list[int]) -> list[float]:
+    """How far rows of a stack could grow."""
+    margin = stack.margin
+    return margin[: stack.count].tolist() if len(rows) == stack.count else [float(margin[row]) for row in rows]
+
+
+def _grow(stack: Any, region: Region) -> None:
+    """The same for a stack that only says what it demands; nothing of one that asks nothing."""
+    if compiled((stack, "exert")) or not hasattr(stack, "demands"):
+        return
+    spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
+    bounds = stack.bounds(region.elements)
+    region.remarks[id(stack)] = [float(growth(spring[row], damper[row], bounds[row])) for row in region.rows(stack)]
 
 
 def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:

@@ -28,6 +28,7 @@ from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
+from coordinator.undoing import fallible, way_back
 from coordinator.workers.company import Company, company_for
 from coordinator.workers.team import Member
 from modular.assembly import Assembly, JointEdge
@@ -284,20 +285,25 @@ class Simulation:
         self._about_to_change()
         check_law(name, law)
         self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
+        system, edge, go_back = self.system, self.assembly.joint_edges[name], way_back(self)
         try:
-            self.breakage.check(name, self.assembly.joint_edges[name])
-            home = self.system.add_joint(name, self.assembly.joint_edges[name], law, moving=self.dt)
-        except ModelError:
+            self.breakage.check(name, edge)
+            home = system.add_joint(name, edge, law, moving=self.dt)
+            details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
+            self.breakage.watch(name, edge, home)
+            measure_joint(system, name)
+            if not home.again and max(map(abs, home.stack.rate[home.stack.row[name]].tolist())) > AT_REST:
+                stop = stop_by_impulse if law == "momentum" else stop_by_shift
+                details |= {"impact": stop(system, name), "law": law}
+            self._after("join", name, home.owners, **details)
+        except Exception:  # it did not fit, or a law had no answer: then nothing has happened
             self.assembly.cut(name)
+            self.breakage.leave(name)
+            if name in system.joint_home:
+                system.remove_joint(name, edge)
+            if go_back is not None:
+                go_back()
             raise
-        measure_joint(self.system, name)
-        speed = float(np.abs(home.stack.rate[home.stack.row[name]]).max())
-        details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
-        self.breakage.watch(name, self.assembly.joint_edges[name], home)
-        if speed > AT_REST and not home.again:
-            stop = stop_by_impulse if law == "momentum" else stop_by_shift
-            details |= {"impact": stop(self.system, name), "law": law}
-        self._after("join", name, home.owners, **details)
 
     def cut(self, name: str, kind: str = "cut", **details: float) -> None:
         """Cut a joint; `kind` and `details` go into the log of events."""
@@ -305,22 +311,32 @@ class Simulation:
         edge = self.assembly.joint_edges.get(name)
         self.assembly.cut(name)
         assert edge is not None
-        home = self.system.joint_home[name]
+        system = self.system
+        home = system.joint_home[name]
         owners, self._forms[name] = home.owners, home.stack.form.facts
         self.breakage.leave(name)
-        released = self.system.remove_joint(name, edge)
+        released = system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)
 
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._about_to_change()
         self.assembly.apply(name, force, *ports, at=at)
+        edge, go_back = self.assembly.force_edges[name], way_back(self)
         try:
-            self.system.add_force(name, self.assembly.force_edges[name])
-        except ModelError:
+            self.system.add_force(name, edge)
+            if go_back is None and fallible(self.system):  # the first law: once more, with a way back
+                self.system.take_back_force(name)
+                go_back = way_back(self, always=True)
+                self.system.add_force(name, edge)
+            self._after("apply", name, self.system.force_home[name].owners)
+        except Exception:
             self.assembly.remove(name)
+            if name in self.system.force_home:
+                self.system.take_back_force(name)
+            if go_back is not None:
+                go_back()
             raise
-        self._after("apply", name, self.system.force_home[name].owners)
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
@@ -462,14 +478,17 @@ class Simulation:
 
         An event between two ticks is booked with its own time and with the tick that it leads to.
         """
-        between = self.system.part > 0.0
-        self.coupling.configure(self.system, self.dt)
-        self.coupling.settle(self.system, self.dt, touched)
+        system, coupling, dt = self.system, self.coupling, self.dt
+        between = system.part > 0.0
+        coupling.configure(system, dt)
+        coupling.settle(system, dt, touched)
         self._log_margins(touched)
-        tick, time = self.tick + int(between), self.system.time(self.dt)
+        entry = {"tick": system.tick + int(between), "time": system.time(dt), "kind": kind, "name": name}
+        for key, value in details.items():
+            entry[key] = plain(value)
         if not self._alone:
-            details["by"] = "hand"
-        self.events.append({"tick": tick, "time": time, "kind": kind, "name": name, **plain(details)})
+            entry["by"] = "hand"
+        self.events.append(entry)
         if not between:
             self.record()
 

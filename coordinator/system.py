@@ -124,19 +124,22 @@ class System:
         self.force_home: dict[str, ForceHome] = {}
         self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
-        self._just_cut: list[
+        self.just_cut: list[
             tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
         ] = []  # joints cut at this very instant
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
+        self.turnover = 0  # counts changes of who is there: stacks that came or went
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.workshop: dict[str, Any] = {}  # what it has built for the present topology
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
-        workshop = {name: made for name, made in self.workshop.items() if name not in ("configured", "regions")}
+        workshop = {
+            name: made for name, made in self.workshop.items() if name not in ("configured", "regions", "ensemble")
+        }
         return {**self.__dict__, "workshop": workshop}
 
     # --- the stacks ------------------------------------------------------------------------------------------------
@@ -158,7 +161,13 @@ class System:
 
     def bodies_as(self, capability: type[Capability]) -> list[Capability]:
         """All stacks of bodies, seen through a capability that the coupling has made sure of."""
-        return cast(list[Capability], list(self.bodies))
+        return cast("list[Capability]", list(self.bodies))
+
+    def _dismiss(self, stacks: dict[Hashable, Any]) -> None:
+        """Let stacks go in which nobody is left."""
+        for key in [key for key, stack in stacks.items() if not stack.names]:
+            del stacks[key]
+            self.turnover += 1
 
     # --- bodies ----------------------------------------------------------------------------------------------------
 
@@ -178,6 +187,7 @@ class System:
         if key not in self.body_stacks:
             self.body_stacks[key] = body.new_stack()
             self.body_stacks[key].gravity = self.gravity
+            self.turnover += 1
         return self.body_stacks[key]
 
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
@@ -190,18 +200,22 @@ class System:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
         del self.uses[name]
-        self._just_cut = [entry for entry in self._just_cut if name not in (entry[1].first.body, entry[1].second.body)]
-        self.body_stacks = {key: stack for key, stack in self.body_stacks.items() if stack.names}
+        self.just_cut = [entry for entry in self.just_cut if name not in (entry[1].first.body, entry[1].second.body)]
+        self._dismiss(self.body_stacks)
         self.version += 1
 
     def sides(self, ports: Sequence[PortName], at: Sequence[float] | None) -> list[Side]:
         """The ports as they stand; the ground port is taken where the other port is, or at `at`."""
-        found = {port: self.body_home[port.body].side(port.body, port) for port in ports if port.body != GROUND}
-        if not found:
+        homes = self.body_home
+        found = [None if port.body == GROUND else homes[port.body].side(port.body, port) for port in ports]
+        sides = [side for side in found if side is not None]
+        if not sides:
             raise ModelError("a joint between the ground and the ground connects nothing.")
-        other = next(iter(found.values()))
+        if len(sides) == len(ports):
+            return sides
+        other = sides[0]
         place = other.position if at is None else np.array(at, float)
-        return [found[port] if port in found else GroundSide(place, other.frame) for port in ports]
+        return [GroundSide(place, other.frame) if side is None else side for side in found]
 
     # --- joints ----------------------------------------------------------------------------------------------------
 
@@ -238,9 +252,11 @@ class System:
     def joint_stack(self, form: JointForm, name: str) -> Joints:
         """The stack of the joints of a form, made if there is none."""
         key = form if self.grouped else (form, name)
-        if key not in self.joint_stacks:
-            self.joint_stacks[key] = Joints(form, len(self.gravity))
-        return self.joint_stacks[key]
+        stack = self.joint_stacks.get(key)
+        if stack is None:
+            stack = self.joint_stacks[key] = Joints(form, len(self.gravity))
+            self.turnover += 1
+        return stack
 
     def attachment_of(self, name: str, edge: JointEdge) -> Attachment:
         """How a joint was made; one of plain points has kept no more than where it stands on the ground."""
@@ -267,11 +283,13 @@ class System:
         That is a few times a dt^2 where one joint takes the place of another (docs/decisions/0007); never more than a
         thousandth of the size of things.
         """
-        bodies = [side for side in sides if side.owner != GROUND]
-        size = float(max(1.0, *(max(map(abs, side.position.tolist())) for side in bodies)))
+        size, fastest = 1.0, hypot(*self.gravity.tolist())
+        for side in sides:
+            if side.owner != GROUND:
+                size = max(size, *map(abs, side.position.tolist()))
+                fastest = max(fastest, hypot(*side.acceleration.tolist()))
         if moving is None:
             return TOLERANCE * size
-        fastest: float = max(hypot(*x.tolist()) for x in (self.gravity, *(side.acceleration for side in bodies)))
         return TOLERANCE * size + min(20.0 * fastest * moving**2, 1e-3 * size)
 
     def _attach(self, name: str, edge: JointEdge, first: Side, second: Side, moving: float | None) -> Attachment:
@@ -292,8 +310,10 @@ class System:
 
     def remade(self, edge: JointEdge) -> tuple[Attachment, Array] | None:
         """The marks and the preload of an equal joint in the same place that was cut at this very instant, if there was one."""
-        self._just_cut = [entry for entry in self._just_cut if entry[0] == self.tick + self.part]
-        for _, cut, attachment, preload in self._just_cut:
+        if not self.just_cut:
+            return None
+        self.just_cut = [entry for entry in self.just_cut if entry[0] == self.tick + self.part]
+        for _, cut, attachment, preload in self.just_cut:
             if cut == edge:
                 return attachment if isinstance(attachment, Attachment) else attachment(), preload
         return None
@@ -301,17 +321,19 @@ class System:
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.leave(name)
-        released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
-        form = home.stack.form
-        preload = home.stack.preload[home.stack.row[name]].copy()
+        stack, form = home.stack, home.stack.form
+        row = stack.row[name]
+        released = self._close_book(name, stack.ledger[row])
+        preload = stack.preload[row].copy()
         made: Attachment | Callable[[], Attachment] | None = home.attachment
         if made is None:  # of its ports, and so again; what it held on the ground is kept
             made = functools.partial(self._of_ports, form, edge, self.elements.position[list(home.starts)])
-        self._just_cut.append((self.tick + self.part, edge, made, preload))
+        self.just_cut.append((self.tick + self.part, edge, made, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(name, owner, start, count)
-        home.stack.remove_row(name)
-        self.joint_stacks = {key: stack for key, stack in self.joint_stacks.items() if stack.names}
+        stack.remove_row(name)
+        if not stack.names:
+            self._dismiss(self.joint_stacks)
         self.version += 1
         return released
 
@@ -324,6 +346,7 @@ class System:
         key = edge.force.kind() if self.grouped else (edge.force.kind(), name)
         if key not in self.force_stacks:
             self.force_stacks[key] = edge.force.new_stack(len(self.gravity))
+            self.turnover += 1
         stack = self.force_stacks[key]
         starts = [self._hold(side.owner, side_marks) for side, side_marks in zip(sides, marks, strict=True)]
         stack.add(name, edge.force, starts)
@@ -340,11 +363,20 @@ class System:
         for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
             self._let_go(name, owner, start, count)
         home.stack.remove(name)
-        self.force_stacks = {key: stack for key, stack in self.force_stacks.items() if stack.names}
+        self._dismiss(self.force_stacks)
         if not self.force_stacks:
             self.elements.taken[:] = 0.0
         self.version += 1
         return released
+
+    def take_back_force(self, name: str) -> None:
+        """Remove a force that has not acted yet, with the book that it found."""
+        home = self.force_home[name]
+        book = home.stack.ledger[home.stack.row[name]].copy()
+        self.remove_force(name)
+        del self.closed[name]
+        if book.any():
+            self.closed[name] = book
 
     # --- together --------------------------------------------------------------------------------------------------
 
@@ -443,7 +475,7 @@ class System:
 
     def home(self, use: str) -> JointHome | ForceHome:
         """Where a joint or force lives."""
-        return self.joint_home.get(use) or self.force_home[use]
+        return self.joint_home[use] if use in self.joint_home else self.force_home[use]
 
     def _use(self, name: str, owners: Sequence[str]) -> None:
         for owner in owners:

@@ -24,9 +24,16 @@ Indices = npt.NDArray[np.int64]
 MODES = 12  # columns of a response: independent motions of a body whose coordinates are free of each other
 RIGID = 6  # of them for a rigid body in space
 ASKING = frozenset(
-    {"respond", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten", "forget_loads", "take_bounds"}
-)
-ASKED = ("response", "load")  # columns that are there only while stiffness is being chosen
+    {
+        "respond", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten", "forget_loads", "take_bounds",
+        "keep", "keep_bounds",
+    }
+)  # fmt: skip
+ASKED = ("response", "load", "kept_force", "kept_bound")  # columns that are there only while stiffness is being chosen
+EITHER_SIDE = frozenset(
+    {"stand", "look_ahead", "keep_bounds", "put_bounds_back"}
+)  # parts of an event for all its elements
+OTHER_SIDE = frozenset({"keep", "put_back"})  # for those on bodies that it does not touch
 STEP, TIME, GAIN_STEP = range(3)  # places in `clock`
 
 
@@ -47,6 +54,8 @@ class Elements(Table):
     response: Array  # B, with B B^T the compliance
     load: Array  # what stiffness asks of the body behind it
     bound: Array  # largest eigenvalue of that body's loads
+    kept_force: Array  # force and bound as they were before an event
+    kept_bound: Array
     taken: Array  # of them, what springs and dampers of forces ask alone
     alarm: Array  # leak of a ledger from which on the coordinator wants to know [J]
     clock: Array  # the step that is being taken [s], the time at its end [s], the step that gains belong to [s]
@@ -60,9 +69,15 @@ class Elements(Table):
         self.column("load", RIGID, RIGID)
         self.column("bound")
         self.column("taken")
+        self.column("kept_force", dimension)
+        self.column("kept_bound")
         self.fixed("clock", 3)
         self.fixed("alarm", 1)
-        self.loops = {"forget_loads": forget_loads_loop, "take_bounds": take_bounds_loop}
+        self.loops = {
+            "forget_loads": forget_loads_loop, "take_bounds": take_bounds_loop, "keep": keep_loop, "put_back": put_back_loop,
+            "keep_bounds": keep_bounds_loop, "put_bounds_back": put_bounds_back_loop, "stand": stand_loop,
+            "look_ahead": look_ahead_loop, "remember": remember_loop,
+        }  # fmt: skip
         self.fold(*ASKED)
         self._used = 1
         self._free: dict[int, list[int]] = {}
@@ -105,10 +120,7 @@ class Elements(Table):
 
     def release(self, first: int, count: int) -> None:
         """Give rows back."""
-        for name in self._columns:
-            array = getattr(self, name)
-            if len(array) == self._capacity:
-                array[first : first + count] = 0.0
+        self.clear(first, first + count)
         self._free.setdefault(count, []).append(first)
 
 
@@ -130,4 +142,69 @@ def take_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
         for i in range(RIGID):
             for j in range(RIGID):
                 table.load[n, i, j] = 0.0
+    return FINE
+
+
+# --- around an event -------------------------------------------------------------------------------------------------
+
+
+@loop
+def keep_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """Forces that an event leaves alone."""
+    for n in range(start, stop):
+        for c in range(table.force.shape[0]):
+            table.kept_force[n, c] = table.force[n, c]
+    return FINE
+
+
+@loop
+def put_back_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """They are what they were."""
+    for n in range(start, stop):
+        for c in range(table.force.shape[0]):
+            table.force[n, c] = table.kept_force[n, c]
+    return FINE
+
+
+@loop
+def keep_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """What joints asked of the bodies when their stiffness was chosen."""
+    for n in range(start, stop):
+        table.kept_bound[n] = table.bound[n]
+    return FINE
+
+
+@loop
+def put_bounds_back_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """It is what it was."""
+    for n in range(start, stop):
+        table.bound[n] = table.kept_bound[n]
+    return FINE
+
+
+@loop
+def stand_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """At the present state forces read the present velocities."""
+    for n in range(start, stop):
+        for c in range(table.velocity.shape[0]):
+            table.current_velocity[n, c] = table.velocity[n, c]
+    return FINE
+
+
+@loop
+def look_ahead_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """Joints read the velocities v + dt a, as forces do."""
+    for n in range(start, stop):
+        for c in range(table.velocity.shape[0]):
+            table.velocity[n, c] = table.current_velocity[n, c]
+    return FINE
+
+
+@loop
+def remember_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """The work of the next tick starts from the forces and velocities of now."""
+    for n in range(start, stop):
+        for c in range(table.velocity.shape[0]):
+            table.force_before[n, c] = table.force[n, c]
+            table.velocity_before[n, c] = table.velocity[n, c]
     return FINE

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import dist
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,6 +49,9 @@ class JointForm:
     )
     turns: bool = True  # whether its seen masses change as the bodies turn
     holonomic: bool = True  # False: its rows lock velocities only, errors stay zero (Séguy 2003, IV.2.b)
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # forms are looked up at every event
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -87,7 +91,7 @@ class Joint(Component):
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """How far the two points are from where the joint wants them [m]."""
-        return float(np.linalg.norm(b - a))
+        return dist(a.tolist(), b.tolist())
 
     @classmethod
     @abstractmethod

@@ -71,18 +71,23 @@ class Booked(Stack):
         self.ledger[: self.count, STORED][still] = held[still]
         self.power[: self.count][still] = power[still]
 
-    def open_books(self, rows: Any = slice(None)) -> None:
+    def open_books(self) -> None:
         """After an event: what a new member holds from its start came with it, and powers count from now."""
-        rows = np.arange(self.count)[rows] if isinstance(rows, slice) else rows
-        new = rows[self.fresh[rows] == 1]
-        self.ledger[new, RELEASED] -= self.ledger[new, STORED]
-        self.fresh[new] = 0
-        self.power_before[rows] = self.power[rows]
-        self.ledger[rows, LEAKED] = 0.0
-        total = self.ledger[rows, 0].copy()
+        open_rows(0, self.count, self.ledger, self.power, self.power_before, self.fresh)
+
+
+@kernel
+def open_rows(start: int, stop: int, ledger: Array, power: Array, power_before: Array, fresh: Indices) -> None:
+    """What new members hold from their start came with them, and powers count from now."""
+    for n in range(start, stop):
+        if fresh[n] == 1:
+            ledger[n, RELEASED] -= ledger[n, STORED]
+            fresh[n] = 0
+        power_before[n] = power[n]
+        total = ledger[n, 0]
         for line in range(1, LEAKED):
-            total += self.ledger[rows, line]
-        self.ledger[rows, LEAKED] = -total
+            total += ledger[n, line]
+        ledger[n, LEAKED] = -total
 
 
 @kernel
@@ -154,6 +159,13 @@ def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
         book[SUPPLIED] -= work
         close(book)
         store(book, stack.ledger, n, stop)
+    return FINE
+
+
+@loop
+def open_loop(start: int, stop: int, stack: View, elements: View) -> int:
+    """Open books."""
+    open_rows(start, stop, stack.ledger, stack.power, stack.power_before, stack.fresh)
     return FINE
 
 

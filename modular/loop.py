@@ -17,12 +17,12 @@ from numba.extending import intrinsic
 from modular.first_use import expect
 from modular.kernel import kernel
 from modular.lanes import WHOLE, types
+from modular.memory import BYTE
 
 if TYPE_CHECKING:
     from modular.table import Table
 
 FINE = -1  # what a loop returns where nothing went wrong
-BYTE = ir.IntType(8)
 
 
 class Loop:

@@ -46,8 +46,7 @@ class Stack(Table):
         first, last = self.count, self.count + len(names)
         if last > self._capacity:
             self.grow(max(last, 2 * self._capacity) if first else last)
-        for column in self._columns:
-            getattr(self, column)[first:last] = 0
+        self.clear(first, last)
         self.names += names
         self.row.update(zip(names, _numbers(first, last), strict=True))
         return slice(first, last)
@@ -56,10 +55,7 @@ class Stack(Table):
         """Let the last row take the place of a leaving one."""
         gap, last = self.row.pop(name), self.count - 1
         if gap != last:
-            for column in self._columns:
-                array = getattr(self, column)
-                if len(array) == self._capacity:  # not folded
-                    array[gap] = array[last]
+            self.move(last, gap)
             self.names[gap] = self.names[last]
             self.row[self.names[gap]] = gap
         self.names.pop()

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from modular.kernel import kernel
 from modular.loop import Loop
+from modular.memory import clear_bytes, copy_bytes
 from modular.views import Field, ViewType, view_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ class Table:
         self._shared: set[str] = set()
         self._sheet = np.zeros(2 * FIELDS, np.int64)
         self.sheet = self._sheet.ctypes.data  # its address
+        self._bytes = np.zeros(
+            FIELDS, np.int64
+        )  # in a row of each column; 0 where components have no rows of their own
         self._view: ViewType | None = None
         self.loops: dict[str, Loop] = {}  # by the name of the method that each one stands for
 
@@ -100,7 +105,7 @@ class Table:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A copy of a table has memory of its own, and a sheet that says where."""
         self.__dict__.update(state)
-        self._sheet, self._view = self._sheet.copy(), None
+        self._sheet, self._bytes, self._view = self._sheet.copy(), self._bytes.copy(), None
         self.sheet = self._sheet.ctypes.data
         for name in (*self._columns, *self._common):
             self._place(name, spared(getattr(self, name)))
@@ -119,6 +124,15 @@ class Table:
         setattr(self, name, array)
         self._sheet[2 * place] = array.ctypes.data
         self._sheet[2 * place + 1] = array.strides[0] // array.itemsize
+        self._bytes[place] = array[:1].nbytes if name in self._columns else 0
+
+    def clear(self, first: int, last: int) -> None:
+        """Make rows zero, all columns of them."""
+        clear_rows(self._sheet, self._bytes, first, last)
+
+    def move(self, source: int, target: int) -> None:
+        """Let one row become what another is."""
+        move_row(self._sheet, self._bytes, source, target)
 
     def grow(self, capacity: int) -> None:
         """Make room for more rows."""
@@ -160,6 +174,7 @@ class Table:
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.loops, made._sheet, made._capacity = dict(self.loops), self._sheet.copy(), len(rows)
+        made._bytes = self._bytes.copy()
         made.sheet = made._sheet.ctypes.data
         for name in self._columns:
             array = getattr(self, name)
@@ -180,6 +195,16 @@ class Table:
         for name in self.changing():
             if name in there:
                 getattr(self, name)[rows] = getattr(part, name)[theirs]
+
+    def copy_rows(self) -> dict[str, Any]:
+        """Copies of all rows in use, column by column."""
+        columns = {name: getattr(self, name) for name in self._columns}
+        return {name: array[: self.count].copy() for name, array in columns.items() if len(array) >= self._capacity}
+
+    def return_rows(self, kept: dict[str, Any]) -> None:
+        """Let them be as they were; there may be more rows by now, and longer lists in them."""
+        for name, rows in kept.items():
+            getattr(self, name)[tuple(map(slice, rows.shape))] = rows
 
     def renumber(self, numbers: Any) -> None:
         """Elements have other rows now: `numbers` says which."""
@@ -231,13 +256,29 @@ class Table:
 
     def look_at(self, table: Table, row: int) -> None:
         """Be a view of one row of another table of the same class: the same arrays, with a sheet of its own."""
-        self._sheet = table._sheet.copy()
+        self._sheet, self._bytes = table._sheet.copy(), table._bytes.copy()
         self.sheet = self._sheet.ctypes.data
         self._capacity = 1
         for name in self._columns:
             self._place(name, getattr(table, name)[row : row + 1])
         for name in (*self._common, *self._alike):
             self._place(name, getattr(table, name))
+
+
+@kernel
+def clear_rows(sheet: Any, widths: Any, first: int, last: int) -> None:
+    """Make rows of all columns zero."""
+    for k in range(widths.shape[0]):
+        if widths[k] > 0:
+            clear_bytes(sheet[2 * k] + first * widths[k], (last - first) * widths[k])
+
+
+@kernel
+def move_row(sheet: Any, widths: Any, source: int, target: int) -> None:
+    """Copy a row of all columns."""
+    for k in range(widths.shape[0]):
+        if widths[k] > 0:
+            copy_bytes(sheet[2 * k] + target * widths[k], sheet[2 * k] + source * widths[k], widths[k])
 
 
 def airy(shape: tuple[int, ...], dtype: Any) -> Any:

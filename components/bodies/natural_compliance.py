@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.natural_kernels import combine, most
-from components.bodies.natural_many import spans_of
-from components.bodies.short_sums import dot, product
+from components.bodies.natural_kernels import combine, differences, most, pair
 from modular.blocks import like, shaped
 from modular.elements import MODES, RIGID, Array
 from modular.kernel import kernel
@@ -153,20 +151,68 @@ def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> Any:
     return largest
 
 
-def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array) -> Array:
-    """Jump of velocity of one body under impulses on its coordinates: M_c^-1 p."""
-    jump = product(inverse_mass, push)
-    if len(q) < 2:
-        return jump
-    w, dw = spans_of(q), spans_of(jump)
-    first, second = np.triu_indices(len(w))
-    rate = dot(w[first], dw[second]) + np.where(first == second, 0.0, dot(w[second], dw[first]))
-    upper, lower = np.triu_indices(len(rate))
-    inverse = np.empty((len(rate), len(rate)))
-    inverse[upper, lower] = inverse[lower, upper] = inverse_local
-    mu = product(inverse, rate[:, None])[:, 0]
-    pair = np.zeros((len(w), len(w)))
-    pair[first, second] = pair[second, first] = mu
-    on_w = product(pair, w)  # H^T mu on the vectors
-    pull = np.concatenate([-on_w[:1], on_w])
-    return jump - product(inverse_mass, pull)
+@kernel
+def push_one(q: Array, v: Array, push: Array, inverse_mass: Array, inverse_local: Array, work: Array) -> None:
+    """Let impulses on the coordinates of one body change its velocity; their work, coordinate by coordinate."""
+    jump = np.zeros(q.shape)
+    jump_of(q, push, inverse_mass, inverse_local, jump)
+    for i in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            work[i, c] = push[i, c] * (v[i, c] + 0.5 * jump[i, c])
+            v[i, c] += jump[i, c]
+
+
+@kernel
+def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array, jump: Array) -> None:
+    """Jump of velocity of one body under impulses on its coordinates, M_c^-1 p; it starts from zeros."""
+    elements, dimension = q.shape
+    add_product(inverse_mass, push, jump)
+    vectors = elements - 1
+    if vectors < 1:
+        return
+    rows = vectors * (vectors + 1) // 2
+    w, dw, mu, on_w = (
+        np.empty((vectors, dimension)),
+        np.empty((vectors, dimension)),
+        np.empty(rows),
+        np.zeros(dimension),
+    )
+    rate, pull, back = np.empty(rows), np.empty(q.shape), np.zeros(q.shape)
+    differences(q, w)
+    differences(jump, dw)
+    for i in range(vectors):
+        for j in range(i, vectors):
+            one, other = 0.0, 0.0
+            for c in range(dimension):
+                one += w[i, c] * dw[j, c]
+                other += w[j, c] * dw[i, c]
+            rate[pair(i, j, vectors)] = one + (other if i != j else 0.0)
+    for r in range(rows):
+        value = 0.0
+        for s in range(rows):
+            value += inverse_local[pair(min(r, s), max(r, s), rows)] * rate[s]
+        mu[r] = value
+    for i in range(vectors):  # H^T mu on the vectors; on the elements it is -, +, +, + of it
+        on_w[:] = 0.0
+        for j in range(vectors):
+            for c in range(dimension):
+                on_w[c] += mu[pair(min(i, j), max(i, j), vectors)] * w[j, c]
+        for c in range(dimension):
+            if i == 0:
+                pull[0, c] = -on_w[c]
+            pull[i + 1, c] = on_w[c]
+    add_product(inverse_mass, pull, back)
+    for i in range(elements):
+        for c in range(dimension):
+            jump[i, c] -= back[i, c]
+
+
+@kernel
+def add_product(matrix: Array, vectors: Array, total: Array) -> None:
+    """total += matrix times vectors."""
+    for i in range(total.shape[0]):
+        for c in range(total.shape[1]):
+            value = total[i, c]
+            for k in range(vectors.shape[0]):
+                value += matrix[i, k] * vectors[k, c]
+            total[i, c] = value

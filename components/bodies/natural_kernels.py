@@ -203,6 +203,14 @@ def combine(weights: Array, state: Array, shown: Array) -> None:
 
 
 @kernel
+def motion_of(weights: Array, q: Array, v: Array, a: Array, motion: Array) -> None:
+    """Position, velocity and acceleration of one point of one body."""
+    combine(weights, q, motion[0:1])
+    combine(weights, v, motion[1:2])
+    combine(weights, a, motion[2:3])
+
+
+@kernel
 def show_one(bodies: View, n: int, stop: int, state: Array, column: Array) -> None:
     """Show one kind of state of four bodies."""
     weights, shown = like(bodies.fall), like(bodies.point)

@@ -168,13 +168,13 @@ class NaturalBodies(MadeStack):
     def attach(self, name: str, element: int, mark: Mark) -> None:
         """From now on show the marked point or direction in row `element` and take the force on it."""
         row = self.row[name]
-        used = self.numbers[row]
+        used = int(self.numbers[row])
         if used == self.attached.shape[1]:
             for column in ("attached", "weights"):
                 self.widen(column, 2 * used)
         self.attached[row, used] = element
         self.weights[row, used] = mark.weights
-        self.numbers[row] += 1
+        self.numbers[row] = used + 1
 
     def attach_many(self, rows: Indices, elements: Indices, weights: Array) -> None:
         """The same for many elements of many bodies, in their order."""
@@ -199,12 +199,13 @@ class NaturalBodies(MadeStack):
     def detach(self, name: str, element: int) -> None:
         """Stop doing so; the others keep their order."""
         row = self.row[name]
-        used = self.numbers[row]
-        gap = int(np.flatnonzero(self.attached[row, :used] == element)[0])
-        for array in (self.attached, self.weights):
-            array[row, gap : used - 1] = array[row, gap + 1 : used].copy()
-            array[row, used - 1] = 0
-        self.numbers[row] -= 1
+        attached, weights = self.attached[row], self.weights[row]
+        last = int(self.numbers[row]) - 1
+        gap = attached.tolist().index(element)
+        for k in range(gap, last):
+            attached[k], weights[k] = attached[k + 1], weights[k + 1]
+        attached[last], weights[last] = 0, 0.0
+        self.numbers[row] = last
 
     # --- what it shows -------------------------------------------------------------------------------------------
 
@@ -225,9 +226,11 @@ class NaturalBodies(MadeStack):
 
     def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         """Take the settings of the scheme."""
+        self.gains[:] = newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations
+        if newmark is self.newmark and internal is self.internal:
+            return
         changed = internal != self.internal
         self.newmark, self.internal = newmark, internal
-        self.gains[:] = newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations
         if changed:
             self._factorise(np.unique(self.make[: self.count]))
 
@@ -273,16 +276,15 @@ class NaturalBodies(MadeStack):
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
-        row = self.row[name]
-        make, total = self.make[row], np.zeros(self.shape)
-        for k in range(self.numbers[row]):
-            impulse = impulses.get(int(self.attached[row, k]))
+        row, total = self.row[name], np.zeros(self.shape)
+        make = self.make[row]
+        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
+            impulse = impulses.get(element)
             if impulse is not None:
-                total += np.outer(self.weights[row, k], impulse)
-        jump = compliance.jump_of(self.q[row], total, self.inverse_mass[make], self.inverse_local[make])
-        work = float(np.sum(total * (self.v[row] + 0.5 * jump)))
-        self.v[row] += jump
-        return work
+                total += self.weights[row, k][:, None] * impulse
+        work = np.empty(self.shape)
+        compliance.push_one(self.q[row], self.v[row], total, self.inverse_mass[make], self.inverse_local[make], work)
+        return float(np.add.reduce(work, axis=None))
 
     def shift(self, name: str, velocity: Array) -> float:
         """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
@@ -329,14 +331,13 @@ class NaturalSide(Side):
     """A port of a body in natural coordinates, as the body stands now."""
 
     def __init__(self, stack: NaturalBodies, name: str, port: PortName) -> None:
-        from components.bodies.natural import find_mark
-
         row = stack.row[name]
-        self._body, self._port, self._find = stack.bodies[name], port.port, find_mark
+        self._body, self._port = stack.bodies[name], port.port
         self._q = stack.q[row].copy()
-        self._weights = stack.port(port).copy()
+        self._weights = stack.ports[stack.make[row], self._body.port_names.index(port.port)].copy()
         self.owner, self.name = name, str(port)
-        motion = combined(self._weights, np.stack([self._q, stack.v[row], stack.a[row]]))
+        motion = np.empty((3, stack.shape[1]))
+        kernels.motion_of(self._weights, self._q, stack.v[row], stack.a[row], motion)
         self.position, self.velocity, self.acceleration = motion
 
     @property
@@ -350,13 +351,13 @@ class NaturalSide(Side):
 
     def point(self, x: Array) -> Mark | None:
         """The material point that stands at `x`; None where the body cannot follow that point."""
-        if np.array_equal(x, self.position):
+        if x is self.position or np.array_equal(x, self.position):
             return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
-        return self._find(self._q, x, point=True)
+        return _found(self._q, x, point=True)
 
     def direction(self, u: Array) -> Mark | None:
         """The body-fixed direction along the unit vector `u`; None where the body has no such direction."""
-        return self._find(self._q, u, point=False)
+        return _found(self._q, u, point=False)
 
     @property
     def directions(self) -> Array:
@@ -367,6 +368,12 @@ class NaturalSide(Side):
         if len(w) == 1:
             return np.asarray(w / np.linalg.norm(w))
         return np.asarray(np.linalg.svd(w)[2][: np.linalg.matrix_rank(w)])
+
+
+def _found(q: Array, x: Array, *, point: bool) -> Mark | None:
+    from components.bodies.natural import find_mark
+
+    return find_mark(q, x, point=point)
 
 
 def turned(frame: Array, start: Array, now: Array) -> Array:

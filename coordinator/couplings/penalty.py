@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.equilibrium import carry_loads
+from coordinator.equilibrium import carry_loads, just_made
 from coordinator.margins import stability_margins
-from coordinator.region import Kept, Region
+from coordinator.passage import Step
+from coordinator.region import Region
 from coordinator.rules import Stable, StiffnessRule
 from coordinator.score import Part, Rounds, Stacks, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
+from modular.elements import GAIN_STEP
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
@@ -39,14 +41,14 @@ class Penalty(Coupling):
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must predict, correct and report their compliance."""
-        stacks = list(system.bodies)
-        if system.workshop.get("configured") == [self, dt, *map(id, stacks)]:
+        if system.workshop.get("configured") == (system.turnover, dt, self):
             return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
         require(system, GivesCompliance, "Penalty", "report their compliance")
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, dt)
-        system.workshop["configured"] = [self, dt, *map(id, stacks)]
+        system.workshop["configured"] = (system.turnover, dt, self)
+        system.workshop.pop("ensemble", None)
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
@@ -119,27 +121,32 @@ class Penalty(Coupling):
 
     def _settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Leaves the bodies with gains at rest."""
-        elements, region = system.elements, Region.of(system, touched)
-        elements.clock[:] = 0.0, system.time(dt), dt
-        kept = Kept(region)
-        if self.preload:
-            carry_loads(region, dt, self.newmark, self.internal)
-        region.perform((bodies, "show") for bodies in system.bodies)
-        if system.force_home:
-            elements.current_velocity[region.all_rows] = elements.velocity[region.all_rows]
-        refresh = self._refreshing(region)
-        linearise = [(joints, "linearise") for joints in region.joints]
-        exert = [(stack, "exert") for stack in (*region.joints, *region.forces)]
-        if refresh is None:
-            region.perform(linearise)
-            self.rule.refresh(system, dt)
-            region.perform(exert)
-        else:
-            region.perform([*linearise, *refresh, *exert])
-        kept.put_back()
+        region = Region.of(system, touched)
+        system.elements.clock[:] = 0.0, system.time(dt), dt
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
-        region.reevaluate()
+        new = just_made(region) if self.preload else []
+        if new:
+            carry_loads(region, dt, new)
+            region.play("settle", self._settling)
+        else:
+            region.play("keep and settle", lambda region: [*region.keep(), *self._settling(region)])
+
+    def _settling(self, region: Region) -> list[Step]:
+        """Stiffness, forces and accelerations of what an event touches."""
+        elements = region.elements
+        steps: list[Step] = [(bodies, "show") for bodies in region.bodies]
+        if region.system.force_home:
+            steps.append((elements, "stand"))
+        steps += [(joints, "linearise") for joints in region.joints]
+        refresh = self._refreshing(region)
+        steps += [self._refresh] if refresh is None else refresh
+        steps += [(stack, "exert") for stack in (*region.joints, *region.forces)]
+        return [*steps, *region.put_back(), *((bodies, "reevaluate") for bodies in region.bodies)]
+
+    def _refresh(self, region: Region) -> None:
+        """A rule in Python knows no regions."""
+        self.rule.refresh(region.system, float(region.elements.clock[GAIN_STEP]))
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """From the local coupled bound."""

@@ -15,7 +15,8 @@ from numba.extending import intrinsic
 from modular.elements import TIME, Array, Indices
 from modular.kernel import kernel
 from modular.lanes import WHOLE, types
-from modular.loop import BYTE, call
+from modular.loop import call
+from modular.memory import copy_bytes
 
 ADDRESS, SHEET, START, STOP, PHASE = range(5)  # columns of a program; PHASE 1: a barrier comes first
 SOURCE, BYTES, TARGET, STRIDE = range(4)  # columns of a table of copies: sample i goes to TARGET + i STRIDE
@@ -34,23 +35,6 @@ def _add(context: Any, numbers: types.Type, place: types.Type, amount: types.Typ
         return builder.atomic_rmw("add", builder.gep(array.data, [values[1]]), values[2], "seq_cst")
 
     return types.int64(numbers, types.int64, types.int64), generate
-
-
-@intrinsic
-def _copy(context: Any, target: types.Type, source: types.Type, number: types.Type) -> Any:
-    """Copy bytes from one address to another."""
-
-    def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
-        pointer = BYTE.as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, WHOLE, ir.IntType(1)])
-        function = builder.module.globals.get("llvm.memcpy.p0i8.p0i8.i64")
-        if function is None:
-            function = ir.Function(builder.module, kind, "llvm.memcpy.p0i8.p0i8.i64")
-        addresses = [builder.inttoptr(value, pointer) for value in values[:2]]
-        builder.call(function, [*addresses, values[2], ir.Constant(ir.IntType(1), 0)])
-        return inner.get_dummy_value()
-
-    return types.none(types.int64, types.int64, types.int64), generate
 
 
 @intrinsic
@@ -135,7 +119,7 @@ def take_sample(sample: Indices, copies: Indices, elements: int, state: Indices,
     """Copy the state of this tick into the record."""
     play(sample, elements, meeting, 1)
     for k in range(copies.shape[0]):
-        _copy(copies[k, TARGET] + state[USED] * copies[k, STRIDE], copies[k, SOURCE], copies[k, BYTES])
+        copy_bytes(copies[k, TARGET] + state[USED] * copies[k, STRIDE], copies[k, SOURCE], copies[k, BYTES])
     state[USED] += 1
     state[NEXT] += state[EVERY]
 
@@ -180,7 +164,7 @@ def drive(
                 meet(meeting, crew)
             return
         for k in range(kept.shape[0]):
-            _copy(kept[k, TARGET], kept[k, SOURCE], kept[k, BYTES])
+            copy_bytes(kept[k, TARGET], kept[k, SOURCE], kept[k, BYTES])
         if not open_:
             play(begin, elements, meeting, crew)
             meet(meeting, crew)
@@ -199,7 +183,7 @@ def drive(
             meet(meeting, crew)
             if state[STATUS] == RUNNING and play(guard, elements, meeting, 1)[0] >= 0:
                 for k in range(kept.shape[0]):
-                    _copy(kept[k, SOURCE], kept[k, TARGET], kept[k, BYTES])
+                    copy_bytes(kept[k, SOURCE], kept[k, TARGET], kept[k, BYTES])
                 state[TICK], state[STATUS] = tick - 1, TRUE
             if me == 0 and state[STATUS] == RUNNING:
                 if tick == due:

@@ -14,7 +14,10 @@ class StiffnessRule(Component):
     """Chooses stiffness and damping of every joint from the step and the masses it sees."""
 
     def score(self, system: Stacks) -> list[Part] | None:
-        """How K and C of all joints are set, as parts of a tick; None for a rule that only has `refresh`."""
+        """How K and C of all joints are set, as parts of a tick; None for a rule that only has `refresh`.
+
+        Asked once for many ticks and events, as long as no stack comes or goes: what it tells stacks holds for all their rows.
+        """
         return None
 
     def refresh(self, system: System, dt: float) -> None:

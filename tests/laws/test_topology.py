@@ -7,8 +7,10 @@ import references
 import scenarios
 import zoo
 from components import Fixed, Law, Load, PointMassRod, PointOnLine, Revolute, Rod, Spherical
-from coordinator import Simulation
-from modular import Assembly, Crossing, Cut, ModelError
+from coordinator import Centralized, Penalty, Simulation
+from modular import Assembly, Crossing, Cut, Limit, ModelError
+from modular.elements import ASKED
+from modular.joints import ANSWERS
 
 
 def memory(simulation):
@@ -348,3 +350,64 @@ def test_an_event_that_a_law_spoils_leaves_the_gains_of_the_bodies_as_they_were(
             simulation.join("nail", Spherical(), "rod3.end", "ground")
         after = [bodies.gains for bodies in simulation.system.bodies]
         assert before[0][2] > 0.0 and all(np.array_equal(*pair) for pair in zip(before, after, strict=True))
+
+
+def everything(simulation):
+    """All that a simulation remembers, but for what an event only works with: rows of all components, and the rest as a text."""
+    system = simulation.system
+    tables = [*system.bodies, *system.joints, *system.forces, system.elements]
+    worked_with = (*ASKED, *ANSWERS, "bound", "taken")
+    rows = [{name: array for name, array in table.copy_rows().items() if name not in worked_with} for table in tables]
+    logs = [simulation.events, simulation.recorded.margins, simulation.recorded.forms]
+    names = [simulation.assembly.to_data(), list(system.joint_home), list(system.force_home), system.uses]
+    books = {name: book.tobytes() for name, book in system.closed.items()}
+    return rows, repr([logs, names, books, simulation.breakage.gone, [getattr(table, "names", 0) for table in tables]])
+
+
+def has_not_changed(before, after):
+    """Lists of elements may have become longer, and more elements be at hand: of zeros."""
+    for old, new in zip(before[0], after[0], strict=True):
+        assert old.keys() == new.keys()
+        for name, rows in old.items():
+            assert np.array_equal(new[name][tuple(map(slice, rows.shape))], rows), name
+            assert np.count_nonzero(new[name]) == np.count_nonzero(rows), name
+    assert before[1] == after[1]
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Penalty(preload=False), Centralized()], ids=zoo.label)
+@pytest.mark.parametrize("change", ["join", "join again", "apply"])
+def test_an_event_that_a_law_spoils_has_not_happened(coupling, change):
+    def law(t, x, v):
+        if spoilt:
+            raise ValueError("no idea")
+        return (0.0, 0.1, 0.0)
+
+    def act(simulation):
+        if change == "apply":
+            simulation.apply("more", Load(Law(law)), "rod1.end")
+        elif change == "join":
+            simulation.join("nail", Fixed(), "rod3.end", "ground", breaks_at=Limit(force=1e6, window=0.1))
+        else:
+            simulation.join("ball3", Spherical(), "rod2.end", "rod3.start", at=simulation.port_motion("rod3.start")[0])
+
+    def moving():
+        model = scenarios.load("chain", bodies=5)
+        if change != "apply":
+            model.apply("push", Load(Law(law)), "rod3.end")
+        simulation = Simulation(model, 1e-3, coupling)
+        simulation.run(0.02)
+        if change == "join again":
+            simulation.cut("ball3")
+        simulation.run(0.03)
+        return simulation
+
+    spoilt = False
+    with moving() as simulation, moving() as untouched:
+        before, spoilt = everything(simulation), True
+        with pytest.raises(ModelError, match="its law raised ValueError"):
+            act(simulation)
+        spoilt = False
+        has_not_changed(before, everything(simulation))
+        act(simulation)
+        act(untouched)
+        assert simulation.run(0.05).digest == untouched.run(0.05).digest
