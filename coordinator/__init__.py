@@ -19,6 +19,7 @@ from coordinator.record.repetition import rerun
 from coordinator.record.run import Run
 from coordinator.rules import Shannon, Stable, StiffnessRule
 from coordinator.simulation import Simulation
+from coordinator.workers.company import Site
 
 __all__ = [
     "GGL",
@@ -36,6 +37,7 @@ __all__ = [
     "Run",
     "Shannon",
     "Simulation",
+    "Site",
     "Solver",
     "Stable",
     "StiffnessRule",

@@ -19,7 +19,6 @@ from coordinator.engine.engine import Engine
 from coordinator.gathering import add_bodies, add_joints, undisturbed
 from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
 from coordinator.interrupt import held_interrupts
-from coordinator.launchers import Launcher
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.record.fingerprint import machine, versions
@@ -29,7 +28,7 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
-from coordinator.workers.company import Company, company_for
+from coordinator.workers.company import Company, Site, company_for
 from coordinator.workers.team import Member
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
@@ -54,8 +53,8 @@ class Simulation:
     corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and log an
     alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
     results are the same bits for any number. `workers`: a number of processes that move a part of the bodies each, or the
-    bodies of each by its name; the same bits again. `launcher`: where those processes are, "processes" on this machine, or
-    "here", one after the other in this one.
+    bodies of each by its name; the same bits again. `launcher`: where those processes are: "processes" on this machine, "here",
+    one after the other in this one, or a `Site`.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class Simulation:
         grouped: bool = True,
         threads: int | None = None,
         workers: int | Mapping[str, Sequence[str]] | None = None,
-        launcher: str | Launcher = "processes",
+        launcher: str | Site = "processes",
     ) -> None:
         if not isinstance(assembly, Assembly):
             raise ModelError(

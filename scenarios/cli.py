@@ -19,6 +19,7 @@ from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
 from scenarios.commands.study import study
+from scenarios.commands.workers import keys, site_for, worker
 from scenarios.steps import DURATION, STEP
 
 if TYPE_CHECKING:
@@ -167,6 +168,21 @@ def run(
             metavar="N", min=1, help="Processes that move a part each; left out, all in this one. The same bits."
         ),
     ] = None,
+    launcher: Annotated[
+        str, typer.Option(metavar="NAME", help="Where workers come from: processes, hand (see modular worker) or here.")
+    ] = "processes",
+    bind: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Where workers find this run, such as tcp://0.0.0.0:5555 (needs keys)."),
+    ] = None,
+    own_keys: Annotated[
+        str | None,
+        typer.Option("--keys", metavar="NAME", help="The pair by which workers know this run (modular keys new)."),
+    ] = None,
+    authorized: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Public keys of the workers that may take part, one NAME.pub each."),
+    ] = None,
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -210,11 +226,12 @@ def run(
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             chosen = read_coupling(coupling, rule)
         dt, until = times(assembly, dt, until)
+        site = site_for(console, launcher, bind, own_keys, authorized)
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
             with prepare(
-                console, assembly, dt, chosen, record_every, project_velocities, threads, workers
+                console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
             ) as simulation:
                 print_margin(console, simulation)
                 recorded, code = simulate(console, simulation, until)
@@ -265,6 +282,7 @@ def prepare(
     project_velocities: bool,
     threads: int | None = None,
     workers: int | None = None,
+    site: Any = "processes",
 ) -> Simulation:
     """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
     from coordinator import Simulation
@@ -280,6 +298,7 @@ def prepare(
             project_velocities=project_velocities,
             threads=threads,
             workers=workers,
+            launcher=site,
         )
 
     with compiling(console, "preparing…"):
@@ -506,6 +525,11 @@ app.command()(export)
 # --- bench -----------------------------------------------------------------------------------------------------------
 
 app.command()(bench)
+
+# --- workers ---------------------------------------------------------------------------------------------------------
+
+app.command()(worker)
+app.add_typer(keys, name="keys")
 
 
 # --- talking ---------------------------------------------------------------------------------------------------------

@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from math import ceil
 
 import zmq
+from zmq.auth.thread import ThreadAuthenticator
 
+from coordinator.transports.keys import Keys
 from modular.errors import ModelError
 
 LEAST = (4, 3, 5)  # of libzmq: before, strangers could keep a guarded mailbox busy, or worse
+LOOPBACK = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:", "ipc://", "inproc://")
+DOMAIN = "modular"
 Bytes = bytes | bytearray | memoryview
 
 
@@ -33,12 +37,53 @@ class Timings:
     linger: int = 500
 
 
-class Mailbox:
-    """A bound socket that others send to. `address` says where; on loopback unless asked otherwise."""
+def fresh_keys() -> Keys:
+    """A pair that nobody else has."""
+    return Keys(*zmq.curve_keypair())
 
-    def __init__(self, where: str = "tcp://127.0.0.1:*", *, timings: Timings = Timings(), most: int = -1) -> None:
-        self._context, self._timings = context(), timings
+
+class Guests:
+    """Who may send to a mailbox, by public keys; ZeroMQ asks before it takes a byte from anybody."""
+
+    def __init__(self) -> None:
+        self.keys: dict[bytes, str] = {}  # names by keys
+        self.refused = 0
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        """Whether a key may come in."""
+        known = key in self.keys
+        self.refused += not known
+        return known
+
+
+class Mailbox:
+    """A bound socket that others send to. `address` says where; on loopback unless asked otherwise, and then only with keys."""
+
+    def __init__(
+        self,
+        where: str = "tcp://127.0.0.1:*",
+        *,
+        keys: Keys | None = None,
+        timings: Timings = Timings(),
+        most: int = -1,
+    ) -> None:
+        if keys is None and not where.startswith(LOOPBACK):
+            raise ModelError(
+                f"a mailbox at {where} can be reached by others, and needs keys: make some with 'modular keys new', or stay "
+                "on this machine with tcp://127.0.0.1:*."
+            )
+        self._context, self._timings, self.keys = context(), timings, keys
+        self.guests = Guests()
+        self._authenticator: ThreadAuthenticator | None = None
         self._socket = _socket(self._context, zmq.ROUTER, timings, most)
+        if keys is not None:
+            self._authenticator = ThreadAuthenticator(self._context)
+            self._authenticator.start()
+            self._authenticator.configure_curve_callback(DOMAIN, self.guests)
+            self._socket.curve_server = True
+            self._socket.curve_publickey, self._socket.curve_secretkey = keys.public, keys.secret
+            self._socket.setsockopt_string(zmq.ZAP_DOMAIN, DOMAIN)
+            self._socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)  # where nobody answers for keys nobody comes in
         self._socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
         self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
         try:
@@ -56,10 +101,17 @@ class Mailbox:
 
     # --- lines to other mailboxes --------------------------------------------------------------------------------------
 
-    def connect(self, name: str, address: str, *, identity: str = "", most: int = -1) -> None:
-        """From now on `name` is reached at this address; what is still on its way to an older one is dropped."""
+    def connect(self, name: str, address: str, *, key: bytes = b"", identity: str = "", most: int = -1) -> None:
+        """From now on `name` is reached at this address; what is still on its way to an older one is dropped.
+
+        `key`: the public key that whoever is there must own.
+        """
         self.disconnect(name)
         line = _socket(self._context, zmq.DEALER, self._timings, most)
+        if key:
+            assert self.keys is not None
+            line.curve_serverkey = key
+            line.curve_publickey, line.curve_secretkey = self.keys.public, self.keys.secret
         if identity:
             line.setsockopt_string(zmq.IDENTITY, identity)
         line.connect(address)
@@ -104,11 +156,17 @@ class Mailbox:
         self._ready = [socket for socket, _ in self._poller.poll(ceil(1000.0 * seconds) if seconds > 0.0 else 0)]
         return bool(self._ready)
 
-    def mail(self) -> Iterator[tuple[bytes, list[bytes]]]:
-        """Who has sent what to this mailbox: one message, if `wait` has found any."""
-        if self._socket in self._ready:
+    def mail(self) -> Iterator[tuple[bytes, list[bytes], str]]:
+        """From where, what, and whose key it came with: one message to this mailbox, if `wait` has found any."""
+        if self._socket not in self._ready:
+            return
+        if self.keys is None:
             sender, *parts = self._socket.recv_multipart(zmq.DONTWAIT)
-            yield sender, parts
+            yield sender, parts, ""
+        else:
+            frames = self._socket.recv_multipart(zmq.DONTWAIT, copy=False)
+            sender, *parts = (frame.bytes for frame in frames)
+            yield sender, parts, self.guests.keys.get(str(frames[-1].get("User-Id")).encode(), "")
 
     def next_mail(self, milliseconds: int) -> list[bytes] | None:
         """The next message to this mailbox, whoever sent it; waits for it at most so long. The fastest way to hear."""
@@ -136,6 +194,8 @@ class Mailbox:
         with suppress(KeyError):
             self._poller.unregister(self._socket)
         self._socket.close(self._timings.linger)
+        if self._authenticator is not None:
+            self._authenticator.stop()
         self._context.term()
 
 

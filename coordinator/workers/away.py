@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,8 @@ from coordinator.protocol import effects
 from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
-from coordinator.transports.zeromq import Mailbox
+from coordinator.transports.keys import Keys
+from coordinator.transports.zeromq import Mailbox, fresh_keys
 from coordinator.workers.messages import Message, read, samples_from_arrays, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import Member, Stood
@@ -29,6 +30,7 @@ from modular.parcel import unpacked
 EVERY = 2000  # steps between two checkpoints
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
+PING = 1.0  # [s]
 DEATHS = 3  # without a new checkpoint, until the run is given up
 
 
@@ -67,9 +69,25 @@ class Away:
 
     slice = 0.2
 
-    def __init__(self, names: Sequence[str], launcher: Launcher, *, every: int = EVERY) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        launcher: Launcher,
+        *,
+        every: int = EVERY,
+        where: str = "tcp://127.0.0.1:*",
+        keys: Keys | None = None,
+        guests: Mapping[bytes, str] | None = None,
+    ) -> None:
+        """`where`: the mailbox that workers turn to; `keys`: with which they know it; `guests`: names of workers by public keys.
+
+        With keys but no guests every process is given a pair of its own for this run.
+        """
         self.launcher, self.every = launcher, every
-        self.mailbox = Mailbox()
+        self.mailbox = Mailbox(where, keys=keys)
+        self._own_keys = keys is not None and guests is None
+        self._public: dict[str, str] = {name: key.decode() for key, name in (guests or {}).items()}
+        self.mailbox.guests.keys = dict(guests or {})
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
         self._names = list(names)
         self._pieces: list[Piece] = []
@@ -79,6 +97,7 @@ class Away:
         self._runs = 0
         self._tick = self._kept = self._reached = 0
         self._failure = ""
+        self._ping_at = 0.0
         self.deaths: list[str] = []
         for place in self.places.values():
             self._launch(place)
@@ -209,10 +228,15 @@ class Away:
     def _look_after(self, now: float) -> None:
         """Messages, deaths, deadlines."""
         while self.mailbox.wait(0.0):
-            for identity, parts in self.mailbox.mail():
+            for identity, parts, whose in self.mailbox.mail():
                 message = read(parts)
                 if message is not None:
-                    self._hear(identity, message, now)
+                    self._hear(identity, message, whose, now)
+        if now >= self._ping_at:
+            self._ping_at = now + PING
+            for place in self.places.values():
+                if place.identity and not self.mailbox.answer(place.identity, *written("ping")):
+                    self._mourn(place, place.launched, "its connection is gone", now)
         for gone in self.launcher.exits():
             self._mourn(self.places[gone.name], gone.incarnation, gone.reason, now)
         if self._run is not None:
@@ -222,10 +246,10 @@ class Away:
         if self._failure:
             raise ModelError(f"workers: {self._failure}")
 
-    def _hear(self, identity: bytes, message: Message, now: float) -> None:
+    def _hear(self, identity: bytes, message: Message, whose: str, now: float) -> None:
         data = message.data
         if message.word == "here":
-            self._greet(identity, data)
+            self._greet(identity, data, whose)
             return
         place = next((one for one in self.places.values() if one.identity == identity), None)
         run = self._run
@@ -250,10 +274,13 @@ class Away:
             late = run.tick + data["step"] > self._kept  # there would be no way back
             self._tell(place, "loaded", {k: data[k] for k in ("step", "incarnation", "digest")}, b"" if late else blob)
 
-    def _greet(self, identity: bytes, data: dict[str, Any]) -> None:
+    def _greet(self, identity: bytes, data: dict[str, Any], whose: str) -> None:
         place = self.places.get(data.get("name", ""))
-        if place is None or data.get("incarnation") != place.launched or not place.alive:
-            self.mailbox.answer(identity, *written("quit"))
+        why = self._why_not(place, data, whose)
+        if why or place is None:
+            self.mailbox.answer(identity, *written("quit", {"why": why}))
+            return
+        if identity == place.identity:
             return
         if data["fingerprint"] != bits():
             self._failure = (
@@ -263,6 +290,18 @@ class Away:
         place.identity, place.pid = identity, data["pid"]
         if place.wanted:
             self._begin(place)
+
+    def _why_not(self, place: Place | None, data: dict[str, Any], whose: str) -> str:
+        """Why a process has no place here; nothing where it has one."""
+        if place is None:
+            return f"no worker is called {data.get('name')!r}; wanted are {', '.join(self._names)}."
+        if self.mailbox.keys is not None and whose != place.name:
+            return f"the key of '{whose}' does not open the place of '{place.name}'."
+        if data.get("incarnation") not in (0, place.launched) or not place.alive:
+            return f"'{place.name}' has been replaced."
+        if place.identity and data.get("incarnation") == 0 and place.pid != data.get("pid"):
+            return f"'{place.name}' is there already."
+        return ""
 
     def _mourn(self, place: Place, launched: int, reason: str, now: float) -> None:
         if launched != place.launched:
@@ -281,6 +320,13 @@ class Away:
         place.launched += 1
         place.alive = True
         told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
+        if self.mailbox.keys is not None:
+            told["hub key"] = self.mailbox.keys.public.decode()
+        if self._own_keys:
+            self.mailbox.guests.keys.pop(self._public.get(place.name, "").encode(), None)
+            pair = fresh_keys()
+            self.mailbox.guests.keys[pair.public], self._public[place.name] = place.name, pair.public.decode()
+            told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
         self.launcher.start(Order(place.name, place.launched, told))
 
     def _begin(self, place: Place) -> None:
@@ -289,7 +335,7 @@ class Away:
         place.wanted = False
         data = {
             "run": run.number, "incarnation": place.acting, "names": self._names, "tick": run.tick, "kept": self._kept,
-            "model": "",
+            "model": "", "keys": self._public if self.mailbox.keys is not None else {},
         }  # fmt: skip
         start = run.starts[place.number] if run.starts else b""
         parcel = b"" if place.has_piece else self._parcels[place.number]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time as clock
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from coordinator.couplings.coupling import Coupling
@@ -18,6 +18,7 @@ from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
 from coordinator.launchers import Launcher, Subprocess
 from coordinator.system import System
+from coordinator.transports.keys import Keys
 from coordinator.workers.away import Away
 from coordinator.workers.part import Part
 from coordinator.workers.partition import as_wanted, partition
@@ -36,6 +37,20 @@ _log = logging.getLogger("modular")
 GUESS = 16  # ticks of the first slice, and of the shortest
 NEVER = -1
 MOST = 100_000  # ticks of the longest
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where workers come from and how they find their way: see the page on workers.
+
+    `where`: the mailbox that they turn to, loopback unless there are keys. `keys`: those of the coordinator, by which workers
+    know it. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
+    """
+
+    launcher: Launcher = field(default_factory=Subprocess)
+    where: str = "tcp://127.0.0.1:*"
+    keys: Keys | None = None
+    guests: Mapping[bytes, str] | None = None
 
 
 class Company:
@@ -149,9 +164,7 @@ def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
     return Stages.of(rounds, shown(system), books=books)
 
 
-def company_for(
-    simulation: Simulation, workers: int | Mapping[str, Sequence[str]], launcher: str | Launcher
-) -> Company:
+def company_for(simulation: Simulation, workers: int | Mapping[str, Sequence[str]], launcher: str | Site) -> Company:
     """Workers as asked for: parts of the bodies, or so many that all have the same to do and few joints go across."""
     assembly = simulation.assembly
     check_divisible(simulation)
@@ -180,14 +193,12 @@ def check_divisible(simulation: Simulation) -> None:
             )
 
 
-def team_for(names: Sequence[str], launcher: str | Launcher) -> Team:
-    """Where the workers are: "here", in "processes" on this machine, or where a launcher starts them."""
+def team_for(names: Sequence[str], launcher: str | Site) -> Team:
+    """Where the workers are: "here", in "processes" on this machine, or wherever a site says."""
     if launcher == "here":
         return Here(names)
     if launcher == "processes":
-        return Away(names, Subprocess())
-    if isinstance(launcher, str):
-        raise ModelError(
-            f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a launcher of coordinator.launchers."
-        )
-    return Away(names, launcher)
+        launcher = Site()
+    if not isinstance(launcher, Site):
+        raise ModelError(f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a Site(…) of your own.")
+    return Away(names, launcher.launcher, where=launcher.where, keys=launcher.keys, guests=launcher.guests)

@@ -17,6 +17,7 @@ from typing import Any
 from coordinator import protocol
 from coordinator.protocol import effects
 from coordinator.record.fingerprint import bits
+from coordinator.transports.keys import Keys
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers.job import COORDINATOR, NEIGHBOUR, NOBODY, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
@@ -35,8 +36,11 @@ class Process:
 
     def __init__(self, told: Mapping[str, str]) -> None:
         self.name, self.incarnation = told["name"], int(told["incarnation"])
-        self.mailbox = Mailbox()
-        self.mailbox.connect(HUB, told["hub"], identity=f"{self.name}/{self.incarnation}/{os.getpid()}")
+        keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
+        self.mailbox = Mailbox(told.get("where") or "tcp://127.0.0.1:*", keys=keys)
+        identity = f"{self.name}/{self.incarnation}/{os.getpid()}"
+        self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
+        self._keys: dict[str, str] = {}  # of neighbours
         self.job: Job | None = None
         self.over = False
         self._piece: Piece | None = None
@@ -45,6 +49,7 @@ class Process:
         self._greeted = False
         self._greet_at = 0.0
         self._nap = IDLE
+        self._heard_at, self._orphan = time.monotonic(), float(told.get("orphan", "inf"))
 
     def serve(self) -> None:
         """Until it is over: a neighbour that is waited for at once, all others every other millisecond."""
@@ -64,7 +69,6 @@ class Process:
                 self._waiting += now - started
                 if frame is not None and self.job is not None and len(frame) == 1:
                     self.job.core.receive(frame[0], now)
-        self.mailbox.close()
 
     def _hear_all(self, nap: float) -> None:
         """What has come in, or does so within a nap."""
@@ -74,17 +78,20 @@ class Process:
 
     def _hear(self, now: float) -> None:
         """What has come in."""
-        for _, frame in self.mailbox.mail():
+        for _, frame, _ in self.mailbox.mail():
             if self.job is not None and len(frame) == 1:
                 self.job.core.receive(frame[0], now)
         for parts in self.mailbox.heard(HUB):
             message = read(parts)
             if message is not None:
+                self._heard_at = now
                 self._obey(message, now)
 
     def _look_around(self, now: float) -> None:
         """What has come in, and what is due."""
         self._hear_all(0.0)
+        if now - self._heard_at > self._orphan:
+            raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
         if not self._greeted and now >= self._greet_at:
             self._greet_at = now + 0.5
             self._say_hello()
@@ -128,6 +135,8 @@ class Process:
             self._begin(message, now)
         elif message.word == "quit":
             self.over = True
+            if data.get("why"):
+                raise ModelError(data["why"])
         elif job is None or data.get("run") != job.run:
             return
         elif message.word == "core":
@@ -172,6 +181,8 @@ class Process:
             return
         if self._piece is None:
             return
+        self._keys = data["keys"]
+        self.mailbox.guests.keys = {key.encode(): name for name, key in self._keys.items()}
         hello = protocol.Hello(
             self.name, data["incarnation"], f"{os.getpid()}", data["run"], "", data["model"], self.mailbox.address
         )
@@ -191,7 +202,7 @@ class Process:
             elif isinstance(effect, effects.Report):
                 self._say("core", {"run": job.run}, effect.message)
             elif isinstance(effect, effects.Connect):
-                self.mailbox.connect(effect.name, effect.address)
+                self.mailbox.connect(effect.name, effect.address, key=self._keys.get(effect.name, "").encode())
             elif isinstance(effect, effects.Store):
                 named = {"run": job.run, "step": effect.step, "incarnation": effect.incarnation}
                 self._say("store", named, effect.blob)
@@ -206,6 +217,15 @@ class Process:
                 self.job = None
                 if effect.failed:
                     print(effect.reason, file=sys.stderr, flush=True)
+
+
+def serve(told: Mapping[str, str]) -> None:
+    """Serve a coordinator until it lets us go."""
+    process = Process(told)
+    try:
+        process.serve()
+    finally:
+        process.mailbox.close()
 
 
 def first_line() -> bytes:
@@ -228,7 +248,7 @@ def main() -> None:
     told = json.loads(first_line())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        Process(told).serve()
+        serve(told)
     except ModelError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(1)

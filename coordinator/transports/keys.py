@@ -1,0 +1,71 @@
+"""Keys: whoever sends to a mailbox that others can reach proves who he is (CurveZMQ); kept as ssh keeps its keys.
+
+A pair is a file NAME.key with the secret, which its owner alone may read, and NAME.pub, which may go anywhere. A folder of `.pub`
+files says who is authorised.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from modular.errors import ModelError
+
+KEY = re.compile(rb"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")  # Z85
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A pair, as ZeroMQ writes keys: 40 letters each."""
+
+    public: bytes
+    secret: bytes = field(repr=False)
+
+
+def write_keys(folder: Path, name: str, keys: Keys) -> Path:
+    """Keep a pair in a folder; never over one that is there. The file with the public key."""
+    if not NAME.fullmatch(name):
+        raise ModelError(f"keys: {name!r} is no name for a pair; use letters, digits, - and _.")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    secret, public = folder / f"{name}.key", folder / f"{name}.pub"
+    for path, key, mode in ((secret, keys.secret, 0o600), (public, keys.public, 0o644)):
+        try:
+            with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
+                file.write(key + b"\n")
+        except FileExistsError:
+            raise ModelError(f"keys: {path} is there already; remove it first, or take another name.") from None
+    return public
+
+
+def read_keys(folder: Path, name: str) -> Keys:
+    """A pair; refused where others can read the secret."""
+    secret, public = folder / f"{name}.key", folder / f"{name}.pub"
+    if not secret.exists():
+        raise ModelError(f"keys: there is no {secret}; make a pair with 'modular keys new {name}'.")
+    if os.name == "posix" and stat.S_IMODE(secret.stat().st_mode) & 0o077:
+        raise ModelError(
+            f"keys: others can read {secret}; take their rights away with 'chmod 600 {secret}', or make a new pair."
+        )
+    return Keys(public_key(public), public_key(secret))
+
+
+def authorised(folder: Path) -> dict[bytes, str]:
+    """Names by public keys, of all `.pub` files in a folder."""
+    if not folder.is_dir():
+        raise ModelError(f"keys: there is no folder {folder}; put the .pub files of those who may take part into one.")
+    return {public_key(path): path.stem for path in sorted(folder.glob("*.pub"))}
+
+
+def public_key(path: Path) -> bytes:
+    """The key in a file."""
+    try:
+        text = path.read_bytes().strip()
+    except OSError as error:
+        raise ModelError(f"keys: {path} cannot be read ({error}).") from error
+    if not KEY.fullmatch(text):
+        raise ModelError(f"keys: {path} holds no key of 40 letters; make a new pair with 'modular keys new'.")
+    return text

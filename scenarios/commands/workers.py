@@ -1,0 +1,133 @@
+"""The commands `modular worker` and `modular keys`, and where a run looks for workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PATIENCE = 600  # seconds that a worker waits for a coordinator
+
+keys = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="rich", help="Keys of coordinators and workers, kept as ssh keeps its keys."
+)
+
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder", metavar="DIR", help="Where the keys are; default: the folder of your settings.", show_default=False
+    ),
+]
+
+
+def folder_of_keys(folder: Path | None) -> Path:
+    """As asked for, or that of the user."""
+    import platformdirs
+
+    return folder or Path(platformdirs.user_config_dir("modular-multibody")) / "keys"
+
+
+@keys.command()
+def new(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What the pair is called, such as the worker that owns it.")
+    ],
+    folder: Folder = None,
+) -> None:
+    """Make a pair: NAME.key stays with its owner, NAME.pub goes to the others.
+
+    \b
+    Example:
+      [bold]modular keys new worker0[/bold]
+    """
+    from coordinator.transports.keys import write_keys
+    from coordinator.transports.zeromq import fresh_keys
+    from scenarios.cli import refusals
+
+    with refusals():
+        public = write_keys(folder_of_keys(folder), name, fresh_keys())
+        typer.echo(f"{public.with_suffix('.key')}  keep it; others must not read it")
+        typer.echo(f"{public}  give it to the others")
+
+
+@keys.command("list")
+def list_(folder: Folder = None) -> None:
+    """Whose public keys are in a folder.
+
+    \b
+    Example:
+      [bold]modular keys list --folder authorized[/bold]
+    """
+    from coordinator.transports.keys import authorised
+    from scenarios.cli import refusals
+
+    with refusals():
+        for key, name in authorised(folder_of_keys(folder)).items():
+            typer.echo(f"{key.decode()}  {name}")
+
+
+def worker(
+    connect: Annotated[str, typer.Option(metavar="ADDRESS", help="Where the run is, such as tcp://127.0.0.1:5555.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="Which of its workers this is.")],
+    bind: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Where the neighbours find this worker; default: this machine alone."),
+    ] = None,
+    own_keys: Annotated[
+        str | None,
+        typer.Option("--keys", metavar="NAME", help="The pair of this worker (modular keys new); default: none."),
+    ] = None,
+    coordinator: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The public key of the run, as in run.pub; needed with --keys.")
+    ] = None,
+    folder: Folder = None,
+) -> None:
+    """Move a part of a mechanism for a run that was started elsewhere with --launcher hand.
+
+    \b
+    Examples:
+      [bold]modular run chain --set bodies=200 --workers 2 --launcher hand --bind tcp://127.0.0.1:5555[/bold]
+      [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker0[/bold]
+      [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker1[/bold]
+
+    It ends when the run does. One that is killed can be started again: it goes on where the other stood.
+    """
+    from coordinator.transports.keys import public_key, read_keys
+    from coordinator.workers.process import serve
+    from scenarios.cli import refusals
+
+    with refusals():
+        told = {"name": name, "incarnation": "0", "hub": connect, "where": bind or "", "orphan": str(PATIENCE)}
+        if own_keys is not None:
+            if coordinator is None:
+                raise ModelError(
+                    "modular worker: with --keys give the public key of the run too, as in --coordinator run.pub."
+                )
+            pair = read_keys(folder_of_keys(folder), own_keys)
+            told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
+            told["hub key"] = public_key(coordinator).decode()
+        serve(told)
+
+
+def site_for(console: Console, launcher: str, bind: str | None, own_keys: str | None, authorized: Path | None) -> Any:
+    """Where a run looks for its workers."""
+    from coordinator import Site
+    from coordinator.launchers import ByHand, Subprocess
+    from coordinator.transports.keys import authorised, read_keys
+
+    if launcher == "here":
+        return "here"
+    if launcher not in ("processes", "hand"):
+        raise ModelError(f"--launcher {launcher}: give processes, hand or here.")
+    pair = read_keys(folder_of_keys(None), own_keys) if own_keys is not None else None
+    if launcher == "hand" and pair is not None and authorized is None:
+        raise ModelError("--keys: say who may take part with --authorized DIR, a folder with the workers' .pub files.")
+    guests = authorised(authorized) if authorized is not None else None
+    said = ByHand(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
+    return Site(said if launcher == "hand" else Subprocess(), bind or "tcp://127.0.0.1:*", pair, guests)
