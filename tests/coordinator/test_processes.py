@@ -37,10 +37,18 @@ def gone(pids, seconds=2.0):
     """Whether processes end within so long."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids):
+        if not any(map(lives, pids)):
             return True
         time.sleep(0.02)
     return False
+
+
+def lives(pid):
+    """Whether a process runs."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_two_processes_give_the_bits_of_one_and_end_with_the_simulation(alone):

@@ -1,0 +1,133 @@
+"""Workers that somebody starts by hand, with keys: they take part, may be killed and started again; strangers stay outside."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import scenarios
+from coordinator import Simulation, Site
+from coordinator.launchers import ByHand
+from coordinator.transports.keys import authorised, public_key, read_keys, write_keys
+from coordinator.transports.zeromq import Mailbox, fresh_keys
+from modular import ModelError
+
+UNTIL = 0.3
+
+
+def model():
+    return scenarios.load("chain", bodies=8)
+
+
+def started(tmp_path, address, name, *more):
+    """`modular worker` in a process of its own."""
+    command = "from scenarios.cli import main; main()"
+    arguments = ["worker", "--connect", address, "--name", name, *more]
+    with (tmp_path / f"{name}.log").open("ab") as said:
+        return subprocess.Popen([sys.executable, "-c", command, *arguments], stdout=said, stderr=said)
+
+
+def test_workers_with_keys_are_killed_and_started_again(tmp_path):
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        alone = simulation.run(UNTIL)
+    own, guests = tmp_path / "own", tmp_path / "guests"
+    for name in ("run", "worker0", "worker1", "stranger"):
+        public = write_keys(own, name, fresh_keys())
+        if name.startswith("worker"):
+            guests.mkdir(exist_ok=True)
+            (guests / public.name).write_bytes(public.read_bytes())
+    wanted = []
+    site = Site(ByHand(wanted.append), keys=read_keys(own, "run"), guests=authorised(guests))
+    processes = []
+
+    def start(name, key):
+        more = ("--keys", key, "--folder", str(own), "--coordinator", str(own / "run.pub"))
+        processes.append(started(tmp_path, address, name, *more))
+        return processes[-1]
+
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
+        address = simulation.company.team.mailbox.address
+        assert wanted[0].endswith(f"modular worker --connect {address} --name worker0")
+        start("worker0", "worker0")
+        impostor = start("worker1", "worker0")  # a key that is known, of somebody else
+        stranger = start("worker1", "stranger")  # a key that is not
+        first = start("worker1", "worker1")
+
+        def kill():
+            while simulation.tick < 100:
+                time.sleep(0.02)
+            first.send_signal(signal.SIGKILL)
+            start("worker1", "worker1")
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        run = simulation.run(UNTIL)
+        killer.join()
+        workers = simulation.workers
+        assert impostor.wait(10) == 2
+        assert stranger.poll() is None  # nobody has answered it
+        assert simulation.company.team.mailbox.guests.refused > 0
+    stranger.kill()
+    for process in processes:
+        process.wait(10)
+    assert run.digest == alone.digest
+    assert "does not open the place of 'worker1'" in (tmp_path / "worker1.log").read_text()
+    assert [worker.replaced for worker in workers] == [0, 1]
+
+
+def test_a_mailbox_that_others_could_reach_needs_keys():
+    with pytest.raises(ModelError, match="needs keys"):
+        Mailbox("tcp://0.0.0.0:*")
+    Mailbox("tcp://0.0.0.0:*", keys=fresh_keys()).close()
+
+
+def test_somebody_without_a_key_is_not_heard():
+    with_keys = Mailbox(keys=fresh_keys())
+    plain, stranger, guest = Mailbox(), Mailbox(keys=fresh_keys()), Mailbox(keys=fresh_keys())
+    with_keys.guests.keys[guest.keys.public] = "guest"
+    for mailbox, key in ((plain, b""), (stranger, with_keys.keys.public), (guest, with_keys.keys.public)):
+        mailbox.connect("hub", with_keys.address, key=key)
+        mailbox.send("hub", b"hello")
+    heard = []
+    until = time.monotonic() + 5.0
+    while time.monotonic() < until and not heard:
+        with_keys.wait(0.1)
+        heard += [(parts, whose) for _, parts, whose in with_keys.mail()]
+    time.sleep(0.3)
+    with_keys.wait(0.1)
+    heard += [(parts, whose) for _, parts, whose in with_keys.mail()]
+    for mailbox in (plain, stranger, guest, with_keys):
+        mailbox.close()
+    assert heard == [([b"hello"], "guest")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files as on Unix")
+def test_secrets_are_for_their_owner_alone(tmp_path):
+    public = write_keys(tmp_path / "keys", "me", fresh_keys())
+    secret = public.with_suffix(".key")
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert public_key(public) == read_keys(public.parent, "me").public
+    with pytest.raises(ModelError, match="is there already"):
+        write_keys(public.parent, "me", fresh_keys())
+    secret.chmod(0o640)
+    with pytest.raises(ModelError, match="chmod 600"):
+        read_keys(public.parent, "me")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../up", "x" * 65])
+def test_names_of_pairs_stay_in_their_folder(tmp_path, name):
+    with pytest.raises(ModelError, match="no name for a pair"):
+        write_keys(tmp_path, name, fresh_keys())
+
+
+def test_what_is_no_key_is_refused_by_file(tmp_path):
+    (tmp_path / "bad.pub").write_text("not a key")
+    with pytest.raises(ModelError, match=r"bad\.pub holds no key"):
+        authorised(tmp_path)
+    with pytest.raises(ModelError, match="no folder"):
+        authorised(tmp_path / "nowhere")
