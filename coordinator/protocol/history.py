@@ -55,6 +55,7 @@ class History:
     roster: int = 0  # counts joins and replacements
     closed: str | None = None
     _shares: dict[int, list[Share]] = field(default_factory=dict)
+    _recent: list[Plan] = field(default_factory=list)
 
     @classmethod
     def begin(cls, opened: Opened) -> History:
@@ -92,6 +93,7 @@ class History:
             seat.deaths += 1
             self.roster += 1
         elif isinstance(entry, Saved):
+            self._recent = []
             self._save(self._seat(entry.name), Kept(entry.step, entry.incarnation, entry.digest))
         elif isinstance(entry, Horizon):
             self.horizon_before, self.horizon = self.horizon, entry.step
@@ -102,6 +104,7 @@ class History:
                 raise Malformed(f"journal: plan {entry.version} is settled, and was not proposed.")
             if entry.committed:
                 self.plans.append(self.proposal)
+                self._recent = []
             self.proposal = None
         elif isinstance(entry, Closed):
             self.closed = entry.reason
@@ -140,9 +143,11 @@ class History:
 
     def recent_plans(self) -> list[Plan]:
         """Plans that a worker may still meet: those since the oldest checkpoint of anybody."""
-        oldest = min(seat.kept[-1].step for seat in self.seats.values())
-        base = max((plan.start for plan in self.plans if plan.start <= oldest), default=0)
-        return [plan for plan in self.plans if plan.start >= base]
+        if not self._recent:
+            oldest = min(seat.kept[-1].step for seat in self.seats.values())
+            base = max((plan.start for plan in self.plans if plan.start <= oldest), default=0)
+            self._recent = [plan for plan in self.plans if plan.start >= base]
+        return self._recent
 
     def share(self, plan: Plan, number: int) -> Share:
         """What one worker needs of a plan."""

@@ -303,10 +303,13 @@ class Worker:
         share = message.share
         if share.previous != self.version or share.version <= max(self._aborted, self.version):
             return  # of an older time, or a commit got lost, which the next report shows
-        if self._prepared is not None and self._prepared.share.version == share.version:
-            if self._answer is not None:
-                self._say(self._answer)
-            return
+        if self._prepared is not None:
+            older = self._prepared.share.version
+            if share.version <= older:
+                if share.version == older and self._answer is not None:
+                    self._say(self._answer)
+                return
+            self._out.append(Forget(older, "another plan was proposed"))
         self._prepared, self._answer = message, None
         self._out.append(Validate(share))
 

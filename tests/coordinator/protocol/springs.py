@@ -141,7 +141,7 @@ class Body:
         x, v, total = self.x, self.v, 0.0
         for s in springs:
             stretch = x[s.second] - x[s.first] - s.length
-            pull = s.stiffness * stretch * (1.0 + 0.1 * stretch * stretch) + 0.3 * (v[s.second] - v[s.first])
+            pull = s.stiffness * stretch / (1.0 + 0.1 * stretch * stretch) + 0.3 * (v[s.second] - v[s.first])
             total += pull if m == s.first else -pull
         return total
 
