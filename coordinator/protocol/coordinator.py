@@ -391,8 +391,8 @@ class Coordinator:
             self.stop(f"{cause}; without checkpoints it cannot be replaced: give the steps between two of them.")
         elif seat.deaths + 1 >= history.opened.deaths:
             self.stop(
-                f"{cause}, for the {seat.deaths + 1}th time without a new checkpoint; it would die again: look into its "
-                f"messages, or take checkpoints more often."
+                f"{cause}; that was death number {seat.deaths + 1} without a new checkpoint, and it would die again: look "
+                f"into its messages, or take checkpoints more often."
             )
         else:
             old = seat.incarnation

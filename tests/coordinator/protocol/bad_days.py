@@ -53,6 +53,8 @@ class Day:
     deaths: int = 5  # until the run is given up
     die_at: str = ""  # effect ("Store") or message ("commit") of a worker at which processes die
     dying: int = 3  # how many
+    dying_chance: float = 0.3
+    jitter: float = 0.5  # of the usual delay; with any, messages overtake each other
     false_starts: float = 0.0  # chance that a start fails, or that a process is started twice
 
     @classmethod
@@ -255,7 +257,7 @@ class Process:
 
     def maybe_die(self, moment: str) -> None:
         world = self.world
-        if world.day.die_at == moment and world.deaths_left and world.rng.random() < 0.3:
+        if world.day.die_at == moment and world.deaths_left and world.rng.random() < world.day.dying_chance:
             world.deaths_left -= 1
             world.counts["died at the moment"] += 1
             world.faults[self.name] += 1
@@ -487,7 +489,7 @@ class World:
         elif day.twice and rng.random() < day.twice:
             copies = 2
         for _ in range(copies):
-            delay = 0.001 * (0.5 + rng.random())
+            delay = 0.001 * (1.0 + day.jitter * rng.uniform(-1.0, 1.0))
             if day.slow and rng.random() < day.slow:
                 delay *= rng.uniform(1, 100)
             sent = raw
@@ -612,7 +614,7 @@ class World:
                 self.decisions[version] = (committed, reason)
                 self.counts["decided"] += 1
             case effects.Reached(step):
-                if step == self.day.steps and not self.finished:
+                if step == self.day.steps:
                     self.finished = True
                     self.coordinator.stop()
             case effects.Ended(reason, failed):

@@ -192,7 +192,7 @@ def single(model: Model, changes: list[tuple[int, int, str]], steps: int, every:
     body = Body(model, list(range(len(model.masses))))
     states = {}
     for step in range(steps + 1):
-        if step == steps or step % every == 0:
+        if step == steps or (every and step % every == 0):
             states.update({(worker, step): body.state(own[worker]) for worker in range(workers)})
         for version, start, change in changes:
             if start == step and step < steps:
