@@ -9,25 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from coordinator.protocol import journal, schema
+from coordinator.protocol import journal, letters, schema
 from coordinator.protocol.control import (
     Abort,
     Answer,
     Checkpointed,
-    Commit,
     Durable,
     Failed,
     FromCoordinator,
-    Grant,
     Hello,
-    Prepare,
     Progress,
     Refused,
-    Roster,
     Stop,
-    Welcome,
     from_worker,
 )
 from coordinator.protocol.deadlines import Deadlines
@@ -47,18 +41,8 @@ from coordinator.protocol.journal import (
     Settled,
 )
 from coordinator.protocol.plan import START, Edge, Plan, check
+from coordinator.protocol.standings import Standings
 from modular.errors import ModelError
-
-
-@dataclass
-class Standing:
-    """What a worker last said of itself; forgotten when the coordinator dies."""
-
-    heard: float
-    step: int = 0
-    waits_for: str = ""
-    waiting: int = 0  # [ms]
-    answered: bool = False  # agreed to the proposal
 
 
 class Coordinator:
@@ -67,13 +51,10 @@ class Coordinator:
     def __init__(self, history: History, deadlines: Deadlines, now: float) -> None:
         self.history, self.deadlines = history, deadlines
         self.counts: Counter[str] = Counter()  # what was dropped, and why
-        self.goal = 0
         self._out: list[ForCoordinator] = []
-        self._standing = {name: Standing(now) for name in history.seats}
+        self._standings = Standings(history.seats, now)
         self._roster_of = dict.fromkeys(history.seats, history.roster)
-        self._behind: set[str] = set()  # workers that are not yet where the next horizon is due
-        self._short: set[str] = set()  # workers that have not reached the goal
-        self._proposed_at = self._moved_at = self._looked_at = now
+        self._proposed_at = self._looked_at = now
 
     @classmethod
     def open(cls, opened: Opened, deadlines: Deadlines, now: float) -> Coordinator:
@@ -112,10 +93,7 @@ class Coordinator:
 
     def run_to(self, step: int, now: float) -> None:
         """Let the run go on until this many steps are done; `Reached` says when."""
-        self.goal = max(self.goal, step)
-        self._moved_at = now
-        self._short = {name for name, standing in self._standing.items() if standing.step < self.goal}
-        self._behind = {name for name, standing in self._standing.items() if standing.step < self.history.report_step}
+        self._standings.aim(step, self.history.report_step, now)
         self._extend()
 
     def propose(self, edges: Sequence[Edge], change: str, now: float) -> int:
@@ -129,9 +107,9 @@ class Coordinator:
             raise ModelError(f"plan {plan.version}: {wrong}")
         self._write(Proposed(plan))
         self._proposed_at = now
-        for name, standing in self._standing.items():
-            standing.answered = False
-            self._send_proposal(history.seats[name])
+        for seat in history.seats.values():
+            self._standings.of[seat.name].answered = False
+            self._tell(seat, letters.prepare(history, seat, plan))
         return plan.version
 
     def exited(self, name: str, incarnation: int, reason: str, now: float) -> None:
@@ -154,17 +132,7 @@ class Coordinator:
 
     def standing(self, now: float) -> list[str]:
         """How every worker stands, one line each, the slowest first."""
-        order = sorted(self._standing.items(), key=lambda item: item[1].step)
-        lines = []
-        for name, one in order:
-            wait = f", waits for '{one.waits_for}' since {one.waiting / 1000:.1f} s" if one.waits_for else ""
-            seat = self.history.seats[name]
-            state = "" if seat.joined else ", has not said hello"
-            lines.append(
-                f"worker '{name}' (incarnation {seat.incarnation}) at step {one.step}{state}{wait}, "
-                f"heard {now - one.heard:.1f} s ago"
-            )
-        return lines
+        return self._standings.lines(self.history, now)
 
     # --- time -----------------------------------------------------------------------------------------------------------
 
@@ -180,18 +148,17 @@ class Coordinator:
         if history.closed is not None:
             return
         if history.proposal is not None and now - self._proposed_at > deadlines.prepare:
-            late = [name for name, standing in self._standing.items() if not standing.answered]
+            late = [name for name, standing in self._standings.of.items() if not standing.answered]
             self._settle(False, f"no answer from {', '.join(late[:10])} in {deadlines.prepare:g} s", now)
         for seat in list(history.seats.values()):
-            quiet = now - self._standing[seat.name].heard
+            quiet = now - self._standings.of[seat.name].heard
             if seat.joined and quiet > deadlines.silence:
                 self._died(seat, f"silent for {quiet:.1f} s", now)
             elif not seat.joined and quiet > deadlines.start:
                 self._died(seat, f"no hello in {quiet:.1f} s", now)
-        idle = not self._behind and not self._short
-        if history.closed is None and not idle and now - self._moved_at > deadlines.stuck:
-            lines = "; ".join(self.standing(now)[:8])
-            self.stop(f"nothing has moved for {now - self._moved_at:.1f} s: {lines}.")
+        still = now - self._standings.moved
+        if history.closed is None and not self._standings.idle and still > deadlines.stuck:
+            self.stop(f"nothing has moved for {still:.1f} s: {'; '.join(self.standing(now)[:8])}.")
 
     # --- messages of workers ------------------------------------------------------------------------------------------------
 
@@ -216,7 +183,7 @@ class Coordinator:
         elif not seat.joined or message.incarnation > seat.incarnation:
             self.counts["stranger"] += 1
         else:
-            self._standing[seat.name].heard = now
+            self._standings.of[seat.name].heard = now
             if self.history.closed is not None:
                 self._tell(seat, Stop(self.history.epoch, self.history.closed))
             elif isinstance(message, Progress):
@@ -239,25 +206,21 @@ class Coordinator:
             return
         if not seat.joined:
             self._write(Joined(seat.name, seat.incarnation, hello.token, hello.address))
-            self._standing[seat.name] = Standing(now)
-            self._moved_at = now
-        self._welcome(seat)
+            self._standings.begin(seat.name, now)
+        self._tell(seat, letters.welcome(self.history, seat, self._roster_of[seat.name]))
         self._spread(seat)
         if self.history.proposal is not None:
-            self._send_proposal(seat)
+            self._tell(seat, letters.prepare(self.history, seat, self.history.proposal))
         self._extend()
 
     def _why_not(self, seat: Seat | None, hello: Hello) -> str | None:
         """Why a worker has no place here, or None."""
-        opened = self.history.opened
         if self.history.closed is not None:
             return f"the run is over: {self.history.closed or 'it ended well'}"
         if seat is None:
             return f"worker '{hello.name}' is none of {', '.join(self.history.seats)}."
-        for what in ("run", "fingerprint", "model"):
-            ours, theirs = getattr(opened, what), getattr(hello, what)
-            if ours != theirs:
-                return f"worker '{hello.name}' has {what} {theirs!r}; this run has {ours!r}."
+        if (unlike := letters.unlike(self.history, hello)) is not None:
+            return unlike
         incarnation = hello.incarnation or seat.incarnation
         if self.is_old(seat, incarnation):
             return f"worker '{hello.name}', incarnation {incarnation}: replaced by incarnation {seat.incarnation}."
@@ -267,49 +230,22 @@ class Coordinator:
             return f"worker '{hello.name}', incarnation {incarnation}: another process has taken this place."
         return None
 
-    def _welcome(self, seat: Seat) -> None:
-        history = self.history
-        plans = history.recent_plans()
-        self._tell(
-            seat,
-            Welcome(
-                epoch=history.epoch,
-                run=history.opened.run,
-                incarnation=seat.incarnation,
-                number=seat.number,
-                every=history.opened.every,
-                horizon=history.horizon,
-                report=history.report_step,
-                roster=self._roster_of[seat.name],
-                members=history.circle(seat.number),
-                shares=tuple(history.share(plan, seat.number) for plan in plans),
-                kept=seat.kept,
-            ),
-        )
-
     def _progress(self, seat: Seat, message: Progress, now: float) -> None:
-        history, standing = self.history, self._standing[seat.name]
-        if message.step != standing.step:
-            self._moved_at = now
-        standing.step, standing.waits_for, standing.waiting = message.step, message.waits_for, message.waiting
+        """Send whatever the worker lacks."""
+        history = self.history
         if message.plan < history.version:
             for plan in history.plans:
                 if plan.version > message.plan:
-                    share = history.share(plan, seat.number)
-                    self._tell(seat, Commit(history.epoch, share, history.circle(seat.number)))
-        elif history.proposal is not None and not standing.answered:
-            self._send_proposal(seat)
+                    self._tell(seat, letters.commit(history, seat, plan))
+        elif history.proposal is not None and not self._standings.of[seat.name].answered:
+            self._tell(seat, letters.prepare(history, seat, history.proposal))
         elif message.prepared and (history.proposal is None or message.prepared != history.proposal.version):
             self._tell(seat, Abort(history.epoch, message.prepared, "it was not committed"))
         if message.roster < self._roster_of[seat.name]:
-            self._send_roster(seat)
-        self._send_grant(seat)
-        if message.step >= history.report_step:
-            self._behind.discard(seat.name)
-        if message.step >= self.goal and seat.name in self._short:
-            self._short.discard(seat.name)
-            if not self._short:
-                self._out.append(Reached(self.goal))
+            self._tell(seat, letters.roster(history, seat, self._roster_of[seat.name]))
+        self._tell(seat, letters.grant(history))
+        if self._standings.report(message, history.report_step, now):
+            self._out.append(Reached(self._standings.goal))
         self._extend()
 
     def _checkpointed(self, seat: Seat, message: Checkpointed, now: float) -> None:
@@ -323,7 +259,7 @@ class Coordinator:
             return
         if message.step > seat.kept[0].step or (known is not None and known.incarnation != message.incarnation):
             self._write(Saved(seat.name, message.incarnation, message.step, message.digest))
-            self._moved_at = now
+            self._standings.moved = now
         self._tell(seat, Durable(self.history.epoch, seat.kept[0].step, seat.kept[-1].step))
 
     # --- horizons -----------------------------------------------------------------------------------------------------------
@@ -331,25 +267,16 @@ class Coordinator:
     def _extend(self) -> None:
         """Move the horizon, where all have come close to it and no plan waits at it."""
         history = self.history
-        waits = self._behind or history.proposal is not None or history.closed is not None
-        if waits or history.horizon >= self.goal or not all(seat.joined for seat in history.seats.values()):
+        waits = self._standings.behind or history.proposal is not None or history.closed is not None
+        goal = self._standings.goal
+        if waits or history.horizon >= goal or not all(seat.joined for seat in history.seats.values()):
             return
-        self._write(Horizon(min(self.goal, history.horizon + history.opened.stride)))
-        self._behind = {name for name, standing in self._standing.items() if standing.step < history.report_step}
+        self._write(Horizon(min(goal, history.horizon + history.opened.stride)))
+        self._standings.expect(history.report_step)
         for seat in history.seats.values():
-            self._send_grant(seat)
-
-    def _send_grant(self, seat: Seat) -> None:
-        history = self.history
-        self._tell(seat, Grant(history.epoch, history.horizon, history.report_step, history.version))
+            self._tell(seat, letters.grant(history))
 
     # --- plans ----------------------------------------------------------------------------------------------------------------
-
-    def _send_proposal(self, seat: Seat) -> None:
-        history = self.history
-        if history.proposal is not None and seat.joined:
-            share = history.share(history.proposal, seat.number)
-            self._tell(seat, Prepare(history.epoch, share, history.circle(seat.number)))
 
     def _answered(self, seat: Seat, message: Answer, now: float) -> None:
         proposal = self.history.proposal
@@ -358,8 +285,8 @@ class Coordinator:
         if not message.agreed:
             self._settle(False, f"worker '{seat.name}': {message.reason}", now)
             return
-        self._standing[seat.name].answered = True
-        if all(standing.answered for standing in self._standing.values()):
+        self._standings.of[seat.name].answered = True
+        if all(standing.answered for standing in self._standings.of.values()):
             self._settle(True, "", now)
 
     def _settle(self, committed: bool, reason: str, now: float) -> None:
@@ -368,12 +295,11 @@ class Coordinator:
         proposal = history.proposal
         assert proposal is not None
         self._write(Settled(proposal.version, committed, reason[:8000]))
-        self._moved_at = now
+        self._standings.moved = now
         self._out.append(Decided(proposal.version, committed, reason))
         for seat in history.seats.values():
             if seat.joined and committed:
-                share = history.share(proposal, seat.number)
-                self._tell(seat, Commit(history.epoch, share, history.circle(seat.number)))
+                self._tell(seat, letters.commit(history, seat, proposal))
             elif seat.joined:
                 self._tell(seat, Abort(history.epoch, proposal.version, reason[:8000]))
         self._extend()
@@ -398,11 +324,7 @@ class Coordinator:
             old = seat.incarnation
             self._write(Replaced(seat.name, old + 1, reason[:8000]))
             self._out += [End(seat.name, old), Start(seat.name, old + 1)]
-            self._standing[seat.name] = Standing(now)
-            if self.goal:
-                self._behind.add(seat.name)
-                self._short.add(seat.name)
-            self._moved_at = now
+            self._standings.begin(seat.name, now)
             self._spread(seat)
 
     # --- telling ----------------------------------------------------------------------------------------------------------------
@@ -411,10 +333,8 @@ class Coordinator:
         """Those around a worker learn which incarnation of it counts, and where it is."""
         for member in self.history.circle(seat.number):
             self._roster_of[member.name] = self.history.roster
-            self._send_roster(self.history.seats[member.name])
-
-    def _send_roster(self, seat: Seat) -> None:
-        self._tell(seat, Roster(self.history.epoch, self._roster_of[seat.name], self.history.circle(seat.number)))
+            around = self.history.seats[member.name]
+            self._tell(around, letters.roster(self.history, around, self.history.roster))
 
     def _refuse(self, name: str, incarnation: int, token: str, reason: str) -> None:
         message = Refused(self.history.epoch, name, incarnation, token, reason)

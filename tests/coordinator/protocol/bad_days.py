@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from springs import Body, Changed, Model, Split, changed, single, total
 
 from coordinator.protocol import Called, Coordinator, Deadlines, Hello, Opened, Plan, RunFailed, State, Worker, effects
-from coordinator.protocol import checkpoint as checkpoints
 from coordinator.protocol import journal as journals
 
 DEADLINES = Deadlines(
@@ -274,7 +273,9 @@ class Process:
             if self.body is None:
                 return self.world.at(self.world.now + 0.01, self.validate, share)
             done = {version for version, _ in self.body.changes}
-            waiting = [s for s in self.core.shares if s.change and s.version not in done and s.start >= self.core.step]
+            waiting = [
+                s for s in self.core.near.shares if s.change and s.version not in done and s.start >= self.core.step
+            ]
             try:
                 springs = self.body.springs
                 for one in [*waiting, share]:

@@ -4,7 +4,6 @@ import pytest
 from bad_days import Day, Process, World
 
 from coordinator.protocol import Coordinator, Link, Worker, frames, worker
-from coordinator.protocol.coordinator import Standing
 from coordinator.protocol.inbox import Inbox, Verdict
 
 ENOUGH = 200  # days
@@ -138,8 +137,8 @@ def test_grants_that_go_out_before_the_journal_are_caught():
 def test_a_change_that_starts_without_all_answers_is_caught():
     class Hurried(Coordinator):
         def _answered(self, seat, message, now):
-            for name in self._standing:
-                self._standing[name] = Standing(now, answered=True, step=self._standing[name].step)
+            for standing in self._standings.of.values():
+                standing.answered = True
             super()._answered(seat, message, now)
 
     class Witness(World):
