@@ -122,10 +122,11 @@ class Coordinator:
         """End the run; without a reason it ends well."""
         if self.history.closed is not None:
             return
-        self._write(Closed(reason[:8000]))
+        reason = schema.told(reason)
+        self._write(Closed(reason))
         for seat in self.history.seats.values():
             if seat.joined:
-                self._tell(seat, Stop(self.history.epoch, self.history.closed or ""))
+                self._tell(seat, Stop(self.history.epoch, reason))
             else:
                 self._out.append(End(seat.name, seat.incarnation))
         self._out.append(Ended(reason, bool(reason)))
@@ -292,16 +293,16 @@ class Coordinator:
     def _settle(self, committed: bool, reason: str, now: float) -> None:
         """All or nothing: the plan holds for everybody, or for nobody."""
         history = self.history
-        proposal = history.proposal
+        proposal, reason = history.proposal, schema.told(reason)
         assert proposal is not None
-        self._write(Settled(proposal.version, committed, reason[:8000]))
+        self._write(Settled(proposal.version, committed, reason))
         self._standings.moved = now
         self._out.append(Decided(proposal.version, committed, reason))
         for seat in history.seats.values():
             if seat.joined and committed:
                 self._tell(seat, letters.commit(history, seat, proposal))
             elif seat.joined:
-                self._tell(seat, Abort(history.epoch, proposal.version, reason[:8000]))
+                self._tell(seat, Abort(history.epoch, proposal.version, reason))
         self._extend()
 
     # --- deaths ---------------------------------------------------------------------------------------------------------------
@@ -310,7 +311,7 @@ class Coordinator:
         history = self.history
         if history.closed is not None:
             return
-        cause = f"worker '{seat.name}' died ({reason})"
+        cause = f"worker '{seat.name}' died ({schema.told(reason)})"
         if history.proposal is not None:
             self._settle(False, cause, now)
         if not history.opened.every:
@@ -322,7 +323,7 @@ class Coordinator:
             )
         else:
             old = seat.incarnation
-            self._write(Replaced(seat.name, old + 1, reason[:8000]))
+            self._write(Replaced(seat.name, old + 1, schema.told(reason)))
             self._out += [End(seat.name, old), Start(seat.name, old + 1)]
             self._standings.begin(seat.name, now)
             self._spread(seat)
@@ -337,7 +338,7 @@ class Coordinator:
             self._tell(around, letters.roster(self.history, around, self.history.roster))
 
     def _refuse(self, name: str, incarnation: int, token: str, reason: str) -> None:
-        message = Refused(self.history.epoch, name, incarnation, token, reason)
+        message = Refused(self.history.epoch, name, incarnation, token, schema.told(reason))
         self._out.append(Tell(name, incarnation, token, schema.encode(message)))
 
     def _tell(self, seat: Seat, message: FromCoordinator) -> None:

@@ -186,6 +186,11 @@ def by_name(*kinds: type) -> dict[str, type]:
     return {kind.__name__.lower(): kind for kind in kinds}
 
 
+def told(text: str, most: int = 4096) -> str:
+    """Words for people, from anywhere, as they can be written in a message: cut, and without halves of characters."""
+    return text.encode("utf-8", "replace").decode("utf-8")[:most]
+
+
 def short(value: Any) -> str:
     """A value as it can be shown in one line, however large it is."""
     if isinstance(value, str | bytes | list | tuple) and len(value) > 60:

@@ -136,7 +136,7 @@ class Worker:
     def fail(self, reason: str, now: float) -> None:
         """The worker cannot go on: the coordinator is told until it stops the run."""
         if self._failure is None and self.state is not State.ENDED:
-            self._failure = Failed(self.me.name, self.me.incarnation, self.step, reason[:4096])
+            self._failure = Failed(self.me.name, self.me.incarnation, self.step, schema.told(reason))
             self._report(now)
 
     # --- what the owner asks --------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class Worker:
     def _answer(self) -> None:
         reason = self._change.answer
         if reason is not None:
-            self._say(Answer(self.me.name, self.me.incarnation, self._change.version, not reason, reason[:4096]))
+            self._say(Answer(self.me.name, self.me.incarnation, self._change.version, not reason, schema.told(reason)))
 
     def _commit(self, message: Commit, now: float) -> None:
         share = message.share

@@ -18,7 +18,14 @@ BLOB = checkpoint.encode(SNAPSHOT)
 
 def test_a_checkpoint_comes_back_as_it_was_saved():
     back = checkpoint.decode(BLOB)
-    assert (back.run, back.name, back.incarnation, back.step, back.plan, back.state) == (7, "arm", 2, 40, 3, b"state" * 20)
+    assert (back.run, back.name, back.incarnation, back.step, back.plan, back.state) == (
+        7,
+        "arm",
+        2,
+        40,
+        3,
+        b"state" * 20,
+    )
     assert [(saved["peer"], frames) for saved, frames in back.links] == [(1, bytes(range(48))), (2, b"")]
 
 

@@ -102,7 +102,9 @@ def test_what_is_wrong_deep_inside_is_named_with_its_place():
     welcome = FROM_COORDINATOR[0]
     shares = json.loads(schema.encode(welcome))["shares"]
     shares[0]["neighbours"][1]["joints"] = 70_000
-    with pytest.raises(Malformed, match=r"^welcome\.shares\[0\]\.neighbours\[1\]\.joints: 70000 is no whole number from"):
+    with pytest.raises(
+        Malformed, match=r"^welcome\.shares\[0\]\.neighbours\[1\]\.joints: 70000 is no whole number from"
+    ):
         from_coordinator(altered(welcome, shares=shares))
 
 
