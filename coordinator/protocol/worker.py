@@ -178,25 +178,24 @@ class Worker:
         if isinstance(frame, Rejection):
             self.counts[frame] += 1
             return
-        link = self.near.by_number(frame.header.sender)
+        link = self.near.by_number(frame.sender)
         if link is None or self.state is State.ENDED:
             self.counts["stranger"] += 1
             return
         verdict, answers = link.receive(frame, now)
         self._out.extend(Send(link.peer.name, answer) for answer in answers)
         if verdict is Verdict.CONTRADICTION:
-            step, stage = frame.header.step, frame.header.stage
             self.fail(
-                f"worker '{link.peer.name}' sent step {step}, stage {stage} twice with different numbers: a component "
+                f"worker '{link.peer.name}' sent step {frame.step}, stage {frame.stage} twice with different numbers: a component "
                 f"there is not deterministic; one that draws random numbers must save their state.",
                 now,
             )
         elif verdict is Verdict.UNWANTED:
-            self.fail(f"worker '{link.peer.name}' sends step {frame.header.step}, which nobody asks for.", now)
+            self.fail(f"worker '{link.peer.name}' sends step {frame.step}, which nobody asks for.", now)
         elif verdict is Verdict.LAYOUT:
             self.fail(
-                f"workers '{self.me.name}' and '{link.peer.name}' lay out the numbers of plan {frame.header.plan} "
-                f"differently: {frame.header.joints} joints and layout {frame.header.layout:08x} were sent.",
+                f"workers '{self.me.name}' and '{link.peer.name}' lay out the numbers of plan {frame.plan} "
+                f"differently: {frame.joints} joints and layout {frame.layout:08x} were sent.",
                 now,
             )
 

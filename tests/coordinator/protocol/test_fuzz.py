@@ -96,7 +96,9 @@ def fuzz_frames(seed, count):
         kinds.add(found if isinstance(found, Rejection) else "frame")
         core.receive(raw, 0.0)
         if rng.random() < 0.02:
-            core.links["a"].take(rng.randrange(3), rng.randrange(2), 8, 0.0) if not len(core.links["a"].inbox) else None
+            core.links["a"].take(rng.randrange(3), rng.randrange(2), 8, 0.0) if not len(
+                core.links["a"].inbox.waiting
+            ) else None
         if rng.random() < 0.001:
             core = worker()
         core.effects()

@@ -129,7 +129,7 @@ def test_a_lost_frame_is_asked_for_with_growing_patience_and_comes_from_the_log(
     assert right.ask_at is None and right.request(now + 100) is None
 
 
-def test_who_is_far_behind_catches_up_without_waiting_for_timeouts():
+def test_who_is_far_behind_catches_up_withoutwaiting_for_timeouts():
     left, right = pair()
     for step in range(1000):
         left.post(step, 0, numbers(step))
@@ -162,7 +162,7 @@ def test_too_much_too_early_is_dropped_and_asked_for_at_once_when_its_turn_comes
     frames = [left.post(step, 0, numbers(step)) for step in range(PLACES + 5)]
     verdicts = [give(right, frame)[0] for frame in frames]
     assert verdicts == [Verdict.ACCEPTED] * PLACES + [Verdict.FULL] * 5
-    assert len(right.inbox) == PLACES
+    assert len(right.inbox.waiting) == PLACES
     for step in range(PLACES):
         right.take(step, 0, 8, 1.0)
     assert right.take(PLACES, 0, 8, 1.0) is None
@@ -174,7 +174,7 @@ def test_a_frame_that_is_needed_sooner_pushes_out_the_latest():
     for key in range(1, PLACES + 1):
         inbox.place(key, 0, memoryview(b""))
     assert inbox.place(0, 0, memoryview(b"")) is Verdict.ACCEPTED
-    assert len(inbox) == PLACES and PLACES not in inbox and 0 in inbox
+    assert len(inbox.waiting) == PLACES and PLACES not in inbox.waiting and 0 in inbox.waiting
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_a_frame_that_is_needed_sooner_pushes_out_the_latest():
 def test_frames_belong_to_the_plan_of_their_step_also_when_they_are_sent_again():
     left, right = pair([(1, 0, True), (2, 4, False), (4, 4, False), (5, 8, True)])
     frames = [left.post(step, 0, numbers(step)) for step in (2, 3, 8)]
-    assert [decode(frame, RUN).header.plan for frame in frames] == [1, 1, 5]
+    assert [decode(frame, RUN).plan for frame in frames] == [1, 1, 5]
     with pytest.raises(ModelError, match="the plan has no such edge"):
         right.post(5, 0, numbers(0))
     for frame in frames:
@@ -278,7 +278,7 @@ def test_the_log_is_trimmed_by_the_notice_of_the_neighbour_and_by_nothing_else()
     give(left, right.notice(3))  # a late one
     assert len(left.log) == 4
     answers = give(left, right._signal(Kind.RESEND, 0))[1]
-    assert [decode(raw, RUN).header.step for raw in answers] == [6, 7, 8, 9, 9]
+    assert [decode(raw, RUN).step for raw in answers] == [6, 7, 8, 9, 9]
 
 
 def test_copies_of_what_nobody_can_ask_for_any_more_are_not_compared():
@@ -301,7 +301,7 @@ def test_a_long_run_keeps_no_more_than_a_short_one():
         if step % 100 == 99:
             give(left, right.notice(max(0, step - 199)))
             give(right, left.notice(max(0, step - 199)))
-            sizes.append((len(left.log), len(right.inbox._keys), len(right.inbox._checks), len(right.inbox)))
+            sizes.append((len(left.log), len(right.inbox._keys), len(right.inbox._checks), len(right.inbox.waiting)))
     assert len(set(sizes[5:])) == 1 and max(sizes[-1]) <= 300
 
 

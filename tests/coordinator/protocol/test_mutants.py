@@ -27,13 +27,13 @@ def test_duplicates_that_are_taken_again_are_caught():
     class Greedy(Inbox):
         def place(self, key, check, payload):
             if key <= self.taken:
-                self._waiting[key] = (check, payload)
+                self.waiting[key] = (check, payload)
                 return Verdict.ACCEPTED
             return super().place(key, check, payload)
 
         def take(self, key):
-            old = [k for k in self._waiting if k < key]
-            return self._waiting.pop(min(old))[1] if old and key in self._waiting else super().take(key)
+            old = [k for k in self.waiting if k < key]
+            return self.waiting.pop(min(old))[1] if old and key in self.waiting else super().take(key)
 
         def passed_over(self):
             return None
