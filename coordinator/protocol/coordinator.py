@@ -123,6 +123,8 @@ class Coordinator:
         if self.history.closed is not None:
             return
         reason = schema.told(reason)
+        if self.history.proposal is not None:
+            self._out.append(Decided(self.history.proposal.version, False, reason or "the run is over"))
         self._write(Closed(reason))
         for seat in self.history.seats.values():
             if seat.joined:

@@ -113,8 +113,8 @@ class Link:
         self._wanted = -1
         if len(payload) != size:
             self._disagree(step, f"step {step}, stage {stage} has {len(payload)} bytes, and {size} are expected")
-        if self.inbox.waiting and (key := self.inbox.passed_over()) is not None:
-            self._disagree(step, f"step {key >> 16}, stage {key & 0xFFFF} is sent, and nobody asks for it")
+        if self.inbox.waiting and (extra := self.inbox.passed_over()) is not None:
+            self._disagree(step, f"step {extra >> 16}, stage {extra & 0xFFFF} is sent, and nobody asks for it")
         if (position := first_not_finite(payload)) is not None:
             raise NotFinite(
                 f"worker '{self.peer.name}' sent a number that is not finite in step {step}, stage {stage} "

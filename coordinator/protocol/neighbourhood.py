@@ -64,9 +64,8 @@ class Neighbourhood:
             if known is None or (member.incarnation, member.address != "") > (known.incarnation, known.address != ""):
                 self._members[member.name] = known = member
             link = self.links.get(member.name)
-            if link is None:
-                continue
-            link.replaced(known.incarnation, now)
+            if link is not None:
+                link.replaced(known.incarnation, now)
             if known.address and self._connected.get(known.name, 0) < known.incarnation:
                 self._connected[known.name] = known.incarnation
                 connect.append(Connect(known.name, known.incarnation, known.address))

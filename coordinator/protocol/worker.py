@@ -227,6 +227,7 @@ class Worker:
         elif isinstance(message, Roster):
             self._out += self.near.enrol(message.members, message.number, now)
         elif isinstance(message, Prepare):
+            self._out += self.near.enrol(message.members, 0, now)  # connect early, so that no frame waits for it
             self._out += self._change.prepare(message.share, self.near.version)
         elif isinstance(message, Commit):
             self._commit(message, now)
