@@ -103,6 +103,7 @@ class Welcome:
 
     epoch: U32
     run: U32
+    token: Mark  # of the process that is meant
     incarnation: U32
     number: U32
     every: U32  # steps between checkpoints; 0: none, the worker cannot be replaced

@@ -62,9 +62,12 @@ class Coordinator:
         names = [called.name for called in opened.workers]
         if not names or len(set(names)) != len(names):
             raise ModelError(f"workers {', '.join(names) or '(none)'}: give at least one, each with its own name.")
-        if (wrong := check(opened.plan, names)) is not None:
+        if opened.stride < 1 or opened.deaths < 1:
+            raise ModelError(f"stride {opened.stride} and deaths {opened.deaths}: both are at least 1.")
+        history = History.begin(opened)
+        if (wrong := check(opened.plan, names) or letters.too_long(history, opened.plan)) is not None:
             raise ModelError(f"plan {opened.plan.version}: {wrong}")
-        self = cls(History.begin(opened), deadlines, now)
+        self = cls(history, deadlines, now)
         self._out.append(Write(journal.line(opened)))
         self._write(Epoch(1))
         self._out.extend(Start(name, 1) for name in names)
@@ -103,7 +106,7 @@ class Coordinator:
             reason = "the run is over" if history.proposal is None else f"plan {history.proposal.version} is open"
             raise ModelError(f"a new plan cannot be proposed: {reason}; wait until it is decided.")
         plan = Plan(history.newest_version + 1, history.version, history.horizon, tuple(edges), change)
-        if (wrong := check(plan, history.names)) is not None:
+        if (wrong := check(plan, history.names) or letters.too_long(history, plan)) is not None:
             raise ModelError(f"plan {plan.version}: {wrong}")
         self._write(Proposed(plan))
         self._proposed_at = now

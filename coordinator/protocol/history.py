@@ -54,7 +54,7 @@ class History:
     newest_version: int = 0  # proposed; never given twice
     roster: int = 0  # counts joins and replacements
     closed: str | None = None
-    _shares: dict[int, list[Share]] = field(default_factory=dict)
+    _shares: dict[int, tuple[Plan, list[Share]]] = field(default_factory=dict)
     _recent: list[Plan] = field(default_factory=list)
 
     @classmethod
@@ -151,9 +151,10 @@ class History:
 
     def share(self, plan: Plan, number: int) -> Share:
         """What one worker needs of a plan."""
-        if plan.version not in self._shares:
-            self._shares[plan.version] = shares(plan, self.names)
-        return self._shares[plan.version][number]
+        known = self._shares.get(plan.version)
+        if known is None or known[0] is not plan:
+            known = self._shares[plan.version] = (plan, shares(plan, self.names))
+        return known[1][number]
 
     def circle(self, number: int) -> tuple[Member, ...]:
         """Everybody with whom a worker shares an edge, or did, or may soon."""

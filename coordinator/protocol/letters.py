@@ -5,6 +5,7 @@ from __future__ import annotations
 from coordinator.protocol.control import Commit, Grant, Hello, Prepare, Roster, Welcome
 from coordinator.protocol.history import History, Seat
 from coordinator.protocol.plan import Plan
+from coordinator.protocol.schema import LARGEST, encode
 
 
 def welcome(history: History, seat: Seat, roster: int) -> Welcome:
@@ -12,6 +13,7 @@ def welcome(history: History, seat: Seat, roster: int) -> Welcome:
     return Welcome(
         epoch=history.epoch,
         run=history.opened.run,
+        token=seat.token,
         incarnation=seat.incarnation,
         number=seat.number,
         every=history.opened.every,
@@ -51,3 +53,17 @@ def unlike(history: History, hello: Hello) -> str | None:
         if ours != theirs:
             return f"worker '{hello.name}' has {what} {theirs!r}; this run has {ours!r}."
     return None
+
+
+def too_long(history: History, plan: Plan) -> str | None:
+    """Why a plan would not fit in a message any more, or None; looks at the worker with most neighbours."""
+    seat = max(history.seats.values(), key=lambda seat: len(history.share(plan, seat.number).neighbours))
+    length = len(encode(welcome(history, seat, history.roster)))
+    if plan not in history.plans:
+        length += len(encode(prepare(history, seat, plan)))
+    if length <= LARGEST:
+        return None
+    return (
+        f"with the plans since the oldest checkpoint it takes {length} bytes to tell worker '{seat.name}', and a message has "
+        f"at most {LARGEST}; say less in the change, or wait for the next checkpoints."
+    )

@@ -216,7 +216,8 @@ class Worker:
                 self._end(message.reason, True)
             return
         if isinstance(message, Welcome):
-            if self.state is State.JOINING and message.run == self.hello.run:
+            meant = (message.run, message.token) == (self.hello.run, self.hello.token)
+            if self.state is State.JOINING and meant:
                 self._welcome(message, now)
             return
         if self.state is State.JOINING:

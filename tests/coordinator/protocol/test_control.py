@@ -21,7 +21,7 @@ FROM_WORKER = [
     control.Failed("arm", 1, 12, "zeile\nzwei\t✓"),
 ]
 FROM_COORDINATOR = [
-    control.Welcome(1, 7, 2, 3, 1000, 40, 35, 6, MEMBERS, (SHARE,), (Kept(30, 1, "ab"), START)),
+    control.Welcome(1, 7, "a1b2", 2, 3, 1000, 40, 35, 6, MEMBERS, (SHARE,), (Kept(30, 1, "ab"), START)),
     control.Refused(1, "arm", 1, "a1b2", "replaced"),
     control.Grant(1, 40, 35, 2),
     control.Roster(1, 6, MEMBERS),
@@ -159,7 +159,7 @@ def test_what_could_not_be_read_is_not_written():
     with pytest.raises(Malformed, match=r"grant\.horizon: -1 is no whole number"):
         schema.encode(control.Grant(1, -1, 0, 2))
     with pytest.raises(Malformed, match=r"welcome\.kept: .* is no tuple"):
-        schema.encode(control.Welcome(1, 7, 2, 3, 1000, 40, 35, 6, (), (), (START, START, START)))
+        schema.encode(control.Welcome(1, 7, "a1b2", 2, 3, 1000, 40, 35, 6, (), (), (START, START, START)))
 
 
 # --- the journal ------------------------------------------------------------------------------------------------------------

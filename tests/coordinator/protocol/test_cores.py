@@ -359,7 +359,7 @@ def test_two_plans_at_once_are_refused():
 
 # --- the worker -------------------------------------------------------------------------------------------------------------
 
-WELCOME = Welcome(3, 7, 2, 1, 10, 20, 10, 4, (Member("a", 0, 1, "tcp://a"),),
+WELCOME = Welcome(3, 7, "t", 2, 1, 10, 20, 10, 4, (Member("a", 0, 1, "tcp://a"),),
                   (Share(1, 0, 0, (Neighbour("a", 0, 5, 1),)),), (START,))  # fmt: skip
 
 
@@ -512,3 +512,38 @@ def test_a_worker_that_ended_is_still():
     core.receive(core.links["a"].notice(3), 0.0)
     core.wake(100.0)
     assert core.effects() == [] and not core.may_step
+
+
+def test_a_welcome_for_another_process_of_the_same_name_is_not_taken():
+    core = worker(Welcome(**{**vars(WELCOME), "token": "other process"}))
+    assert core.state is State.JOINING
+    hear(core, WELCOME)
+    assert core.state is State.RUNNING
+
+
+# --- what makes no sense ------------------------------------------------------------------------------------------------
+
+
+def test_a_change_that_fits_in_no_message_is_refused_before_anything_is_written():
+    core = opened()
+    for _ in range(2):
+        core.propose((), "x" * 400_000, 0.0)
+        for name in "abc":
+            say(core, Answer(name, 1, core.history.newest_version, True, ""))
+    with pytest.raises(
+        ModelError, match=r"plan 4: .* takes 12\d{5} bytes to tell worker 'a'.*wait for the next checkpoints"
+    ):
+        core.propose((), "x" * 400_000, 0.0)
+    assert core.effects() == [] and core.propose((), "y", 0.0) == 4
+
+
+@pytest.mark.parametrize("change", [{"stride": 0}, {"deaths": 0}, {"workers": ()}, {"workers": (Called("a"),) * 3}])
+def test_a_run_that_makes_no_sense_is_refused(change):
+    with pytest.raises(ModelError):
+        Coordinator.open(Opened(**{**vars(OPENED), **change}), TIMES, 0.0)
+
+
+@pytest.mark.parametrize("times", [{"patience": 0.0}, {"stuck": -1.0}, {"orphan": float("nan")}, {"silence": 1.0}])
+def test_deadlines_that_make_no_sense_are_refused_by_name(times):
+    with pytest.raises(ModelError, match=f"deadline '{next(iter(times))}' is"):
+        Deadlines(**times)
