@@ -94,6 +94,10 @@ class Link:
         frame = encode(
             (_DATA, self.run, version, me.number, me.incarnation, step, stage, edge.joints, edge.layout), payload
         )
+        if len(frame) & 7:
+            raise ModelError(
+                f"{len(frame) - SIZE} bytes cannot be posted to '{self.peer.name}': give whole float64 numbers."
+            )
         self.log.append(key, frame)
         self.posted = key
         return frame

@@ -157,6 +157,23 @@ def test_answers_that_bring_nothing_are_not_asked_for_at_once_again():
         assert right.request(now + 0.1) is None
 
 
+def test_a_successor_is_not_pressed_for_what_only_its_predecessor_had():
+    left, right = pair()
+    for step in range(4):
+        left.post(step, 0, numbers(step))
+    give(right, left._signal(Kind.NEWEST, left.posted), 1.0)
+    right.replaced(2, 1.0)
+    assert right.take(0, 0, 8, 1.0) is None
+    assert right.ask_at == 1.0 + TIMES.patience
+
+
+def test_an_edge_without_numbers_still_exchanges_frames():
+    left, right = pair()
+    frame = left.post(0, 0, b"")
+    assert len(frame) == 40 and give(right, frame)[0] is Verdict.ACCEPTED
+    assert bytes(right.take(0, 0, 0, 0.0)) == b""
+
+
 def test_too_much_too_early_is_dropped_and_asked_for_at_once_when_its_turn_comes():
     left, right = pair()
     frames = [left.post(step, 0, numbers(step)) for step in range(PLACES + 5)]
@@ -219,6 +236,13 @@ def test_a_stage_has_sixteen_bits(stage):
     left, _ = pair()
     with pytest.raises(ModelError, match=f"step 3, stage {stage} cannot be posted from 'left' to 'right'"):
         left.post(3, stage, numbers(1))
+
+
+def test_half_a_number_cannot_be_posted():
+    left, _ = pair()
+    with pytest.raises(ModelError, match="12 bytes cannot be posted to 'right'"):
+        left.post(0, 0, bytes(12))
+    left.post(0, 0, bytes(16))
 
 
 def test_another_length_is_said_with_both_numbers():
