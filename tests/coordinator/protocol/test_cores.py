@@ -547,3 +547,33 @@ def test_a_run_that_makes_no_sense_is_refused(change):
 def test_deadlines_that_make_no_sense_are_refused_by_name(times):
     with pytest.raises(ModelError, match=f"deadline '{next(iter(times))}' is"):
         Deadlines(**times)
+
+
+# --- the neighbours of a worker -----------------------------------------------------------------------------------------
+
+
+def test_a_roster_fences_and_connects_and_what_is_older_changes_nothing():
+    core = worker()
+    core.effects()
+    hear(core, Roster(3, 5, (Member("a", 0, 2, ""),)))  # replaced, and not yet there
+    assert core.links["a"].incarnation == 2 and core.effects() == []
+    newer = Member("a", 0, 2, "tcp://new")
+    for members in ((newer,), (newer,), (Member("a", 0, 1, "tcp://old"),), (Member("a", 0, 2, ""),)):
+        hear(core, Roster(3, 4, members))
+    assert core.effects() == [effects.Connect("a", 2, "tcp://new")]
+    assert core.links["a"].incarnation == 2 and core.near.roster == 5
+
+
+def test_neighbours_of_a_plan_to_come_are_connected_before_it_holds():
+    core = worker()
+    core.effects()
+    share = Share(2, 1, 20, (Neighbour("c", 2, 9, 1),))
+    hear(core, Prepare(3, share, (Member("c", 2, 3, "tcp://c"),)))
+    assert effects.Connect("c", 3, "tcp://c") in core.effects() and "c" not in core.links
+    hear(core, Commit(3, share, (Member("c", 2, 3, "tcp://c"),)))
+    assert core.links["c"].incarnation == 3
+    assert not any(isinstance(effect, effects.Connect) for effect in core.effects())
+    core.step = 20
+    assert len(core.links["c"].post(20, 0, b"")) == 40
+    with pytest.raises(ModelError, match="the plan has no such edge"):
+        core.links["a"].post(20, 0, b"")
