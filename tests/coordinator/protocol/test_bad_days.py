@@ -47,6 +47,17 @@ def test_a_calm_day_sends_each_frame_once_and_no_worker_waits_for_the_coordinato
     assert world.counts["accepted"] > 500
 
 
+def test_the_coordinator_says_nothing_more_in_a_longer_run_below_one_horizon():
+    told = []
+    for steps in (8, 32):
+        world = World(Day(3, workers=4, steps=steps, every=0, stride=100, jitter=0.0))
+        world.model.event = -1
+        assert world.run() is None
+        assert world.now < DEADLINES.report
+        told.append(world.performed)
+    assert told[0] == told[1]
+
+
 # --- the coordinator dies -------------------------------------------------------------------------------------------------
 
 LONG_LIFE = Day(11, workers=3, steps=16, every=4, stride=4, kills=1, proposals=2, loss=0.02)

@@ -15,6 +15,7 @@ from coordinator.protocol import (
     Share,
     State,
     Worker,
+    checkpoint,
     effects,
     journal,
     schema,
@@ -453,7 +454,20 @@ def test_the_physics_is_asked_once_and_its_answer_is_repeated_until_it_is_decide
     assert effects.Forget(2, "no") in core.effects()
     hear(core, prepare)  # a late copy
     core.wake(2.0)
-    assert core.effects() and said(core, Answer) == []
+    assert not any(isinstance(effect, effects.Validate) for effect in core.effects())
+    assert core._change.version == 0
+
+
+def test_a_checkpoint_belongs_to_the_plan_before_the_changes_of_its_step():
+    core = worker()
+    hear(core, Commit(3, Share(2, 1, 20, (), "x"), ()))
+    hear(core, Grant(3, 40, 30, 2))
+    plans = {}
+    while core.may_step:
+        if core.finish(0.0):
+            core.checkpoint(b"state")
+            plans[core.step] = checkpoint.decode(core.effects()[-1].blob).plan
+    assert plans == {10: 1, 20: 1, 30: 2, 40: 2}
 
 
 def test_a_confirmed_checkpoint_is_told_to_the_neighbours_and_an_unconfirmed_one_is_repeated():
