@@ -215,8 +215,6 @@ class Coordinator:
             self._standings.begin(seat.name, now)
         self._tell(seat, letters.welcome(self.history, seat, self._roster_of[seat.name]))
         self._spread(seat)
-        if self.history.proposal is not None:
-            self._tell(seat, letters.prepare(self.history, seat, self.history.proposal))
         self._extend()
 
     def _why_not(self, seat: Seat | None, hello: Hello) -> str | None:

@@ -178,6 +178,13 @@ def test_a_torn_last_line_is_dropped_wherever_it_was_torn():
         assert journal.read(kept + last[:length]) == (ENTRIES[:3], len(kept))
 
 
+def test_a_last_line_that_is_whole_and_damaged_is_dropped_too():
+    kept = b"".join(map(journal.line, ENTRIES[:3]))
+    last = bytearray(journal.line(ENTRIES[3]))
+    last[len(last) // 2] ^= 0x20
+    assert journal.read(kept + last) == (ENTRIES[:3], len(kept))
+
+
 def test_a_damaged_line_before_the_last_is_an_error_that_names_it():
     lines = [bytearray(journal.line(entry)) for entry in ENTRIES]
     lines[2][10] ^= 1

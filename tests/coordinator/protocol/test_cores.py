@@ -1,5 +1,7 @@
 """Worker and coordinator, one message at a time: who is let in, who is refused, what is decided and what is written first."""
 
+import re
+
 import pytest
 
 from coordinator.protocol import (
@@ -8,6 +10,7 @@ from coordinator.protocol import (
     Deadlines,
     Edge,
     Hello,
+    Malformed,
     Member,
     Neighbour,
     Opened,
@@ -584,10 +587,148 @@ def test_neighbours_of_a_plan_to_come_are_connected_before_it_holds():
     share = Share(2, 1, 20, (Neighbour("c", 2, 9, 1),))
     hear(core, Prepare(3, share, (Member("c", 2, 3, "tcp://c"),)))
     assert effects.Connect("c", 3, "tcp://c") in core.effects() and "c" not in core.links
-    hear(core, Commit(3, share, (Member("c", 2, 3, "tcp://c"),)))
+    hear(core, Roster(3, 1, (Member("c", 2, 1, "tcp://older"),)))  # a late one
+    hear(core, Commit(3, share, ()))
     assert core.links["c"].incarnation == 3
     assert not any(isinstance(effect, effects.Connect) for effect in core.effects())
     core.step = 20
     assert len(core.links["c"].post(20, 0, b"")) == 40
     with pytest.raises(ModelError, match="the plan has no such edge"):
         core.links["a"].post(20, 0, b"")
+
+
+# --- checkpoints that do not fit ------------------------------------------------------------------------------------------
+
+
+def saved(name="b", links=(), state=b"good", step=10):
+    snapshot = checkpoint.Snapshot(7, name, 1, step, 1, state, links)
+    return checkpoint.encode(snapshot), Kept(10, 1, checkpoint.digest(b"good"))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"state": b"other"}, "the state has digest .* the journal has"),
+        ({"name": "a"}, "it is of 'a' at step 10 of run 7"),
+        ({"step": 20}, "it is of 'b' at step 20 of run 7"),
+    ],
+)
+def test_a_checkpoint_of_something_else_is_passed_over(change, why):
+    blob, kept = saved(**change)
+    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, Kept(5, 1, "x"))}))
+    core.effects()
+    core.loaded(kept, blob, 0.0)
+    assert core.effects() == [effects.Load("b", Kept(5, 1, "x"))]
+    core.loaded(Kept(5, 1, "x"), None, 0.0)
+    (failed,) = said(core, Failed)
+    assert not core.may_step and failed.reason.startswith("no checkpoint of 'b' can be read: ")
+    assert re.search(why, failed.reason) and "at step 5: not there." in failed.reason
+
+
+def test_the_right_checkpoint_is_taken_on():
+    blob, kept = saved()
+    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, START)}))
+    core.effects()
+    core.loaded(kept, blob, 0.0)
+    assert core.effects()[0] == effects.Resume(10, 1, b"good") and core.step == 10 and core.may_step
+
+
+def test_of_a_checkpoint_that_is_passed_over_nothing_stays():
+    good = {"peer": 0, "posted": 5 << 16, "taken": 4 << 16, "log": []}
+    blob, kept = saved(links=((good, b""), ({**good, "posted": None}, b"")))
+    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, START)}))
+    core.loaded(kept, blob, 0.0)
+    assert core.step == 0 and core.may_step
+    assert core.links["a"].posted == core.links["a"].inbox.taken == -1
+    assert core.links["a"].incarnation == 1
+    assert len(core.links["a"].post(0, 0, bytes(8))) == 48
+
+
+def test_checkpoints_are_reported_by_the_newest_and_confirmed_by_nothing_older():
+    core = worker()
+    for step in range(1, 21):
+        if core.finish(0.0):
+            core.checkpoint(b"state %d" % step)
+    core.effects()
+    core.stored(20)
+    core.stored(10)  # was written more slowly
+    assert [message.step for message in said(core, Checkpointed)] == [20]
+    hear(core, Durable(3, 10, 0))
+    core.wake(1.0)
+    assert [message.step for message in said(core, Checkpointed)] == [20]
+    hear(core, Durable(3, 20, 0))
+    core.wake(2.0)
+    assert said(core, Checkpointed) == []
+
+
+def test_a_plan_that_follows_another_one_than_ours_is_not_looked_at_yet():
+    core = worker()
+    core.effects()
+    hear(core, Prepare(3, Share(5, 4, 20, ()), ()))
+    assert core.effects() == []
+
+
+# --- the coordinator remembers --------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_that_a_successor_wrote_again_is_the_one_to_start_from():
+    core = opened()
+    say(core, Checkpointed("a", 1, 10, "x"))
+    say(core, Checkpointed("a", 1, 20, "y"))
+    core.exited("a", 1, "killed", 1.0)
+    say(core, hello("a", 2))
+    out = say(core, Checkpointed("a", 2, 20, "y"))
+    assert written(out) == [journal.Saved("a", 2, 20, "y")]
+    assert core.history.seats["a"].kept == (Kept(20, 2, "y"), Kept(10, 1, "x"))
+    assert written(say(core, Checkpointed("a", 2, 20, "y"))) == []
+
+
+def test_plans_are_told_back_to_the_oldest_checkpoint_of_anybody():
+    """Former neighbours that are far behind may still ask for frames of an edge that is gone."""
+    core = opened(goal=1000)
+    for start in (20, 40, 60):
+        assert core.history.horizon == start
+        version = core.propose((), f"at {start}", 0.0)
+        for name in "abc":
+            say(core, Answer(name, 1, version, True, ""))
+        for name in "abc":
+            say(core, progress(name, start, plan=version))
+    for name in "ab":
+        for step in (50, 60):
+            say(core, Checkpointed(name, 1, step, "x"))
+    for step in (20, 30):
+        say(core, Checkpointed("c", 1, step, "x"))
+    ((_, welcome),) = told(say(core, hello("a", token="a")), Welcome)
+    assert [share.start for share in welcome.shares] == [20, 40, 60]
+    assert [member.name for member in welcome.members] == []
+    for step in (40, 50):
+        say(core, Checkpointed("c", 1, step, "x"))
+    ((_, welcome),) = told(say(core, hello("a", token="a")), Welcome)
+    assert [share.start for share in welcome.shares] == [40, 60]
+
+
+def test_a_coordinator_that_starts_again_starts_who_has_not_said_hello():
+    log = [OPENED, journal.Epoch(1), journal.Joined("a", 1, "t", "x"), journal.Joined("b", 1, "t", "x")]
+    core = Coordinator.resume([*log, journal.Replaced("b", 2, "killed")], TIMES, 0.0)
+    out = core.effects()
+    assert written(out) == [journal.Epoch(2)]
+    assert [effect for effect in out if isinstance(effect, effects.Start)] == [
+        effects.Start("b", 2),
+        effects.Start("c", 1),
+    ]
+
+
+def test_a_long_run_that_gets_on_is_not_stopped():
+    core = opened(goal=400)
+    for now in range(1, 300):
+        for name in "abc":
+            say(core, progress(name, now, horizon=core.history.horizon), float(now))
+        core.wake(float(now))
+    assert core.history.closed is None and now > 2 * TIMES.stuck
+
+
+@pytest.mark.parametrize("entries", [[], [journal.Epoch(1)], [OPENED, OPENED], [OPENED, journal.Settled(2, True, "")],
+                                     [OPENED, journal.Saved("z", 1, 10, "x")]])  # fmt: skip
+def test_a_journal_that_makes_no_sense_is_refused(entries):
+    with pytest.raises(Malformed, match=r"^journal"):
+        Coordinator.resume(entries, TIMES, 0.0)
