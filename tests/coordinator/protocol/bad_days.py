@@ -46,6 +46,7 @@ class Day:
     pairs: int = 0  # two at once
     coordinator_kills: int = 0
     coordinator_dies_at: int = -1  # after so many effects
+    dies_at_event: int = -1  # a worker, after so many events of the world
     proposals: int = 0
     racing: bool = False  # kills come with the proposals
     rot: float = 0.0  # chance that the newest checkpoint cannot be read
@@ -379,6 +380,8 @@ class World:
             self.now, _, deed, args = heapq.heappop(self.queue)
             if self.now > self.latest:
                 return self.told("hangs: " + "; ".join(self.standing()))
+            if events == self.day.dies_at_event:
+                self.kill(1)
             deed(*args)
             events += 1
         self.counts["events"] = events

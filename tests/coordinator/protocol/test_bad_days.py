@@ -127,6 +127,27 @@ def test_a_change_and_a_death_at_this_moment_are_all_or_nothing(moment):
     assert sum(world.counts["committed"] for world in worlds) > 4
 
 
+SHORT = Day(17, workers=3, steps=12, every=3, stride=4, proposals=2, jitter=0.3)
+
+
+def events_of(day):
+    world = World(day)
+    assert world.run() is None
+    return world.counts["events"]
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_worker_dies_at_any_eighth_event_of_a_day(part):
+    all_well(replace(SHORT, dies_at_event=n) for n in range(2 * part, events_of(SHORT), 8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_worker_dies_at_every_event_of_a_day(seed):
+    day = replace(SHORT, seed=seed)
+    all_well(replace(day, dies_at_event=n) for n in range(events_of(day)))
+
+
 def test_two_at_once_and_neighbours_and_again_during_the_replay():
     all_well(Day(s, 2 + s % 3, 24, 6, 8, kills=1, pairs=2, die_at="Resume", loss=0.02) for s in range(50))
 
