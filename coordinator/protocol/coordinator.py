@@ -10,36 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from coordinator.protocol import journal, letters, schema
-from coordinator.protocol.control import (
-    Abort,
-    Answer,
-    Checkpointed,
-    Durable,
-    Failed,
-    FromCoordinator,
-    Hello,
-    Progress,
-    Refused,
-    Stop,
-    from_worker,
-)
+from coordinator.protocol import control, effects, journal, letters, schema
+from coordinator.protocol.control import FromCoordinator, Hello, from_worker
 from coordinator.protocol.deadlines import Deadlines
-from coordinator.protocol.effects import Decided, End, Ended, ForCoordinator, Reached, Start, Tell, Write
+from coordinator.protocol.effects import ForCoordinator
 from coordinator.protocol.errors import Malformed
 from coordinator.protocol.history import History, Seat
-from coordinator.protocol.journal import (
-    Closed,
-    Entry,
-    Epoch,
-    Horizon,
-    Joined,
-    Opened,
-    Proposed,
-    Replaced,
-    Saved,
-    Settled,
-)
+from coordinator.protocol.journal import Entry, Opened
 from coordinator.protocol.plan import START, Edge, Plan, check
 from coordinator.protocol.standings import Standings
 from modular.errors import ModelError
@@ -68,23 +45,23 @@ class Coordinator:
         if (wrong := check(opened.plan, names) or letters.too_long(history, opened.plan)) is not None:
             raise ModelError(f"plan {opened.plan.version}: {wrong}")
         self = cls(history, deadlines, now)
-        self._out.append(Write(journal.line(opened)))
-        self._write(Epoch(1))
-        self._out.extend(Start(name, 1) for name in names)
+        self._out.append(effects.Write(journal.line(opened)))
+        self._write(journal.Epoch(1))
+        self._out.extend(effects.Start(name, 1) for name in names)
         return self
 
     @classmethod
     def resume(cls, entries: Iterable[Entry], deadlines: Deadlines, now: float) -> Coordinator:
         """Go on with the run of a journal. Workers have run on to their horizon, and report."""
         self = cls(History.read(entries), deadlines, now)
-        self._write(Epoch(self.history.epoch + 1))
+        self._write(journal.Epoch(self.history.epoch + 1))
         if self.history.proposal is not None:
             self._settle(False, "the coordinator was started again", now)
         if self.history.closed is None:
             seats = self.history.seats.values()
-            self._out.extend(Start(seat.name, seat.incarnation) for seat in seats if not seat.joined)
+            self._out.extend(effects.Start(seat.name, seat.incarnation) for seat in seats if not seat.joined)
         else:
-            self._out.append(Ended(self.history.closed, bool(self.history.closed)))
+            self._out.append(effects.Ended(self.history.closed, bool(self.history.closed)))
         return self
 
     # --- what the owner asks ------------------------------------------------------------------------------------------
@@ -108,7 +85,7 @@ class Coordinator:
         plan = Plan(history.newest_version + 1, history.version, history.horizon, tuple(edges), change)
         if (wrong := check(plan, history.names) or letters.too_long(history, plan)) is not None:
             raise ModelError(f"plan {plan.version}: {wrong}")
-        self._write(Proposed(plan))
+        self._write(journal.Proposed(plan))
         self._proposed_at = now
         for seat in history.seats.values():
             self._standings.of[seat.name].answered = False
@@ -127,14 +104,14 @@ class Coordinator:
             return
         reason = schema.told(reason)
         if self.history.proposal is not None:
-            self._out.append(Decided(self.history.proposal.version, False, reason or "the run is over"))
-        self._write(Closed(reason))
+            self._out.append(effects.Decided(self.history.proposal.version, False, reason or "the run is over"))
+        self._write(journal.Closed(reason))
         for seat in self.history.seats.values():
             if seat.joined:
-                self._tell(seat, Stop(self.history.epoch, reason))
+                self._tell(seat, control.Stop(self.history.epoch, reason))
             else:
-                self._out.append(End(seat.name, seat.incarnation))
-        self._out.append(Ended(reason, bool(reason)))
+                self._out.append(effects.End(seat.name, seat.incarnation))
+        self._out.append(effects.Ended(reason, bool(reason)))
 
     def standing(self, now: float) -> list[str]:
         """How every worker stands, one line each, the slowest first."""
@@ -191,14 +168,14 @@ class Coordinator:
         else:
             self._standings.of[seat.name].heard = now
             if self.history.closed is not None:
-                self._tell(seat, Stop(self.history.epoch, self.history.closed))
-            elif isinstance(message, Progress):
+                self._tell(seat, control.Stop(self.history.epoch, self.history.closed))
+            elif isinstance(message, control.Progress):
                 self._progress(seat, message, now)
-            elif isinstance(message, Checkpointed):
+            elif isinstance(message, control.Checkpointed):
                 self._checkpointed(seat, message, now)
-            elif isinstance(message, Answer):
+            elif isinstance(message, control.Answer):
                 self._answered(seat, message, now)
-            elif isinstance(message, Failed):
+            elif isinstance(message, control.Failed):
                 self.stop(f"worker '{seat.name}' at step {message.step}: {message.reason}")
 
     def is_old(self, seat: Seat, incarnation: int) -> bool:
@@ -211,7 +188,7 @@ class Coordinator:
             self._refuse(hello.name, hello.incarnation, hello.token, why or "")
             return
         if not seat.joined:
-            self._write(Joined(seat.name, seat.incarnation, hello.token, hello.address))
+            self._write(journal.Joined(seat.name, seat.incarnation, hello.token, hello.address))
             self._standings.begin(seat.name, now)
         self._tell(seat, letters.welcome(self.history, seat, self._roster_of[seat.name]))
         self._spread(seat)
@@ -234,7 +211,7 @@ class Coordinator:
             return f"worker '{hello.name}', incarnation {incarnation}: another process has taken this place."
         return None
 
-    def _progress(self, seat: Seat, message: Progress, now: float) -> None:
+    def _progress(self, seat: Seat, message: control.Progress, now: float) -> None:
         """Send whatever the worker lacks."""
         history = self.history
         if message.plan < history.version:
@@ -244,15 +221,15 @@ class Coordinator:
         elif history.proposal is not None and not self._standings.of[seat.name].answered:
             self._tell(seat, letters.prepare(history, seat, history.proposal))
         elif message.prepared and (history.proposal is None or message.prepared != history.proposal.version):
-            self._tell(seat, Abort(history.epoch, message.prepared, "it was not committed"))
+            self._tell(seat, control.Abort(history.epoch, message.prepared, "it was not committed"))
         if message.roster < self._roster_of[seat.name]:
             self._tell(seat, letters.roster(history, seat, self._roster_of[seat.name]))
         self._tell(seat, letters.grant(history))
         if self._standings.report(message, history.report_step, now):
-            self._out.append(Reached(self._standings.goal))
+            self._out.append(effects.Reached(self._standings.goal))
         self._extend()
 
-    def _checkpointed(self, seat: Seat, message: Checkpointed, now: float) -> None:
+    def _checkpointed(self, seat: Seat, message: control.Checkpointed, now: float) -> None:
         known = next((kept for kept in seat.kept if kept.step == message.step and kept != START), None)
         if known is not None and known.digest != message.digest:
             self.stop(
@@ -262,9 +239,9 @@ class Coordinator:
             )
             return
         if message.step > seat.kept[0].step or (known is not None and known.incarnation != message.incarnation):
-            self._write(Saved(seat.name, message.incarnation, message.step, message.digest))
+            self._write(journal.Saved(seat.name, message.incarnation, message.step, message.digest))
             self._standings.moved = now
-        self._tell(seat, Durable(self.history.epoch, seat.kept[0].step, seat.kept[-1].step))
+        self._tell(seat, control.Durable(self.history.epoch, seat.kept[0].step, seat.kept[-1].step))
 
     # --- horizons -----------------------------------------------------------------------------------------------------------
 
@@ -275,14 +252,14 @@ class Coordinator:
         goal = self._standings.goal
         if waits or history.horizon >= goal or not all(seat.joined for seat in history.seats.values()):
             return
-        self._write(Horizon(min(goal, history.horizon + history.opened.stride)))
+        self._write(journal.Horizon(min(goal, history.horizon + history.opened.stride)))
         self._standings.expect(history.report_step)
         for seat in history.seats.values():
             self._tell(seat, letters.grant(history))
 
     # --- plans ----------------------------------------------------------------------------------------------------------------
 
-    def _answered(self, seat: Seat, message: Answer, now: float) -> None:
+    def _answered(self, seat: Seat, message: control.Answer, now: float) -> None:
         proposal = self.history.proposal
         if proposal is None or message.version != proposal.version:
             return
@@ -298,14 +275,14 @@ class Coordinator:
         history = self.history
         proposal, reason = history.proposal, schema.told(reason)
         assert proposal is not None
-        self._write(Settled(proposal.version, committed, reason))
+        self._write(journal.Settled(proposal.version, committed, reason))
         self._standings.moved = now
-        self._out.append(Decided(proposal.version, committed, reason))
+        self._out.append(effects.Decided(proposal.version, committed, reason))
         for seat in history.seats.values():
             if seat.joined and committed:
                 self._tell(seat, letters.commit(history, seat, proposal))
             elif seat.joined:
-                self._tell(seat, Abort(history.epoch, proposal.version, reason))
+                self._tell(seat, control.Abort(history.epoch, proposal.version, reason))
         self._extend()
 
     # --- deaths ---------------------------------------------------------------------------------------------------------------
@@ -326,8 +303,8 @@ class Coordinator:
             )
         else:
             old = seat.incarnation
-            self._write(Replaced(seat.name, old + 1, schema.told(reason)))
-            self._out += [End(seat.name, old), Start(seat.name, old + 1)]
+            self._write(journal.Replaced(seat.name, old + 1, schema.told(reason)))
+            self._out += [effects.End(seat.name, old), effects.Start(seat.name, old + 1)]
             self._standings.begin(seat.name, now)
             self._spread(seat)
 
@@ -341,13 +318,13 @@ class Coordinator:
             self._tell(around, letters.roster(self.history, around, self.history.roster))
 
     def _refuse(self, name: str, incarnation: int, token: str, reason: str) -> None:
-        message = Refused(self.history.epoch, name, incarnation, token, schema.told(reason))
-        self._out.append(Tell(name, incarnation, token, schema.encode(message)))
+        message = control.Refused(self.history.epoch, name, incarnation, token, schema.told(reason))
+        self._out.append(effects.Tell(name, incarnation, token, schema.encode(message)))
 
     def _tell(self, seat: Seat, message: FromCoordinator) -> None:
         if seat.joined:
-            self._out.append(Tell(seat.name, seat.incarnation, seat.token, schema.encode(message)))
+            self._out.append(effects.Tell(seat.name, seat.incarnation, seat.token, schema.encode(message)))
 
     def _write(self, entry: Entry) -> None:
-        self._out.append(Write(journal.line(entry)))
+        self._out.append(effects.Write(journal.line(entry)))
         self.history.apply(entry)

@@ -17,37 +17,11 @@ from __future__ import annotations
 from collections import Counter
 from enum import StrEnum
 
-from coordinator.protocol import checkpoint, schema
+from coordinator.protocol import checkpoint, control, effects, schema
 from coordinator.protocol.changeover import Changeover
-from coordinator.protocol.control import (
-    Abort,
-    Answer,
-    Checkpointed,
-    Commit,
-    Durable,
-    Failed,
-    FromWorker,
-    Grant,
-    Hello,
-    Prepare,
-    Progress,
-    Refused,
-    Roster,
-    Stop,
-    Welcome,
-    from_coordinator,
-)
+from coordinator.protocol.control import FromWorker, Hello, from_coordinator
 from coordinator.protocol.deadlines import Deadlines
-from coordinator.protocol.effects import (
-    Discard,
-    Ended,
-    ForWorker,
-    Load,
-    Report,
-    Resume,
-    Send,
-    Store,
-)
+from coordinator.protocol.effects import ForWorker
 from coordinator.protocol.errors import Malformed
 from coordinator.protocol.frames import Buffer, Rejection, decode
 from coordinator.protocol.inbox import Verdict
@@ -55,6 +29,7 @@ from coordinator.protocol.link import Link
 from coordinator.protocol.neighbourhood import Neighbourhood
 from coordinator.protocol.plan import START, Kept, Member, Share
 from coordinator.protocol.recovery import Recovery
+from coordinator.protocol.saving import Saving
 
 RELEASE = 64  # steps after which neighbours may forget, where nobody can be replaced
 
@@ -84,10 +59,8 @@ class Worker:
         self._out: list[ForWorker] = []
         self._recovery = Recovery(hello.run, hello.name, ())
         self._change = Changeover()
-        self._digests: dict[int, str] = {}  # of checkpoints that are being written
-        self._stored: Checkpointed | None = None  # not yet in the journal
-        self._oldest = 0  # step of the oldest checkpoint that a successor may start from
-        self._failure: Failed | None = None
+        self._saving = Saving()
+        self._failure: control.Failed | None = None
         self._report_step = 0  # where the coordinator wants to hear from us before we have to wait for it
         self._heard = now
         self._report_at = now
@@ -123,20 +96,18 @@ class Worker:
         snapshot = checkpoint.Snapshot(
             self.hello.run, self.me.name, self.me.incarnation, self.step, plan, state, self.near.save()
         )
-        self._digests[self.step] = snapshot.digest
-        self._out.append(Store(self.me.name, self.me.incarnation, self.step, checkpoint.encode(snapshot)))
+        self._saving.begin(self.step, snapshot.digest)
+        self._out.append(effects.Store(self.me.name, self.me.incarnation, self.step, checkpoint.encode(snapshot)))
 
     def stored(self, step: int) -> None:
         """The checkpoint at a step is on disk."""
-        digest = self._digests.pop(step, None)
-        if digest is not None and step > (self._stored.step if self._stored else 0):
-            self._stored = Checkpointed(self.me.name, self.me.incarnation, step, digest)
-            self._say(self._stored)
+        if self._saving.stored(step):
+            self._report_saved()
 
     def fail(self, reason: str, now: float) -> None:
         """The worker cannot go on: the coordinator is told until it stops the run."""
         if self._failure is None and self.state is not State.ENDED:
-            self._failure = Failed(self.me.name, self.me.incarnation, self.step, schema.told(reason))
+            self._failure = control.Failed(self.me.name, self.me.incarnation, self.step, schema.told(reason))
             self._report(now)
 
     # --- what the owner asks --------------------------------------------------------------------------------------------
@@ -183,7 +154,7 @@ class Worker:
             self.counts["stranger"] += 1
             return
         verdict, answers = link.receive(frame, now)
-        self._out.extend(Send(link.peer.name, answer) for answer in answers)
+        self._out.extend(effects.Send(link.peer.name, answer) for answer in answers)
         if verdict is Verdict.CONTRADICTION:
             self.fail(
                 f"worker '{link.peer.name}' sent step {frame.step}, stage {frame.stage} twice with different numbers: a component "
@@ -211,11 +182,11 @@ class Worker:
         if message.epoch < self.epoch or self.state is State.ENDED:
             self.counts["old"] += 1
             return
-        if isinstance(message, Refused):
+        if isinstance(message, control.Refused):
             if message.incarnation == self.me.incarnation and message.token in ("", self.hello.token):
                 self._end(message.reason, True)
             return
-        if isinstance(message, Welcome):
+        if isinstance(message, control.Welcome):
             meant = (message.run, message.token) == (self.hello.run, self.hello.token)
             if self.state is State.JOINING and meant:
                 self._welcome(message, now)
@@ -223,23 +194,23 @@ class Worker:
         if self.state is State.JOINING:
             return
         self.epoch, self._heard = message.epoch, now
-        if isinstance(message, Grant):
+        if isinstance(message, control.Grant):
             self._granted(message, now)
-        elif isinstance(message, Roster):
+        elif isinstance(message, control.Roster):
             self._out += self.near.enrol(message.members, message.number, now)
-        elif isinstance(message, Prepare):
+        elif isinstance(message, control.Prepare):
             self._out += self.near.enrol(message.members, 0, now)  # connect early, so that no frame waits for it
             self._out += self._change.prepare(message.share, self.near.version)
-        elif isinstance(message, Commit):
+        elif isinstance(message, control.Commit):
             self._commit(message, now)
-        elif isinstance(message, Abort):
+        elif isinstance(message, control.Abort):
             self._out += self._change.abort(message.version, message.reason)
-        elif isinstance(message, Durable):
+        elif isinstance(message, control.Durable):
             self._durable(message)
-        elif isinstance(message, Stop):
+        elif isinstance(message, control.Stop):
             self._end(message.reason, bool(message.reason))
 
-    def _welcome(self, message: Welcome, now: float) -> None:
+    def _welcome(self, message: control.Welcome, now: float) -> None:
         self.me = Member(self.me.name, message.number, message.incarnation, self.me.address)
         self.epoch, self.every, self._heard = message.epoch, message.every, now
         self.horizon, self._report_step = message.horizon, message.report
@@ -248,10 +219,10 @@ class Worker:
             self._out += self.near.adopt(share, message.members, message.roster, now)
         self.state = State.LOADING
         self._recovery = Recovery(self.hello.run, self.me.name, message.kept)
-        self._oldest = message.kept[-1].step if message.kept else 0
+        self._saving = Saving(message.kept[-1].step if message.kept else 0)
         self._load(now)
 
-    def _granted(self, message: Grant, now: float) -> None:
+    def _granted(self, message: control.Grant, now: float) -> None:
         if message.plan > self.near.version:
             self._report(now)  # a commit got lost
         elif message.horizon > self.horizon:
@@ -268,9 +239,11 @@ class Worker:
     def _answer(self) -> None:
         reason = self._change.answer
         if reason is not None:
-            self._say(Answer(self.me.name, self.me.incarnation, self._change.version, not reason, schema.told(reason)))
+            self._say(
+                control.Answer(self.me.name, self.me.incarnation, self._change.version, not reason, schema.told(reason))
+            )
 
-    def _commit(self, message: Commit, now: float) -> None:
+    def _commit(self, message: control.Commit, now: float) -> None:
         share = message.share
         if share.version <= self.near.version or share.previous != self.near.version:
             return
@@ -291,7 +264,7 @@ class Worker:
         elif candidate == START:
             self._go_on(0, 0, b"", now)
         else:
-            self._out.append(Load(self.me.name, candidate))
+            self._out.append(effects.Load(self.me.name, candidate))
 
     def loaded(self, kept: Kept, blob: bytes | None, now: float) -> None:
         """The bytes of a checkpoint that was asked for, or None where it cannot be read."""
@@ -309,15 +282,12 @@ class Worker:
 
     def _go_on(self, step: int, plan: int, state: bytes, now: float) -> None:
         self.step, self.state = step, State.RUNNING
-        self._out.append(Resume(step, plan, state))
+        self._out.append(effects.Resume(step, plan, state))
         self._report(now)
 
-    def _durable(self, message: Durable) -> None:
-        if self._stored is not None and message.step >= self._stored.step:
-            self._stored = None
-        if message.forget > self._oldest:
-            self._oldest = message.forget
-            self._out += [*self.near.notices(message.forget), Discard(self.me.name, message.forget)]
+    def _durable(self, message: control.Durable) -> None:
+        if self._saving.confirmed(message.step, message.forget):
+            self._out += [*self.near.notices(message.forget), effects.Discard(self.me.name, message.forget)]
 
     # --- reports ------------------------------------------------------------------------------------------------------------
 
@@ -332,13 +302,17 @@ class Worker:
             return
         if self.state is not State.ENDED:
             self._say(self._progress(now))
-        if self._stored is not None:
-            self._say(self._stored)
+        self._report_saved()
         self._answer()
 
-    def _progress(self, now: float) -> Progress:
+    def _report_saved(self) -> None:
+        if self._saving.reported is not None:
+            step, digest = self._saving.reported
+            self._say(control.Checkpointed(self.me.name, self.me.incarnation, step, digest))
+
+    def _progress(self, now: float) -> control.Progress:
         longest = self.near.longest_wait(now)
-        return Progress(
+        return control.Progress(
             name=self.me.name,
             incarnation=self.me.incarnation,
             epoch=self.epoch,
@@ -352,8 +326,8 @@ class Worker:
         )
 
     def _say(self, message: FromWorker) -> None:
-        self._out.append(Report(schema.encode(message)))
+        self._out.append(effects.Report(schema.encode(message)))
 
     def _end(self, reason: str, failed: bool) -> None:
         self.state = State.ENDED
-        self._out.append(Ended(reason, failed))
+        self._out.append(effects.Ended(reason, failed))
