@@ -56,6 +56,7 @@ class Progress:
     epoch: U32
     plan: U32
     step: Step
+    exchanges: Step  # frames taken so far: a step may have many stages
     horizon: Step
     roster: U32
     prepared: U32  # version of a plan that waits for its commit, or 0

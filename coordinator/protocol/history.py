@@ -147,6 +147,8 @@ class History:
             oldest = min(seat.kept[-1].step for seat in self.seats.values())
             base = max((plan.start for plan in self.plans if plan.start <= oldest), default=0)
             self._recent = [plan for plan in self.plans if plan.start >= base]
+            known = {plan.version for plan in self._recent}
+            self._shares = {version: share for version, share in self._shares.items() if version in known}
         return self._recent
 
     def share(self, plan: Plan, number: int) -> Share:

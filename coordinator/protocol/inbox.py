@@ -32,6 +32,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self.taken = -1  # key of the last frame that was taken
+        self.count = 0  # frames taken
         self.waiting: dict[int, tuple[int, memoryview]] = {}  # by key: checksum and numbers
         self._known_from = 0  # keys from here to `taken` are in `_keys`, if the program has them
         self._keys = array("Q")
@@ -57,6 +58,7 @@ class Inbox:
         if found is None:
             return None
         self.taken = key
+        self.count += 1
         self._keys.append(key)
         self._checks.append(found[0])
         return found[1]

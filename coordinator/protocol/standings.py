@@ -15,6 +15,7 @@ class Standing:
 
     heard: float
     step: int = 0
+    exchanges: int = 0
     waits_for: str = ""
     waiting: int = 0  # [ms]
     answered: bool = False  # agreed to the proposal
@@ -52,9 +53,10 @@ class Standings:
     def report(self, message: Progress, report_step: int, now: float) -> bool:
         """Take in a report. True where it is the last that was missing at the goal."""
         standing = self.of[message.name]
-        if message.step != standing.step:
+        if (message.step, message.exchanges) != (standing.step, standing.exchanges):
             self.moved = now
-        standing.step, standing.waits_for, standing.waiting = message.step, message.waits_for, message.waiting
+        standing.step, standing.exchanges = message.step, message.exchanges
+        standing.waits_for, standing.waiting = message.waits_for, message.waiting
         if message.step >= report_step:
             self.behind.discard(message.name)
         if message.step < self.goal or message.name not in self.short:

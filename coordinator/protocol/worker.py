@@ -318,6 +318,7 @@ class Worker:
             epoch=self.epoch,
             plan=self.near.version,
             step=self.step,
+            exchanges=sum(link.inbox.count for link in self.links.values()),
             horizon=self.horizon,
             roster=self.near.roster,
             prepared=self._change.version,

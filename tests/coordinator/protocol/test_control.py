@@ -15,7 +15,7 @@ SHARE = Share(2, 1, 40, (Neighbour("arm", 3, 0xCAFE, 2), Neighbour("Fuß", 4, 1,
 MEMBERS = (Member("arm", 3, 2, "tcp://10.0.0.1:5555"), Member("Fuß", 4, 1, ""))
 FROM_WORKER = [
     control.Hello("arm", 1, "a1b2", 7, "numpy 2.1", "cafe", "ipc:///tmp/x"),
-    control.Progress("arm", 1, 1, 2, 39, 40, 5, 3, "Fuß", 1234),
+    control.Progress("arm", 1, 1, 2, 39, 1234, 40, 5, 3, "Fuß", 1234),
     control.Checkpointed("arm", 1, 30, "0123abcd"),
     control.Answer("arm", 1, 2, False, 'joint "knee" is not there'),
     control.Failed("arm", 1, 12, "zeile\nzwei\t✓"),

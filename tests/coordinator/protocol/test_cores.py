@@ -77,8 +77,8 @@ def written(out):
     return [entry for e in out if isinstance(e, effects.Write) for entry in journal.read(e.line)[0]]
 
 
-def progress(name, step, incarnation=1, plan=1, horizon=20, roster=99, prepared=0):
-    return Progress(name, incarnation, 1, plan, step, horizon, roster, prepared, "", 0)
+def progress(name, step, incarnation=1, plan=1, horizon=20, roster=99, prepared=0, exchanges=0):
+    return Progress(name, incarnation, 1, plan, step, exchanges, horizon, roster, prepared, "", 0)
 
 
 # --- the door ---------------------------------------------------------------------------------------------------------------
@@ -716,6 +716,15 @@ def test_a_coordinator_that_starts_again_starts_who_has_not_said_hello():
         effects.Start("b", 2),
         effects.Start("c", 1),
     ]
+
+
+def test_a_step_of_many_stages_gets_on_although_it_is_one_step():
+    core = opened()
+    for now in range(1, 300):
+        for name in "abc":
+            say(core, progress(name, 5, exchanges=now if name == "b" else 7), float(now))
+        core.wake(float(now))
+    assert core.history.closed is None
 
 
 def test_a_long_run_that_gets_on_is_not_stopped():

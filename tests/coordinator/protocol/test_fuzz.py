@@ -22,7 +22,7 @@ ODD = [0, 1, -1, 2**31, 2**32 - 1, 2**32, 2**48, 2**63, 2**64, 1.5, 1e308, None,
        [], [[]], [None], {}, {"a": 1}, "coordinator", "a" * 128]  # fmt: skip
 MESSAGES = [
     WELCOME, Grant(3, 40, 30, 1), Commit(3, Share(2, 1, 20, (Neighbour("a", 0, 1, 1),), "x"), ()),
-    hello(), Progress("a", 1, 1, 1, 5, 20, 1, 0, "b", 7), journal.Replaced("a", 2, "killed"),
+    hello(), Progress("a", 1, 1, 1, 5, 9, 20, 1, 0, "b", 7), journal.Replaced("a", 2, "killed"),
 ]  # fmt: skip
 
 
