@@ -90,6 +90,35 @@ class Day:
             false_starts=some(0, 0, 0.2),
         )
 
+    @classmethod
+    def violent(cls, seed: int) -> "Day":
+        """Far worse than anything that is promised: it takes long, and still comes to the right bits."""
+        rng = random.Random(f"violent {seed}")
+        return cls(
+            seed=seed,
+            workers=rng.choice([2, 3, 4, 6, 9]),
+            steps=rng.randint(8, 40),
+            every=rng.choice([1, 2, 3, 5, 8]),
+            stride=rng.choice([1, 2, 3, 7, 50]),
+            loss=rng.choice([0, 0.2, 0.4]),
+            twice=rng.choice([0, 0.3]),
+            flips=rng.choice([0, 0.1]),
+            slow=rng.choice([0, 0.1]),
+            clogs=rng.randint(0, 10),
+            pauses=rng.randint(0, 6),
+            zombies=rng.randint(0, 4),
+            kills=rng.randint(0, 12),
+            pairs=rng.randint(0, 3),
+            coordinator_kills=rng.randint(0, 8),
+            proposals=rng.randint(0, 6),
+            racing=rng.random() < 0.5,
+            rot=rng.choice([0, 0.5]),
+            deaths=50,
+            die_at=rng.choice(["", "Store", "Load", "Resume", "Validate", "commit", "prepare", "welcome", "grant"]),
+            dying=rng.randint(0, 6),
+            false_starts=rng.choice([0, 0.3]),
+        )
+
 
 class Process:
     """A worker process: a core, its share of the physics, and an owner that does what the core asks."""

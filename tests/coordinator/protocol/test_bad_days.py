@@ -28,6 +28,11 @@ def test_two_thousand_days(chunk):
     all_well(Day.drawn(seed) for seed in range(1000 + CHUNK * chunk, 1000 + CHUNK * (chunk + 1)))
 
 
+@pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 50))])
+def test_days_that_are_worse_than_promised(chunk):
+    all_well(Day.violent(seed) for seed in range(10 * chunk, 10 * (chunk + 1)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_a_thousand_workers(seed):
