@@ -95,6 +95,7 @@ class Frame(NamedTuple):
 
 
 _LAST = max(Kind)
+_new = tuple.__new__
 
 
 def key_of(step: int, stage: int) -> int:
@@ -129,7 +130,7 @@ def decode(frame: Buffer, run: int) -> Frame | Rejection:
         return Rejection.RUN
     if step >= STEPS:
         return Rejection.STEP
-    return Frame._make((*fields[2:11], check, payload))
+    return _new(Frame, (*fields[2:11], check, payload))  # as Frame(…), in half the time
 
 
 def stamped(frame: bytes, incarnation: int) -> bytes:

@@ -21,7 +21,7 @@ class Neighbourhood:
         self.links: dict[str, Link] = {}
         self.shares: list[Share] = []  # plans that hold, in order
         self.roster = 0  # newest list of members that was seen
-        self._by_number: dict[int, Link] = {}
+        self.by_number: dict[int, Link] = {}  # the same, by the numbers of the workers
         self._members: dict[str, Member] = {}
         self._connected: dict[str, int] = {}
 
@@ -38,10 +38,6 @@ class Neighbourhood:
         """The plan under which the step before this one ran."""
         return max((share.version for share in self.shares if share.start < step), default=0)
 
-    def by_number(self, number: object) -> Link | None:
-        """The link to a worker, if there is or was an edge."""
-        return self._by_number.get(number) if type(number) is int else None
-
     def adopt(self, share: Share, members: Iterable[Member], number: int, now: float) -> list[Connect]:
         """From its start on, frames belong to this plan."""
         self.shares.append(share)
@@ -50,7 +46,7 @@ class Neighbourhood:
             if edge.name not in self.links:
                 peer = self._members.get(edge.name, Member(edge.name, edge.number, 0, ""))
                 link = self.make_link(self.run, self.me, peer, self.deadlines)
-                self.links[edge.name] = self._by_number[edge.number] = link
+                self.links[edge.name] = self.by_number[edge.number] = link
         for name, link in self.links.items():
             link.plan(share.version, share.start, edges.get(name))
         return self.enrol(members, number, now)
@@ -100,13 +96,13 @@ class Neighbourhood:
     def restore(self, saved: Sequence[tuple[Mapping[str, Any], bytes]]) -> None:
         """Go on where a predecessor has saved, or raise Malformed; then `renew` before the next attempt."""
         for one, frames in saved:
-            link = self.by_number(one.get("peer"))
-            if link is not None:  # otherwise an edge of old that nobody can ask about any more
-                link.restore(one, frames)
+            number = one.get("peer")
+            if type(number) is int and number in self.by_number:  # otherwise an edge that nobody can ask about any more
+                self.by_number[number].restore(one, frames)
 
     def renew(self, now: float) -> None:
         """Fresh links, as if nothing had been restored."""
         known, self.shares = self.shares, []
-        self.links, self._by_number = {}, {}
+        self.links, self.by_number = {}, {}
         for share in known:
             self.adopt(share, (), 0, now)

@@ -23,8 +23,8 @@ from coordinator.protocol.control import FromWorker, Hello, from_coordinator
 from coordinator.protocol.deadlines import Deadlines
 from coordinator.protocol.effects import ForWorker
 from coordinator.protocol.errors import Malformed
-from coordinator.protocol.frames import Buffer, Rejection, decode
-from coordinator.protocol.inbox import Verdict
+from coordinator.protocol.frames import Buffer, Frame, decode
+from coordinator.protocol.inbox import ACCEPTED, Verdict
 from coordinator.protocol.link import Link
 from coordinator.protocol.neighbourhood import Neighbourhood
 from coordinator.protocol.plan import START, Kept, Member, Share
@@ -51,7 +51,8 @@ class Worker:
     def __init__(self, hello: Hello, deadlines: Deadlines, now: float) -> None:
         self.hello, self.deadlines = hello, deadlines
         self.me = Member(hello.name, 0, hello.incarnation, hello.address)
-        self.state = State.JOINING
+        self.state, self._over = State.JOINING, False
+        self._run = hello.run
         self.step = self.horizon = 0
         self.epoch = self.every = 0
         self.near = Neighbourhood(hello.run, self.me, deadlines, self.make_link)
@@ -145,16 +146,22 @@ class Worker:
 
     def receive(self, raw: Buffer, now: float) -> None:
         """Take in a frame; whatever is wrong with it is counted."""
-        frame = decode(raw, self.hello.run)
-        if isinstance(frame, Rejection):
+        frame = decode(raw, self._run)
+        if not isinstance(frame, Frame):
             self.counts[frame] += 1
             return
-        link = self.near.by_number(frame.sender)
-        if link is None or self.state is State.ENDED:
+        link = self.near.by_number.get(frame.sender)
+        if link is None or self._over:
             self.counts["stranger"] += 1
             return
         verdict, answers = link.receive(frame, now)
-        self._out.extend(effects.Send(link.peer.name, answer) for answer in answers)
+        if answers:
+            self._out.extend(effects.Send(link.peer.name, answer) for answer in answers)
+        if verdict is not ACCEPTED:
+            self._judge(verdict, link, frame, now)
+
+    def _judge(self, verdict: Verdict, link: Link, frame: Frame, now: float) -> None:
+        """Some frames that are not taken in show that the run cannot come to the right bits."""
         if verdict is Verdict.CONTRADICTION:
             self.fail(
                 f"worker '{link.peer.name}' sent step {frame.step}, stage {frame.stage} twice with different numbers: a component "
@@ -330,5 +337,5 @@ class Worker:
         self._out.append(effects.Report(schema.encode(message)))
 
     def _end(self, reason: str, failed: bool) -> None:
-        self.state = State.ENDED
+        self.state, self._over = State.ENDED, True
         self._out.append(effects.Ended(reason, failed))
