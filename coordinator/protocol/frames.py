@@ -104,7 +104,7 @@ def key_of(step: int, stage: int) -> int:
 
 
 def encode(header: tuple[int, int, int, int, int, int, int, int, int], payload: Buffer = b"") -> bytes:
-    """A frame. `header` has the fields of `Header`; `payload` is a contiguous buffer of little-endian float64."""
+    """A frame. `header` has the fields of `Header`; `payload` is contiguous little-endian float64: `array.data`."""
     head = _CHECKED.pack(MAGIC, VERSION, *header)
     return b"".join((head, _CHECKSUM.pack(crc32(head, crc32(payload))), payload))
 

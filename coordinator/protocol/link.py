@@ -82,7 +82,10 @@ class Link:
     # --- the two verbs of the stepping code -----------------------------------------------------------------------------
 
     def post(self, step: int, stage: int, payload: Buffer) -> bytes:
-        """The frame to send; it is kept until the neighbour can never ask for it again."""
+        """The frame to send; it is kept until the neighbour can never ask for it again.
+
+        `payload` is contiguous little-endian float64; of an array, give its `data`.
+        """
         key = step << 16 | stage
         version, edge = self._latest if step >= self._latest_start else self.planned(step)
         if key <= self.posted or edge is None or not 0 <= stage < STAGES or step >= STEPS:
@@ -103,7 +106,11 @@ class Link:
         return frame
 
     def take(self, step: int, stage: int, size: int, now: float) -> memoryview | None:
-        """The numbers of the neighbour for this step and stage, `size` bytes; None while they are not here."""
+        """The numbers of the neighbour for this step and stage, `size` bytes; None while they are not here.
+
+        The first call that finds nothing starts the wait, after which they are asked for: call it for every neighbour,
+        also where another one is missing.
+        """
         key = step << 16 | stage
         payload = self.inbox.take(key)
         if payload is None:

@@ -81,6 +81,13 @@ def test_a_rejection_says_why(raw, why):
     assert decode(raw, HEADER.run) is why
 
 
+def test_arrays_of_any_shape_are_sent_row_by_row():
+    table = np.arange(12.0).reshape(4, 3)
+    assert encode(HEADER, table.data)[40:] == table.tobytes()
+    with pytest.raises((ValueError, BufferError)):
+        encode(HEADER, table[:, :2].data)
+
+
 def test_a_later_incarnation_sends_the_same_contents():
     frame = decode(stamped(FRAME, 9), HEADER.run)
     assert isinstance(frame, Frame)
