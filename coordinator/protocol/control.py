@@ -56,6 +56,7 @@ class Progress:
     epoch: U32
     plan: U32
     step: Step
+    exchanges: Step  # frames taken so far: a step may have many stages
     horizon: Step
     roster: U32
     prepared: U32  # version of a plan that waits for its commit, or 0
@@ -103,6 +104,7 @@ class Welcome:
 
     epoch: U32
     run: U32
+    token: Mark  # of the process that is meant
     incarnation: U32
     number: U32
     every: U32  # steps between checkpoints; 0: none, the worker cannot be replaced

@@ -9,56 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from coordinator.protocol import journal, schema
-from coordinator.protocol.control import (
-    Abort,
-    Answer,
-    Checkpointed,
-    Commit,
-    Durable,
-    Failed,
-    FromCoordinator,
-    Grant,
-    Hello,
-    Prepare,
-    Progress,
-    Refused,
-    Roster,
-    Stop,
-    Welcome,
-    from_worker,
-)
+from coordinator.protocol import control, effects, journal, letters, schema
+from coordinator.protocol.control import FromCoordinator, Hello, from_worker
 from coordinator.protocol.deadlines import Deadlines
-from coordinator.protocol.effects import Decided, End, Ended, ForCoordinator, Reached, Start, Tell, Write
+from coordinator.protocol.effects import ForCoordinator
 from coordinator.protocol.errors import Malformed
 from coordinator.protocol.history import History, Seat
-from coordinator.protocol.journal import (
-    Closed,
-    Entry,
-    Epoch,
-    Horizon,
-    Joined,
-    Opened,
-    Proposed,
-    Replaced,
-    Saved,
-    Settled,
-)
+from coordinator.protocol.journal import Entry, Opened
 from coordinator.protocol.plan import START, Edge, Plan, check
+from coordinator.protocol.standings import Standings
 from modular.errors import ModelError
-
-
-@dataclass
-class Standing:
-    """What a worker last said of itself; forgotten when the coordinator dies."""
-
-    heard: float
-    step: int = 0
-    waits_for: str = ""
-    waiting: int = 0  # [ms]
-    answered: bool = False  # agreed to the proposal
 
 
 class Coordinator:
@@ -67,13 +28,10 @@ class Coordinator:
     def __init__(self, history: History, deadlines: Deadlines, now: float) -> None:
         self.history, self.deadlines = history, deadlines
         self.counts: Counter[str] = Counter()  # what was dropped, and why
-        self.goal = 0
         self._out: list[ForCoordinator] = []
-        self._standing = {name: Standing(now) for name in history.seats}
+        self._standings = Standings(history.seats, now)
         self._roster_of = dict.fromkeys(history.seats, history.roster)
-        self._behind: set[str] = set()  # workers that are not yet where the next horizon is due
-        self._short: set[str] = set()  # workers that have not reached the goal
-        self._proposed_at = self._moved_at = self._looked_at = now
+        self._proposed_at = self._looked_at = now
 
     @classmethod
     def open(cls, opened: Opened, deadlines: Deadlines, now: float) -> Coordinator:
@@ -81,26 +39,29 @@ class Coordinator:
         names = [called.name for called in opened.workers]
         if not names or len(set(names)) != len(names):
             raise ModelError(f"workers {', '.join(names) or '(none)'}: give at least one, each with its own name.")
-        if (wrong := check(opened.plan, names)) is not None:
+        if opened.stride < 1 or opened.deaths < 1:
+            raise ModelError(f"stride {opened.stride} and deaths {opened.deaths}: both are at least 1.")
+        history = History.begin(opened)
+        if (wrong := check(opened.plan, names) or letters.too_long(history, opened.plan)) is not None:
             raise ModelError(f"plan {opened.plan.version}: {wrong}")
-        self = cls(History.begin(opened), deadlines, now)
-        self._out.append(Write(journal.line(opened)))
-        self._write(Epoch(1))
-        self._out.extend(Start(name, 1) for name in names)
+        self = cls(history, deadlines, now)
+        self._out.append(effects.Write(journal.line(opened)))
+        self._write(journal.Epoch(1))
+        self._out.extend(effects.Start(name, 1) for name in names)
         return self
 
     @classmethod
     def resume(cls, entries: Iterable[Entry], deadlines: Deadlines, now: float) -> Coordinator:
         """Go on with the run of a journal. Workers have run on to their horizon, and report."""
         self = cls(History.read(entries), deadlines, now)
-        self._write(Epoch(self.history.epoch + 1))
+        self._write(journal.Epoch(self.history.epoch + 1))
         if self.history.proposal is not None:
             self._settle(False, "the coordinator was started again", now)
         if self.history.closed is None:
             seats = self.history.seats.values()
-            self._out.extend(Start(seat.name, seat.incarnation) for seat in seats if not seat.joined)
+            self._out.extend(effects.Start(seat.name, seat.incarnation) for seat in seats if not seat.joined)
         else:
-            self._out.append(Ended(self.history.closed, bool(self.history.closed)))
+            self._out.append(effects.Ended(self.history.closed, bool(self.history.closed)))
         return self
 
     # --- what the owner asks ------------------------------------------------------------------------------------------
@@ -112,10 +73,7 @@ class Coordinator:
 
     def run_to(self, step: int, now: float) -> None:
         """Let the run go on until this many steps are done; `Reached` says when."""
-        self.goal = max(self.goal, step)
-        self._moved_at = now
-        self._short = {name for name, standing in self._standing.items() if standing.step < self.goal}
-        self._behind = {name for name, standing in self._standing.items() if standing.step < self.history.report_step}
+        self._standings.aim(step, self.history.report_step, now)
         self._extend()
 
     def propose(self, edges: Sequence[Edge], change: str, now: float) -> int:
@@ -125,13 +83,13 @@ class Coordinator:
             reason = "the run is over" if history.proposal is None else f"plan {history.proposal.version} is open"
             raise ModelError(f"a new plan cannot be proposed: {reason}; wait until it is decided.")
         plan = Plan(history.newest_version + 1, history.version, history.horizon, tuple(edges), change)
-        if (wrong := check(plan, history.names)) is not None:
+        if (wrong := check(plan, history.names) or letters.too_long(history, plan)) is not None:
             raise ModelError(f"plan {plan.version}: {wrong}")
-        self._write(Proposed(plan))
+        self._write(journal.Proposed(plan))
         self._proposed_at = now
-        for name, standing in self._standing.items():
-            standing.answered = False
-            self._send_proposal(history.seats[name])
+        for seat in history.seats.values():
+            self._standings.of[seat.name].answered = False
+            self._tell(seat, letters.prepare(history, seat, plan))
         return plan.version
 
     def exited(self, name: str, incarnation: int, reason: str, now: float) -> None:
@@ -144,32 +102,25 @@ class Coordinator:
         """End the run; without a reason it ends well."""
         if self.history.closed is not None:
             return
-        self._write(Closed(reason[:8000]))
+        reason = schema.told(reason)
+        if self.history.proposal is not None:
+            self._out.append(effects.Decided(self.history.proposal.version, False, reason or "the run is over"))
+        self._write(journal.Closed(reason))
         for seat in self.history.seats.values():
             if seat.joined:
-                self._tell(seat, Stop(self.history.epoch, self.history.closed or ""))
+                self._tell(seat, control.Stop(self.history.epoch, reason))
             else:
-                self._out.append(End(seat.name, seat.incarnation))
-        self._out.append(Ended(reason, bool(reason)))
+                self._out.append(effects.End(seat.name, seat.incarnation))
+        self._out.append(effects.Ended(reason, bool(reason)))
 
     @property
     def slowest(self) -> int:
         """Steps that every worker is known to have done."""
-        return min(one.step for one in self._standing.values())
+        return self._standings.slowest
 
     def standing(self, now: float) -> list[str]:
         """How every worker stands, one line each, the slowest first."""
-        order = sorted(self._standing.items(), key=lambda item: item[1].step)
-        lines = []
-        for name, one in order:
-            wait = f", waits for '{one.waits_for}' since {one.waiting / 1000:.1f} s" if one.waits_for else ""
-            seat = self.history.seats[name]
-            state = "" if seat.joined else ", has not said hello"
-            lines.append(
-                f"worker '{name}' (incarnation {seat.incarnation}) at step {one.step}{state}{wait}, "
-                f"heard {now - one.heard:.1f} s ago"
-            )
-        return lines
+        return self._standings.lines(self.history, now)
 
     # --- time -----------------------------------------------------------------------------------------------------------
 
@@ -185,18 +136,17 @@ class Coordinator:
         if history.closed is not None:
             return
         if history.proposal is not None and now - self._proposed_at > deadlines.prepare:
-            late = [name for name, standing in self._standing.items() if not standing.answered]
+            late = [name for name, standing in self._standings.of.items() if not standing.answered]
             self._settle(False, f"no answer from {', '.join(late[:10])} in {deadlines.prepare:g} s", now)
         for seat in list(history.seats.values()):
-            quiet = now - self._standing[seat.name].heard
+            quiet = now - self._standings.of[seat.name].heard
             if seat.joined and quiet > deadlines.silence:
                 self._died(seat, f"silent for {quiet:.1f} s", now)
             elif not seat.joined and quiet > deadlines.start:
                 self._died(seat, f"no hello in {quiet:.1f} s", now)
-        idle = not self._behind and not self._short
-        if history.closed is None and not idle and now - self._moved_at > deadlines.stuck:
-            lines = "; ".join(self.standing(now)[:8])
-            self.stop(f"nothing has moved for {now - self._moved_at:.1f} s: {lines}.")
+        still = now - self._standings.moved
+        if history.closed is None and not self._standings.idle and still > deadlines.stuck:
+            self.stop(f"nothing has moved for {still:.1f} s: {'; '.join(self.standing(now)[:8])}.")
 
     # --- messages of workers ------------------------------------------------------------------------------------------------
 
@@ -221,16 +171,16 @@ class Coordinator:
         elif not seat.joined or message.incarnation > seat.incarnation:
             self.counts["stranger"] += 1
         else:
-            self._standing[seat.name].heard = now
+            self._standings.of[seat.name].heard = now
             if self.history.closed is not None:
-                self._tell(seat, Stop(self.history.epoch, self.history.closed))
-            elif isinstance(message, Progress):
+                self._tell(seat, control.Stop(self.history.epoch, self.history.closed))
+            elif isinstance(message, control.Progress):
                 self._progress(seat, message, now)
-            elif isinstance(message, Checkpointed):
+            elif isinstance(message, control.Checkpointed):
                 self._checkpointed(seat, message, now)
-            elif isinstance(message, Answer):
+            elif isinstance(message, control.Answer):
                 self._answered(seat, message, now)
-            elif isinstance(message, Failed):
+            elif isinstance(message, control.Failed):
                 self.stop(f"worker '{seat.name}' at step {message.step}: {message.reason}")
 
     def is_old(self, seat: Seat, incarnation: int) -> bool:
@@ -243,26 +193,20 @@ class Coordinator:
             self._refuse(hello.name, hello.incarnation, hello.token, why or "")
             return
         if not seat.joined:
-            self._write(Joined(seat.name, seat.incarnation, hello.token, hello.address))
-            self._standing[seat.name] = Standing(now)
-            self._moved_at = now
-        self._welcome(seat)
+            self._write(journal.Joined(seat.name, seat.incarnation, hello.token, hello.address))
+            self._standings.begin(seat.name, now)
+        self._tell(seat, letters.welcome(self.history, seat, self._roster_of[seat.name]))
         self._spread(seat)
-        if self.history.proposal is not None:
-            self._send_proposal(seat)
         self._extend()
 
     def _why_not(self, seat: Seat | None, hello: Hello) -> str | None:
         """Why a worker has no place here, or None."""
-        opened = self.history.opened
         if self.history.closed is not None:
             return f"the run is over: {self.history.closed or 'it ended well'}"
         if seat is None:
             return f"worker '{hello.name}' is none of {', '.join(self.history.seats)}."
-        for what in ("run", "fingerprint", "model"):
-            ours, theirs = getattr(opened, what), getattr(hello, what)
-            if ours != theirs:
-                return f"worker '{hello.name}' has {what} {theirs!r}; this run has {ours!r}."
+        if (unlike := letters.unlike(self.history, hello)) is not None:
+            return unlike
         incarnation = hello.incarnation or seat.incarnation
         if self.is_old(seat, incarnation):
             return f"worker '{hello.name}', incarnation {incarnation}: replaced by incarnation {seat.incarnation}."
@@ -272,52 +216,25 @@ class Coordinator:
             return f"worker '{hello.name}', incarnation {incarnation}: another process has taken this place."
         return None
 
-    def _welcome(self, seat: Seat) -> None:
+    def _progress(self, seat: Seat, message: control.Progress, now: float) -> None:
+        """Send whatever the worker lacks."""
         history = self.history
-        plans = history.recent_plans()
-        self._tell(
-            seat,
-            Welcome(
-                epoch=history.epoch,
-                run=history.opened.run,
-                incarnation=seat.incarnation,
-                number=seat.number,
-                every=history.opened.every,
-                horizon=history.horizon,
-                report=history.report_step,
-                roster=self._roster_of[seat.name],
-                members=history.circle(seat.number),
-                shares=tuple(history.share(plan, seat.number) for plan in plans),
-                kept=seat.kept,
-            ),
-        )
-
-    def _progress(self, seat: Seat, message: Progress, now: float) -> None:
-        history, standing = self.history, self._standing[seat.name]
-        if message.step != standing.step:
-            self._moved_at = now
-        standing.step, standing.waits_for, standing.waiting = message.step, message.waits_for, message.waiting
         if message.plan < history.version:
             for plan in history.plans:
                 if plan.version > message.plan:
-                    share = history.share(plan, seat.number)
-                    self._tell(seat, Commit(history.epoch, share, history.circle(seat.number)))
-        elif history.proposal is not None and not standing.answered:
-            self._send_proposal(seat)
+                    self._tell(seat, letters.commit(history, seat, plan))
+        elif history.proposal is not None and not self._standings.of[seat.name].answered:
+            self._tell(seat, letters.prepare(history, seat, history.proposal))
         elif message.prepared and (history.proposal is None or message.prepared != history.proposal.version):
-            self._tell(seat, Abort(history.epoch, message.prepared, "it was not committed"))
+            self._tell(seat, control.Abort(history.epoch, message.prepared, "it was not committed"))
         if message.roster < self._roster_of[seat.name]:
-            self._send_roster(seat)
-        self._send_grant(seat)
-        if message.step >= history.report_step:
-            self._behind.discard(seat.name)
-        if message.step >= self.goal and seat.name in self._short:
-            self._short.discard(seat.name)
-            if not self._short:
-                self._out.append(Reached(self.goal))
+            self._tell(seat, letters.roster(history, seat, self._roster_of[seat.name]))
+        self._tell(seat, letters.grant(history))
+        if self._standings.report(message, history.report_step, now):
+            self._out.append(effects.Reached(self._standings.goal))
         self._extend()
 
-    def _checkpointed(self, seat: Seat, message: Checkpointed, now: float) -> None:
+    def _checkpointed(self, seat: Seat, message: control.Checkpointed, now: float) -> None:
         known = next((kept for kept in seat.kept if kept.step == message.step and kept != START), None)
         if known is not None and known.digest != message.digest:
             self.stop(
@@ -327,60 +244,50 @@ class Coordinator:
             )
             return
         if message.step > seat.kept[0].step or (known is not None and known.incarnation != message.incarnation):
-            self._write(Saved(seat.name, message.incarnation, message.step, message.digest))
-            self._moved_at = now
-        self._tell(seat, Durable(self.history.epoch, seat.kept[0].step, seat.kept[-1].step))
+            self._write(journal.Saved(seat.name, message.incarnation, message.step, message.digest))
+            self._standings.moved = now
+        self._tell(seat, control.Durable(self.history.epoch, seat.kept[0].step, seat.kept[-1].step))
 
     # --- horizons -----------------------------------------------------------------------------------------------------------
 
     def _extend(self) -> None:
         """Move the horizon, where all have come close to it and no plan waits at it."""
         history = self.history
-        waits = self._behind or history.proposal is not None or history.closed is not None
-        if waits or history.horizon >= self.goal or not all(seat.joined for seat in history.seats.values()):
+        waits = self._standings.behind or history.proposal is not None or history.closed is not None
+        goal = self._standings.goal
+        if waits or history.horizon >= goal or not all(seat.joined for seat in history.seats.values()):
             return
-        self._write(Horizon(min(self.goal, history.horizon + history.opened.stride)))
-        self._behind = {name for name, standing in self._standing.items() if standing.step < history.report_step}
+        self._write(journal.Horizon(min(goal, history.horizon + history.opened.stride)))
+        self._standings.expect(history.report_step)
         for seat in history.seats.values():
-            self._send_grant(seat)
-
-    def _send_grant(self, seat: Seat) -> None:
-        history = self.history
-        self._tell(seat, Grant(history.epoch, history.horizon, history.report_step, history.version))
+            self._tell(seat, letters.grant(history))
 
     # --- plans ----------------------------------------------------------------------------------------------------------------
 
-    def _send_proposal(self, seat: Seat) -> None:
-        history = self.history
-        if history.proposal is not None and seat.joined:
-            share = history.share(history.proposal, seat.number)
-            self._tell(seat, Prepare(history.epoch, share, history.circle(seat.number)))
-
-    def _answered(self, seat: Seat, message: Answer, now: float) -> None:
+    def _answered(self, seat: Seat, message: control.Answer, now: float) -> None:
         proposal = self.history.proposal
         if proposal is None or message.version != proposal.version:
             return
         if not message.agreed:
             self._settle(False, f"worker '{seat.name}': {message.reason}", now)
             return
-        self._standing[seat.name].answered = True
-        if all(standing.answered for standing in self._standing.values()):
+        self._standings.of[seat.name].answered = True
+        if all(standing.answered for standing in self._standings.of.values()):
             self._settle(True, "", now)
 
     def _settle(self, committed: bool, reason: str, now: float) -> None:
         """All or nothing: the plan holds for everybody, or for nobody."""
         history = self.history
-        proposal = history.proposal
+        proposal, reason = history.proposal, schema.told(reason)
         assert proposal is not None
-        self._write(Settled(proposal.version, committed, reason[:8000]))
-        self._moved_at = now
-        self._out.append(Decided(proposal.version, committed, reason))
+        self._write(journal.Settled(proposal.version, committed, reason))
+        self._standings.moved = now
+        self._out.append(effects.Decided(proposal.version, committed, reason))
         for seat in history.seats.values():
             if seat.joined and committed:
-                share = history.share(proposal, seat.number)
-                self._tell(seat, Commit(history.epoch, share, history.circle(seat.number)))
+                self._tell(seat, letters.commit(history, seat, proposal))
             elif seat.joined:
-                self._tell(seat, Abort(history.epoch, proposal.version, reason[:8000]))
+                self._tell(seat, control.Abort(history.epoch, proposal.version, reason))
         self._extend()
 
     # --- deaths ---------------------------------------------------------------------------------------------------------------
@@ -389,25 +296,21 @@ class Coordinator:
         history = self.history
         if history.closed is not None:
             return
-        cause = f"worker '{seat.name}' died ({reason})"
+        cause = f"worker '{seat.name}' died ({schema.told(reason)})"
         if history.proposal is not None:
             self._settle(False, cause, now)
         if not history.opened.every:
             self.stop(f"{cause}; without checkpoints it cannot be replaced: give the steps between two of them.")
         elif seat.deaths + 1 >= history.opened.deaths:
             self.stop(
-                f"{cause}, for the {seat.deaths + 1}th time without a new checkpoint; it would die again: look into its "
-                f"messages, or take checkpoints more often."
+                f"{cause}; that was death number {seat.deaths + 1} without a new checkpoint, and it would die again: look "
+                f"into its messages, or take checkpoints more often."
             )
         else:
             old = seat.incarnation
-            self._write(Replaced(seat.name, old + 1, reason[:8000]))
-            self._out += [End(seat.name, old), Start(seat.name, old + 1)]
-            self._standing[seat.name] = Standing(now)
-            if self.goal:
-                self._behind.add(seat.name)
-                self._short.add(seat.name)
-            self._moved_at = now
+            self._write(journal.Replaced(seat.name, old + 1, schema.told(reason)))
+            self._out += [effects.End(seat.name, old), effects.Start(seat.name, old + 1)]
+            self._standings.begin(seat.name, now)
             self._spread(seat)
 
     # --- telling ----------------------------------------------------------------------------------------------------------------
@@ -416,19 +319,17 @@ class Coordinator:
         """Those around a worker learn which incarnation of it counts, and where it is."""
         for member in self.history.circle(seat.number):
             self._roster_of[member.name] = self.history.roster
-            self._send_roster(self.history.seats[member.name])
-
-    def _send_roster(self, seat: Seat) -> None:
-        self._tell(seat, Roster(self.history.epoch, self._roster_of[seat.name], self.history.circle(seat.number)))
+            around = self.history.seats[member.name]
+            self._tell(around, letters.roster(self.history, around, self.history.roster))
 
     def _refuse(self, name: str, incarnation: int, token: str, reason: str) -> None:
-        message = Refused(self.history.epoch, name, incarnation, token, reason)
-        self._out.append(Tell(name, incarnation, token, schema.encode(message)))
+        message = control.Refused(self.history.epoch, name, incarnation, token, schema.told(reason))
+        self._out.append(effects.Tell(name, incarnation, token, schema.encode(message)))
 
     def _tell(self, seat: Seat, message: FromCoordinator) -> None:
         if seat.joined:
-            self._out.append(Tell(seat.name, seat.incarnation, seat.token, schema.encode(message)))
+            self._out.append(effects.Tell(seat.name, seat.incarnation, seat.token, schema.encode(message)))
 
     def _write(self, entry: Entry) -> None:
-        self._out.append(Write(journal.line(entry)))
+        self._out.append(effects.Write(journal.line(entry)))
         self.history.apply(entry)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from modular.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -17,3 +19,13 @@ class Deadlines:
     prepare: float = 30.0  # for all answers to a new plan
     stuck: float = 600.0  # without any worker getting on, until the run is stopped with the cause
     orphan: float = 1200.0  # without a word from the coordinator, until a worker gives up
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not getattr(self, field.name) > 0.0:
+                raise ModelError(f"deadline '{field.name}' is {getattr(self, field.name)!r} s; give a time above zero.")
+        if self.silence < 3.0 * self.report:
+            raise ModelError(
+                f"deadline 'silence' is {self.silence:g} s with a report every {self.report:g} s: one lost report would be a "
+                f"death; give at least {3.0 * self.report:g} s."
+            )

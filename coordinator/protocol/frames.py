@@ -79,14 +79,23 @@ class Header(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A frame that has passed all checks that need no knowledge of the plan."""
+    """A frame that has passed all checks that need no knowledge of the plan: its header, and what comes with it."""
 
-    header: Header
+    kind: int
+    run: int
+    plan: int
+    sender: int
+    incarnation: int
+    step: int
+    stage: int
+    joints: int
+    layout: int
     check: int  # CRC-32 of the numbers alone
     payload: memoryview
 
 
-_KINDS = frozenset(int(kind) for kind in Kind)
+_LAST = max(Kind)
+_new = tuple.__new__
 
 
 def key_of(step: int, stage: int) -> int:
@@ -94,8 +103,8 @@ def key_of(step: int, stage: int) -> int:
     return step << 16 | stage
 
 
-def encode(header: Header, payload: Buffer = b"") -> bytes:
-    """A frame. `payload` is a contiguous buffer of little-endian float64."""
+def encode(header: tuple[int, int, int, int, int, int, int, int, int], payload: Buffer = b"") -> bytes:
+    """A frame. `header` has the fields of `Header`; `payload` is contiguous little-endian float64: `array.data`."""
     head = _CHECKED.pack(MAGIC, VERSION, *header)
     return b"".join((head, _CHECKSUM.pack(crc32(head, crc32(payload))), payload))
 
@@ -105,31 +114,29 @@ def decode(frame: Buffer, run: int) -> Frame | Rejection:
     length = len(frame)
     if length < SIZE or length & 7:
         return Rejection.LENGTH
-    magic, version, kind, of_run, plan, sender, incarnation, step, stage, joints, layout, checksum = _WHOLE.unpack_from(
-        frame
-    )
+    fields = _WHOLE.unpack_from(frame)
+    magic, version, kind, of_run, _, _, _, step, _, _, _, checksum = fields
     if magic != MAGIC:
         return Rejection.MAGIC
     if version != VERSION:
         return Rejection.VERSION
-    view = memoryview(frame)
-    payload = view[SIZE:]
+    payload = memoryview(frame)[SIZE:]
     check = crc32(payload)
-    if crc32(view[:CHECKED], check) != checksum:
+    if crc32(frame[:CHECKED], check) != checksum:
         return Rejection.CHECKSUM
-    if kind not in _KINDS:
+    if not 0 < kind <= _LAST:
         return Rejection.KIND
     if of_run != run:
         return Rejection.RUN
     if step >= STEPS:
         return Rejection.STEP
-    return Frame(Header(kind, of_run, plan, sender, incarnation, step, stage, joints, layout), check, payload)
+    return _new(Frame, (*fields[2:11], check, payload))  # as Frame(…), in half the time
 
 
 def stamped(frame: bytes, incarnation: int) -> bytes:
     """The same frame as a later incarnation of its sender sends it."""
     _, _, kind, run, plan, sender, _, step, stage, joints, layout, _ = _WHOLE.unpack_from(frame)
-    return encode(Header(kind, run, plan, sender, incarnation, step, stage, joints, layout), memoryview(frame)[SIZE:])
+    return encode((kind, run, plan, sender, incarnation, step, stage, joints, layout), memoryview(frame)[SIZE:])
 
 
 _NUMBERS = np.dtype("<f8")

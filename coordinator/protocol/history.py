@@ -54,7 +54,8 @@ class History:
     newest_version: int = 0  # proposed; never given twice
     roster: int = 0  # counts joins and replacements
     closed: str | None = None
-    _shares: dict[int, list[Share]] = field(default_factory=dict)
+    _shares: dict[int, tuple[Plan, list[Share]]] = field(default_factory=dict)
+    _recent: list[Plan] = field(default_factory=list)
 
     @classmethod
     def begin(cls, opened: Opened) -> History:
@@ -92,6 +93,7 @@ class History:
             seat.deaths += 1
             self.roster += 1
         elif isinstance(entry, Saved):
+            self._recent = []
             self._save(self._seat(entry.name), Kept(entry.step, entry.incarnation, entry.digest))
         elif isinstance(entry, Horizon):
             self.horizon_before, self.horizon = self.horizon, entry.step
@@ -102,6 +104,7 @@ class History:
                 raise Malformed(f"journal: plan {entry.version} is settled, and was not proposed.")
             if entry.committed:
                 self.plans.append(self.proposal)
+                self._recent = []
             self.proposal = None
         elif isinstance(entry, Closed):
             self.closed = entry.reason
@@ -140,15 +143,20 @@ class History:
 
     def recent_plans(self) -> list[Plan]:
         """Plans that a worker may still meet: those since the oldest checkpoint of anybody."""
-        oldest = min(seat.kept[-1].step for seat in self.seats.values())
-        base = max((plan.start for plan in self.plans if plan.start <= oldest), default=0)
-        return [plan for plan in self.plans if plan.start >= base]
+        if not self._recent:
+            oldest = min(seat.kept[-1].step for seat in self.seats.values())
+            base = max((plan.start for plan in self.plans if plan.start <= oldest), default=0)
+            self._recent = [plan for plan in self.plans if plan.start >= base]
+            known = {plan.version for plan in self._recent}
+            self._shares = {version: share for version, share in self._shares.items() if version in known}
+        return self._recent
 
     def share(self, plan: Plan, number: int) -> Share:
         """What one worker needs of a plan."""
-        if plan.version not in self._shares:
-            self._shares[plan.version] = shares(plan, self.names)
-        return self._shares[plan.version][number]
+        known = self._shares.get(plan.version)
+        if known is None or known[0] is not plan:
+            known = self._shares[plan.version] = (plan, shares(plan, self.names))
+        return known[1][number]
 
     def circle(self, number: int) -> tuple[Member, ...]:
         """Everybody with whom a worker shares an edge, or did, or may soon."""

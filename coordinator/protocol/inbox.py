@@ -24,51 +24,49 @@ class Verdict(StrEnum):
     LAYOUT = "layout"  # the two ends lay out their numbers differently
 
 
+ACCEPTED = Verdict.ACCEPTED  # looking up a member of an enumeration takes as long as placing a frame
+
+
 class Inbox:
     """Frames that wait to be taken, and the checksums of those that were."""
 
     def __init__(self) -> None:
         self.taken = -1  # key of the last frame that was taken
-        self._waiting: dict[int, tuple[int, memoryview]] = {}
+        self.count = 0  # frames taken
+        self.waiting: dict[int, tuple[int, memoryview]] = {}  # by key: checksum and numbers
         self._known_from = 0  # keys from here to `taken` are in `_keys`, if the program has them
         self._keys = array("Q")
         self._checks = array("I")
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def __contains__(self, key: int) -> bool:
-        return key in self._waiting
 
     def place(self, key: int, check: int, payload: memoryview) -> Verdict:
         """Lay a frame down. `check` is the checksum of its numbers, by which copies are compared."""
         if key <= self.taken:
             return self._compare_with_taken(key, check)
-        if key in self._waiting:
-            return Verdict.DUPLICATE if self._waiting[key][0] == check else Verdict.CONTRADICTION
-        if len(self._waiting) >= PLACES:
-            last = max(self._waiting)
+        if key in self.waiting:
+            return Verdict.DUPLICATE if self.waiting[key][0] == check else Verdict.CONTRADICTION
+        if len(self.waiting) >= PLACES:
+            last = max(self.waiting)
             if key > last:
                 return Verdict.FULL
-            del self._waiting[last]  # it can be asked for later; this one is needed before
-        self._waiting[key] = (check, payload)
-        return Verdict.ACCEPTED
+            del self.waiting[last]  # it can be asked for later; this one is needed before
+        self.waiting[key] = (check, payload)
+        return ACCEPTED
 
     def take(self, key: int) -> memoryview | None:
         """The numbers under a key, once; None while they are not here."""
-        found = self._waiting.pop(key, None)
+        found = self.waiting.pop(key, None)
         if found is None:
             return None
         self.taken = key
+        self.count += 1
         self._keys.append(key)
         self._checks.append(found[0])
         return found[1]
 
     def passed_over(self) -> int | None:
         """A key that waits although a later one was taken: the neighbour has a frame more than we ask for."""
-        if self._waiting and (first := min(self._waiting)) <= self.taken:
-            return first
-        return None
+        first = min(self.waiting, default=self.taken + 1)
+        return first if first <= self.taken else None
 
     def trim(self, step: int) -> None:
         """Forget the checksums of what is before a step."""
@@ -81,7 +79,7 @@ class Inbox:
     def resume(self, taken: int) -> None:
         """Go on after a key, with nothing known of what was before."""
         self.taken, self._known_from = taken, taken + 1
-        self._waiting.clear()
+        self.waiting.clear()
         del self._keys[:], self._checks[:]
 
     def _compare_with_taken(self, key: int, check: int) -> Verdict:

@@ -15,17 +15,18 @@ from coordinator.protocol.frames import (
     STEPS,
     Buffer,
     Frame,
-    Header,
     Kind,
     decode,
     encode,
     first_not_finite,
     key_of,
 )
-from coordinator.protocol.inbox import PLACES, Inbox, Verdict
+from coordinator.protocol.inbox import ACCEPTED, PLACES, Inbox, Verdict
 from coordinator.protocol.plan import Member, Neighbour
 from coordinator.protocol.send_log import SendLog
 from modular.errors import ModelError
+
+_DATA = int(Kind.DATA)
 
 
 class Link:
@@ -43,8 +44,9 @@ class Link:
         self.inbox = Inbox()
         self.posted = -1  # key of the last frame that was posted
         self._starts: list[int] = []  # steps at which plans start, and what the edge is from there on
-        self._versions: list[int] = []
-        self._edges: list[Neighbour | None] = []
+        self._plans: list[tuple[int, Neighbour | None]] = []
+        self._latest: tuple[int, Neighbour | None] = (0, None)
+        self._latest_start = 0
         self._wanted = -1  # key that is waited for, or -1
         self._since = 0.0
         self._heard: float | None = None
@@ -59,15 +61,15 @@ class Link:
     def plan(self, version: int, start: int, edge: Neighbour | None) -> None:
         """From a step on, frames belong to this version; None where it has no such edge."""
         self._starts.append(start)
-        self._versions.append(version)
-        self._edges.append(edge)
+        self._plans.append((version, edge))
+        self._latest, self._latest_start = (version, edge), start
 
     def planned(self, step: int) -> tuple[int, Neighbour | None]:
         """The version of the plan that a step belongs to, and the edge in it."""
-        if self._starts and step >= self._starts[-1]:
-            return self._versions[-1], self._edges[-1]
+        if step >= self._latest_start:
+            return self._latest
         place = bisect_right(self._starts, step)
-        return (self._versions[place - 1], self._edges[place - 1]) if place else (0, None)
+        return self._plans[place - 1] if place else (0, None)
 
     def replaced(self, incarnation: int, now: float) -> None:
         """The peer has a new incarnation: older ones are not listened to any more."""
@@ -80,25 +82,36 @@ class Link:
     # --- the two verbs of the stepping code -----------------------------------------------------------------------------
 
     def post(self, step: int, stage: int, payload: Buffer) -> bytes:
-        """The frame to send; it is kept until the neighbour can never ask for it again."""
-        key = key_of(step, stage)
-        version, edge = self.planned(step)
+        """The frame to send; it is kept until the neighbour can never ask for it again.
+
+        `payload` is contiguous little-endian float64; of an array, give its `data`.
+        """
+        key = step << 16 | stage
+        version, edge = self._latest if step >= self._latest_start else self.planned(step)
         if key <= self.posted or edge is None or not 0 <= stage < STAGES or step >= STEPS:
             raise ModelError(
                 f"step {step}, stage {stage} cannot be posted from '{self.me.name}' to '{self.peer.name}': "
                 + ("the plan has no such edge." if edge is None else "steps and stages are posted in order, each once.")
             )
-        header = Header(
-            Kind.DATA, self.run, version, self.me.number, self.me.incarnation, step, stage, edge.joints, edge.layout
+        me = self.me
+        frame = encode(
+            (_DATA, self.run, version, me.number, me.incarnation, step, stage, edge.joints, edge.layout), payload
         )
-        frame = encode(header, payload)
+        if len(frame) & 7:
+            raise ModelError(
+                f"{len(frame) - SIZE} bytes cannot be posted to '{self.peer.name}': give whole float64 numbers."
+            )
         self.log.append(key, frame)
         self.posted = key
         return frame
 
     def take(self, step: int, stage: int, size: int, now: float) -> memoryview | None:
-        """The numbers of the neighbour for this step and stage, `size` bytes; None while they are not here."""
-        key = key_of(step, stage)
+        """The numbers of the neighbour for this step and stage, `size` bytes; None while they are not here.
+
+        The first call that finds nothing starts the wait, after which they are asked for: call it for every neighbour,
+        also where another one is missing.
+        """
+        key = step << 16 | stage
         payload = self.inbox.take(key)
         if payload is None:
             if self._wanted != key:
@@ -111,8 +124,8 @@ class Link:
         self._wanted = -1
         if len(payload) != size:
             self._disagree(step, f"step {step}, stage {stage} has {len(payload)} bytes, and {size} are expected")
-        if len(self.inbox) and (key := self.inbox.passed_over() or -1) >= 0:
-            self._disagree(step, f"step {key >> 16}, stage {key & 0xFFFF} is sent, and nobody asks for it")
+        if self.inbox.waiting and (extra := self.inbox.passed_over()) is not None:
+            self._disagree(step, f"step {extra >> 16}, stage {extra & 0xFFFF} is sent, and nobody asks for it")
         if (position := first_not_finite(payload)) is not None:
             raise NotFinite(
                 f"worker '{self.peer.name}' sent a number that is not finite in step {step}, stage {stage} "
@@ -135,45 +148,41 @@ class Link:
 
     def receive(self, frame: Frame, now: float) -> tuple[Verdict, Sequence[bytes]]:
         """Take in a frame of the neighbour: what became of it, and what to send in answer."""
-        header = frame.header
-        if self.is_old(header.incarnation):
-            return self._count(Verdict.FENCED), ()
-        self.replaced(header.incarnation, now)
+        if frame.incarnation != self.incarnation:
+            if self.is_old(frame.incarnation):
+                self.counts[Verdict.FENCED] += 1
+                return Verdict.FENCED, ()
+            self.replaced(frame.incarnation, now)
         self._heard = now
-        answers: Sequence[bytes] = ()
-        verdict = Verdict.ACCEPTED
-        if header.kind == Kind.DATA:
+        if frame.kind == _DATA:
             verdict = self._place(frame, now)
-        elif header.kind == Kind.RESEND:
-            answers = self._answer(key_of(header.step, header.stage))
-        elif header.kind == Kind.NEWEST:
-            self._learn(key_of(header.step, header.stage), now)
+            self.counts[verdict] += 1
+            return verdict, ()
+        if frame.kind == Kind.RESEND:
+            return Verdict.ACCEPTED, self._answer(key_of(frame.step, frame.stage))
+        if frame.kind == Kind.NEWEST:
+            self._learn(key_of(frame.step, frame.stage), now)
         else:
-            self.forget(header.step)
-        return self._count(verdict), answers
+            self.forget(frame.step)
+        return Verdict.ACCEPTED, ()
 
     def is_old(self, incarnation: int) -> bool:
         """Whether an incarnation of the peer has been replaced."""
         return incarnation < self.incarnation
 
     def _place(self, frame: Frame, now: float) -> Verdict:
-        header = frame.header
-        key = key_of(header.step, header.stage)
-        version, edge = self.planned(header.step)
-        if header.plan != version or edge is None:
+        key = frame.step << 16 | frame.stage
+        version, edge = self._latest if frame.step >= self._latest_start else self.planned(frame.step)
+        if frame.plan != version or edge is None:
             self._exists = max(self._exists, key)  # ask for it as soon as we know its plan
             return Verdict.PLAN
-        if header.layout != edge.layout or header.joints != edge.joints:
+        if frame.layout != edge.layout or frame.joints != edge.joints:
             return Verdict.LAYOUT
         verdict = self.inbox.place(key, frame.check, frame.payload)
-        if verdict is Verdict.ACCEPTED:
+        if verdict is ACCEPTED:
             self._fed = True
         elif verdict is Verdict.FULL:
             self._learn(key, now)
-        return verdict
-
-    def _count(self, verdict: Verdict) -> Verdict:
-        self.counts[verdict] += 1
         return verdict
 
     def _answer(self, key: int) -> Sequence[bytes]:
@@ -186,7 +195,7 @@ class Link:
     def _learn(self, newest: int, now: float) -> None:
         """The peer has posted up to `newest`: what is missing can be asked for without waiting, if asking helps."""
         self._exists = max(self._exists, newest)
-        if self._fed and 0 <= self._wanted <= self._exists and self._wanted not in self.inbox:
+        if self._fed and 0 <= self._wanted <= self._exists and self._wanted not in self.inbox.waiting:
             self._ask_at = now
 
     def forget(self, step: int) -> None:
@@ -199,7 +208,7 @@ class Link:
     @property
     def ask_at(self) -> float | None:
         """When to ask for the missing frame, or None where nothing is missing."""
-        return self._ask_at if self._wanted >= 0 and self._wanted not in self.inbox else None
+        return self._ask_at if self._wanted >= 0 and self._wanted not in self.inbox.waiting else None
 
     def request(self, now: float) -> bytes | None:
         """A request for the missing frame, if it is time for one."""
@@ -218,7 +227,7 @@ class Link:
     def _signal(self, kind: Kind, key: int) -> bytes:
         step, stage = key >> 16, key & 0xFFFF
         version, _ = self.planned(step)
-        return encode(Header(kind, self.run, version, self.me.number, self.me.incarnation, step, stage, 0, 0))
+        return encode((kind, self.run, version, self.me.number, self.me.incarnation, step, stage, 0, 0))
 
     def waited(self, now: float) -> float:
         """How long the missing frame has been waited for [s]; 0 where nothing is missing."""
@@ -256,7 +265,7 @@ class Link:
             if type(key) is not int or type(length) is not int or not last < key <= posted or length < SIZE:
                 raise Malformed(f"checkpoint of '{self.me.name}': log to '{self.peer.name}' has an entry {entry!r}.")
             frame = decode(frames[place : place + length], self.run)
-            if not isinstance(frame, Frame) or key_of(frame.header.step, frame.header.stage) != key:
+            if not isinstance(frame, Frame) or key_of(frame.step, frame.stage) != key:
                 raise Malformed(f"checkpoint of '{self.me.name}': log to '{self.peer.name}' holds no frame at {place}.")
             place, last = place + length, key
         if place != len(frames):

@@ -66,7 +66,7 @@ class Text:
             raise Malformed(f"{place}: {short(value)} is no text of at most {self.most} characters.")
         if self.name and not (value and value.isprintable()):
             raise Malformed(f"{place}: {short(value)} is no name; use printable characters.")
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
             raise Malformed(f"{place}: {short(value)} has halves of characters.")
         return value
 
@@ -154,8 +154,7 @@ def write_record(record: Any, place: str) -> dict[str, Any]:
 def encode(message: Any) -> bytes:
     """A record as one line of JSON with its checksum."""
     name = type(message).__name__.lower()
-    text = json.dumps({"message": name, **write_record(message, name)}, separators=(",", ":"), allow_nan=False)[:-1]
-    raw = text.encode("ascii")
+    raw = _ENCODER.encode({"message": name, **write_record(message, name)})[:-1].encode("ascii")
     return raw + (_TAIL % crc32(raw)).encode("ascii")
 
 
@@ -169,9 +168,7 @@ def decode(raw: bytes, kinds: Mapping[str, type], largest: int = LARGEST) -> Any
     if raw.count(b"{") + raw.count(b"[") > max(CROWDED, largest >> 5):
         raise Malformed(f"control message: more than {max(CROWDED, largest >> 5)} objects and lists.")
     try:
-        value = json.loads(
-            raw, object_pairs_hook=_once, parse_constant=_not_whole, parse_float=_not_whole, parse_int=_whole
-        )
+        value = _DECODER.decode(raw.decode("ascii"))
     except Malformed:
         raise
     except (ValueError, RecursionError) as error:
@@ -187,6 +184,11 @@ def decode(raw: bytes, kinds: Mapping[str, type], largest: int = LARGEST) -> Any
 def by_name(*kinds: type) -> dict[str, type]:
     """Records by the names that they carry on the wire."""
     return {kind.__name__.lower(): kind for kind in kinds}
+
+
+def told(text: str, most: int = 4096) -> str:
+    """Words for people, from anywhere, as they can be written in a message: cut, and without halves of characters."""
+    return text.encode("utf-8", "replace").decode("utf-8")[:most]
 
 
 def short(value: Any) -> str:
@@ -214,3 +216,9 @@ def _whole(digits: str) -> int:
 
 def _not_whole(digits: str) -> Any:
     raise Malformed(f"control message: {short(digits)} is no whole number.")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)  # all else is written as \u....
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_once, parse_constant=_not_whole, parse_float=_not_whole, parse_int=_whole
+)

@@ -141,7 +141,7 @@ class Body:
         x, v, total = self.x, self.v, 0.0
         for s in springs:
             stretch = x[s.second] - x[s.first] - s.length
-            pull = s.stiffness * stretch * (1.0 + 0.1 * stretch * stretch) + 0.3 * (v[s.second] - v[s.first])
+            pull = s.stiffness * stretch / (1.0 + 0.1 * stretch * stretch) + 0.3 * (v[s.second] - v[s.first])
             total += pull if m == s.first else -pull
         return total
 
@@ -192,7 +192,7 @@ def single(model: Model, changes: list[tuple[int, int, str]], steps: int, every:
     body = Body(model, list(range(len(model.masses))))
     states = {}
     for step in range(steps + 1):
-        if step == steps or step % every == 0:
+        if step == steps or (every and step % every == 0):
             states.update({(worker, step): body.state(own[worker]) for worker in range(workers)})
         for version, start, change in changes:
             if start == step and step < steps:

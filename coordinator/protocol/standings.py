@@ -1,0 +1,88 @@
+"""What the workers last said of themselves. Not in the journal: a coordinator that starts again is told again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from coordinator.protocol.control import Progress
+from coordinator.protocol.history import History
+
+
+@dataclass
+class Standing:
+    """One worker, as it last reported."""
+
+    heard: float
+    step: int = 0
+    exchanges: int = 0
+    waits_for: str = ""
+    waiting: int = 0  # [ms]
+    answered: bool = False  # agreed to the proposal
+
+
+class Standings:
+    """All workers by name; who has not come to a step that matters."""
+
+    def __init__(self, names: Iterable[str], now: float) -> None:
+        self.of = {name: Standing(now) for name in names}
+        self.goal = 0
+        self.behind: set[str] = set()  # not yet where the next horizon is due
+        self.short: set[str] = set()  # not yet at the goal
+        self.moved = now  # when anything last got on
+
+    def aim(self, goal: int, report_step: int, now: float) -> None:
+        """Workers are to do this many steps."""
+        self.goal = max(self.goal, goal)
+        self.moved = now
+        self.short = {name for name, standing in self.of.items() if standing.step < self.goal}
+        self.expect(report_step)
+
+    def expect(self, report_step: int) -> None:
+        """The next horizon is due when all have reported this step."""
+        self.behind = {name for name, standing in self.of.items() if standing.step < report_step}
+
+    def begin(self, name: str, now: float) -> None:
+        """A new incarnation of a worker: nothing that the old one said holds any more."""
+        self.of[name] = Standing(now)
+        self.moved = now
+        if self.goal:
+            self.behind.add(name)
+            self.short.add(name)
+
+    def report(self, message: Progress, report_step: int, now: float) -> bool:
+        """Take in a report. True where it is the last that was missing at the goal."""
+        standing = self.of[message.name]
+        if (message.step, message.exchanges) != (standing.step, standing.exchanges):
+            self.moved = now
+        standing.step, standing.exchanges = message.step, message.exchanges
+        standing.waits_for, standing.waiting = message.waits_for, message.waiting
+        if message.step >= report_step:
+            self.behind.discard(message.name)
+        if message.step < self.goal or message.name not in self.short:
+            return False
+        self.short.discard(message.name)
+        return not self.short
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody has anything to do."""
+        return not self.behind and not self.short
+
+    @property
+    def slowest(self) -> int:
+        """Steps that every worker is known to have done."""
+        return min(standing.step for standing in self.of.values())
+
+    def lines(self, history: History, now: float) -> list[str]:
+        """How every worker stands, one line each, the slowest first."""
+        lines = []
+        for name, one in sorted(self.of.items(), key=lambda item: item[1].step):
+            seat = history.seats[name]
+            there = "" if seat.joined else ", has not said hello"
+            wait = f", waits for '{one.waits_for}' since {one.waiting / 1000:.1f} s" if one.waits_for else ""
+            lines.append(
+                f"worker '{name}' (incarnation {seat.incarnation}) at step {one.step}{there}{wait}, "
+                f"heard {now - one.heard:.1f} s ago"
+            )
+        return lines

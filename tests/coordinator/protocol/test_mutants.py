@@ -1,0 +1,172 @@
+"""The days bite: with one safeguard of the protocol broken, some day goes wrong; with none broken, none does."""
+
+import pytest
+from bad_days import Day, Process, World
+
+from coordinator.protocol import Coordinator, Link, Worker, frames, worker
+from coordinator.protocol.inbox import Inbox, Verdict
+
+ENOUGH = 200  # days
+
+
+def first_bad_day(world, draw=Day.drawn):
+    for seed in range(ENOUGH):
+        told = world(draw(seed)).run()
+        if told is not None:
+            return told
+    return None
+
+
+def broken_link(**changes):
+    """A world whose workers have links with other methods."""
+    link = type("BrokenLink", (Link,), changes)
+    return type("BrokenWorld", (World,), {"make_worker": type("BrokenWorker", (Worker,), {"make_link": link})})
+
+
+def test_duplicates_that_are_taken_again_are_caught():
+    class Greedy(Inbox):
+        def place(self, key, check, payload):
+            if key <= self.taken:
+                self.waiting[key] = (check, payload)
+                return Verdict.ACCEPTED
+            return super().place(key, check, payload)
+
+        def take(self, key):
+            old = [k for k in self.waiting if k < key]
+            return self.waiting.pop(min(old))[1] if old and key in self.waiting else super().take(key)
+
+        def passed_over(self):
+            return None
+
+    def init(self, *arguments):
+        Link.__init__(self, *arguments)
+        self.inbox = Greedy()
+
+    assert first_bad_day(broken_link(__init__=init)) is not None
+
+
+def test_incarnations_that_are_not_fenced_are_caught():
+    world = broken_link(is_old=lambda self, incarnation: False)
+    world.coordinator_class = type("Open", (Coordinator,), {"is_old": lambda self, seat, incarnation: False})
+    assert first_bad_day(world) is not None
+
+
+def test_flipped_bits_that_no_checksum_finds_are_caught(monkeypatch):
+    def believing(raw, run):
+        frame = frames.decode(raw, run)
+        if frame is not frames.Rejection.CHECKSUM:
+            return frame
+        return frames.decode(frames.stamped(bytes(raw), int.from_bytes(raw[16:20], "little")), run)
+
+    monkeypatch.setattr(worker, "decode", believing)
+    assert first_bad_day(World) is not None
+
+
+def test_a_log_that_is_left_out_of_the_checkpoint_is_caught():
+    def save(self):
+        saved, _ = Link.save(self)
+        return {**saved, "log": []}, b""
+
+    told = first_bad_day(broken_link(save=save))
+    assert told is not None and "nothing has moved" in told
+
+
+def test_forces_summed_in_the_order_of_arrival_are_caught():
+    class Hasty(Process):
+        def take_states(self, step, stage):
+            missing = list(self.near)
+            came = {self.number: 0}
+            while missing:
+                for other in list(missing):
+                    masses = self.split.sends(other, self.number)
+                    link = self.core.links[self.world.names[other]]
+                    payload = link.take(step, stage, 16 * len(masses), self.world.now)
+                    if payload is None:
+                        continue
+                    numbers = memoryview(payload).cast("d")
+                    missing.remove(other)
+                    came[other] = len(came)
+                    for k, m in enumerate(masses):
+                        self.body.x[m], self.body.v[m] = numbers[2 * k], numbers[2 * k + 1]
+                if missing:
+                    yield
+            owner = self.world.model.owner
+            for springs in self.body.at.values():
+                springs.sort(key=lambda s: came[owner[s.first]] + came[owner[s.second]])
+
+    told = first_bad_day(type("HastyWorld", (World,), {"make_process": Hasty}))
+    assert told is not None and ("other bits" in told or "different numbers" in told)
+
+
+# --- safeguards beyond those five -----------------------------------------------------------------------------------------
+
+
+def test_a_log_that_is_trimmed_to_the_newest_checkpoint_is_caught():
+    """The one before must stay within reach: the newest may turn out to be unreadable."""
+
+    class Eager(Coordinator):
+        def _checkpointed(self, seat, message, now):
+            super()._checkpointed(seat, message, now)
+            self._out = [self._newest(effect, seat) for effect in self._out]
+
+        @staticmethod
+        def _newest(effect, seat):
+            if type(effect).__name__ != "Tell" or b'"message":"durable"' not in effect.message:
+                return effect
+            durable = worker.from_coordinator(effect.message)
+            message = type(durable)(durable.epoch, durable.step, durable.step)
+            return type(effect)(effect.name, effect.incarnation, effect.token, worker.schema.encode(message))
+
+    world = type("EagerWorld", (World,), {"coordinator_class": Eager})
+    assert first_bad_day(world, lambda seed: Day(seed, 3, 40, 4, 10, kills=3, rot=1.0)) is not None
+
+
+def test_grants_that_go_out_before_the_journal_are_caught():
+    """A coordinator that dies in between would let a plan start where some have passed already."""
+
+    class Forgetful(Coordinator):
+        def effects(self):
+            out = super().effects()
+            return sorted(out, key=lambda effect: type(effect).__name__ == "Write")
+
+    world = type("ForgetfulWorld", (World,), {"coordinator_class": Forgetful})
+    days = lambda seed: Day(seed % 4, 3, 16, 4, 4, proposals=2, coordinator_dies_at=20 + 2 * seed)  # noqa: E731
+    assert first_bad_day(world, days) is not None
+
+
+def test_a_change_that_starts_without_all_answers_is_caught():
+    class Hurried(Coordinator):
+        def _answered(self, seat, message, now):
+            for standing in self._standings.of.values():
+                standing.answered = True
+            super()._answered(seat, message, now)
+
+    class Witness(World):
+        def verdict(self):
+            refused = {version for version, reason in self.refusals if reason}
+            held = {plan.version for plan in self.coordinator.history.plans} if self.coordinator else set()
+            return self.told("a refused plan holds") if refused & held else super().verdict()
+
+        def __init__(self, day):
+            super().__init__(day)
+            self.refusals = []
+
+    class Noting(Process):
+        def validate(self, share):
+            if self.number == 2 and self.alive:  # only one worker knows why not
+                self.world.refusals.append((share.version, "it would hurt"))
+                self.world.at(self.world.now + 0.004, self.hand, lambda: self.core.validated(share.version, "it hurts"))
+            else:
+                super().validate(share)
+
+    def days(seed):
+        return Day(seed, 3, 30, 5, 6, proposals=3)
+
+    fields = {"make_process": Noting}
+    assert first_bad_day(type("Sound", (Witness,), fields), days) is None
+    assert first_bad_day(type("Unsound", (Witness,), {**fields, "coordinator_class": Hurried}), days) is not None
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_nothing_broken_nothing_caught(seed):
+    assert World(Day.drawn(seed)).run() is None
