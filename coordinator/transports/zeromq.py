@@ -114,7 +114,11 @@ class Mailbox:
             line.curve_publickey, line.curve_secretkey = self.keys.public, self.keys.secret
         if identity:
             line.setsockopt_string(zmq.IDENTITY, identity)
-        line.connect(address)
+        try:
+            line.connect(address)
+        except zmq.ZMQError as error:
+            line.close(0)
+            raise ModelError(f"{address!r} is no address ({error}); give one such as tcp://127.0.0.1:5555.") from error
         self._lines[name] = line
         if identity:  # others never answer along a line
             self._poller.register(line, zmq.POLLIN)

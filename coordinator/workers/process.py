@@ -28,6 +28,7 @@ from modular.parcel import packed
 
 HUB = "coordinator"
 IDLE = 0.05  # longest nap [s]
+LONELY = 5.0  # seconds without an answer after which somebody may want to know
 LOOK = 0.002  # how often a worker that is busy looks after others than its neighbours [s]
 
 
@@ -46,6 +47,7 @@ class Process:
         self._piece: Piece | None = None
         self._ticks, self._sent = 0, 0  # bytes
         self._working = self._talking = self._waiting = 0.0  # [s]
+        self._hub, self._began, self._told = told["hub"], time.monotonic(), False
         self._greeted = False
         self._greet_at = 0.0
         self._nap = IDLE
@@ -90,6 +92,9 @@ class Process:
     def _look_around(self, now: float) -> None:
         """What has come in, and what is due."""
         self._hear_all(0.0)
+        if not self._greeted and now - self._began > LONELY and not self._told:
+            self._told = True
+            print(f"worker '{self.name}': no answer yet from {self._hub}; still trying…", file=sys.stderr, flush=True)
         if now - self._heard_at > self._orphan:
             raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
         if not self._greeted and now >= self._greet_at:
