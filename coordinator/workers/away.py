@@ -67,7 +67,7 @@ class Run:
 class Away:
     """A team of processes."""
 
-    slice = 0.2
+    slice = 0.5
 
     def __init__(
         self,
