@@ -38,6 +38,7 @@ class Subprocess:
             stdout=said,
             stderr=said,
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
             env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
         )
         self._running[key] = (process, said)
