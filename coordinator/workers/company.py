@@ -19,7 +19,6 @@ from coordinator.engine.guards import guards_of, tell
 from coordinator.launchers import Launcher, Subprocess
 from coordinator.system import System
 from coordinator.transports.keys import Keys
-from coordinator.workers.away import Away
 from coordinator.workers.part import Part
 from coordinator.workers.partition import as_wanted, partition
 from coordinator.workers.places import Places
@@ -195,6 +194,8 @@ def check_divisible(simulation: Simulation) -> None:
 
 def team_for(names: Sequence[str], launcher: str | Site) -> Team:
     """Where the workers are: "here", in "processes" on this machine, or wherever a site says."""
+    from coordinator.workers.away import Away  # sockets, for those who want them
+
     if launcher == "here":
         return Here(names)
     if launcher == "processes":
