@@ -31,6 +31,7 @@ EVERY = 2000  # steps between two checkpoints
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
+COUNTED = ("ticks", "working", "talking", "waiting")
 DEATHS = 3  # without a new checkpoint, until the run is given up
 
 
@@ -51,6 +52,7 @@ class Place:
     samples: list[Segment] | None = None
     state: bytes = b""
     facts: dict[str, float] = field(default_factory=dict)  # how the worker did, as it last said
+    before: dict[str, float] = field(default_factory=dict)  # how it did before bodies changed hands
 
 
 @dataclass
@@ -161,16 +163,22 @@ class Away:
         """How the workers did."""
         found = []
         for place in self.places.values():
-            facts = {name: place.facts.get(name, 0.0) for name in ("working", "talking", "waiting", "bytes_per_tick")}
-            ticks, replaced = int(place.facts.get("ticks", 0)), place.launched - 1
+            seen = {name: place.facts.get(name, 0.0) - place.before.get(name, 0.0) for name in COUNTED}
+            ticks, replaced = int(seen.pop("ticks")), place.launched - 1
+            facts = {**seen, "bytes_per_tick": place.facts.get("bytes_per_tick", 0.0)}
             found.append(Member(place.name, (), place.pid, ticks, replaced=replaced, **facts))
         return found
+
+    def forget(self) -> None:
+        """How they did counts from now."""
+        for place in self.places.values():
+            place.before = place.facts
 
     def close(self) -> None:
         """Let the workers go."""
         for place in self.places.values():
             if place.identity:
-                self.mailbox.answer(place.identity, *written("quit"))
+                self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
         self.launcher.close()
         self.mailbox.close()
 
@@ -308,7 +316,7 @@ class Away:
             return
         self.deaths.append(f"'{place.name}': {reason}")
         place.alive, place.identity, place.has_piece, place.pid = False, b"", False, None
-        place.state, place.stood = b"", None
+        place.state, place.stood, place.facts, place.before = b"", None, {}, {}
         if self._run is not None and place.acting:
             self._run.core.exited(place.name, place.acting, reason, now)
         elif len(self.deaths) > 20 * len(self.places):

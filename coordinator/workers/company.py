@@ -19,6 +19,7 @@ from coordinator.engine.guards import guards_of, tell
 from coordinator.launchers import Launcher, Subprocess
 from coordinator.system import System
 from coordinator.transports.keys import Keys
+from coordinator.workers.balance import fair_shares
 from coordinator.workers.part import Part
 from coordinator.workers.partition import as_wanted, partition
 from coordinator.workers.places import Places
@@ -55,8 +56,9 @@ class Site:
 class Company:
     """Who moves which bodies, and where the mechanism is."""
 
-    def __init__(self, parts: Mapping[str, Sequence[str]], team: Team) -> None:
-        self.names = list(parts)
+    def __init__(self, parts: Mapping[str, Sequence[str]], team: Team, *, fixed: bool = False) -> None:
+        """`fixed`: bodies stay with the workers that they were given to."""
+        self.names, self.fixed = list(parts), fixed
         self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent
@@ -117,6 +119,9 @@ class Company:
         system = simulation.lent_system
         leaks = simulation.alarm.score(system)
         stages = stages_of(simulation.coupling, system, books=bool(leaks))
+        if not self.fixed and (shares := fair_shares(simulation.assembly.graph, self.members())) is not None:
+            self.bodies = shares
+            self.team.forget()
         self.bodies = with_newcomers(self.bodies, system)
         places = Places(system, self.bodies)
         self._parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
@@ -176,7 +181,7 @@ def company_for(simulation: Simulation, workers: int | Mapping[str, Sequence[str
         )
     else:
         wanted = {f"worker{k}": part for k, part in enumerate(partition(assembly.graph, workers))}
-    return Company(wanted, team_for(list(wanted), launcher))
+    return Company(wanted, team_for(list(wanted), launcher), fixed=isinstance(workers, Mapping))
 
 
 def check_divisible(simulation: Simulation) -> None:

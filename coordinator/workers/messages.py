@@ -25,8 +25,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.record.recorder import Segment
+from modular.errors import ModelError
 
 MOST = 1 << 20  # bytes of the data of a message
+LONGEST = 1 << 16  # letters of a text in it
+NUMBER = (int, float)
+FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which kind; nothing more and nothing less
+    "here": {"name": str, "incarnation": int, "pid": int, "address": str, "fingerprint": str},
+    "core": {"run": int},
+    "begin": {"run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "model": str, "keys": dict},
+    "refused": {"run": int, "why": str},
+    "stood": {"run": int, "tick": int, "why": str},
+    "samples?": {"run": int, "tick": int},
+    "samples": {"run": int, "tick": int},
+    "kept": {"run": int, "tick": int},
+    "state?": {"run": int, "tick": int, "back": bool},
+    "state": {
+        "run": int, "ticks": int, "working": NUMBER, "talking": NUMBER, "waiting": NUMBER, "bytes_per_tick": NUMBER,
+    },
+    "store": {"run": int, "step": int, "incarnation": int},
+    "stored": {"run": int, "step": int},
+    "load": {"run": int, "step": int, "incarnation": int, "digest": str},
+    "loaded": {"run": int, "step": int, "incarnation": int, "digest": str},
+    "over": {"run": int},
+    "ping": {},
+    "quit": {"why": str},
+}  # fmt: skip
 
 
 class Message(tuple[str, dict[str, Any], bytes, bytes]):
@@ -68,7 +92,27 @@ def read(parts: list[bytes]) -> Message | None:
         word, data = parts[0].decode("ascii"), json.loads(parts[1])
     except (ValueError, RecursionError):
         return None
-    return Message((word, data, parts[2], parts[3])) if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not _fits(data, FIELDS.get(word)):
+        return None
+    return Message((word, data, parts[2], parts[3]))
+
+
+def _fits(data: Mapping[str, Any], fields: Mapping[str, Any] | None) -> bool:
+    """Whether data are what a message of this word has to say."""
+    return fields is not None and set(data) == set(fields) and all(_is(data[name], fields[name]) for name in fields)
+
+
+def _is(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind, and of a size that nobody has to fear."""
+    if kind is dict:
+        return isinstance(value, dict) and all(_is(text, str) for pair in value.items() for text in pair)
+    if kind is list:
+        return isinstance(value, list) and all(_is(text, str) for text in value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        return False
+    if isinstance(value, str):
+        return len(value) <= LONGEST
+    return not isinstance(value, int | float) or 0 <= value < 1 << 62
 
 
 # --- samples as data and arrays --------------------------------------------------------------------------------------------
@@ -94,6 +138,13 @@ def samples_as_arrays(segments: list[Segment]) -> tuple[dict[str, Any], dict[str
 
 def samples_from_arrays(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> list[Segment]:
     """Segments again, without the names of components."""
+    try:
+        return _segments(data, arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"samples of a worker are not what samples are ({type(error).__name__}: {error}).") from error
+
+
+def _segments(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> list[Segment]:
     found = []
     for k, counts in enumerate(data["segments"]):
         parts = []

@@ -29,6 +29,7 @@ from modular.parcel import packed
 HUB = "coordinator"
 IDLE = 0.05  # longest nap [s]
 LONELY = 5.0  # seconds without an answer after which somebody may want to know
+LAST_WORDS = 4096  # letters of them
 LOOK = 0.002  # how often a worker that is busy looks after others than its neighbours [s]
 
 
@@ -112,7 +113,7 @@ class Process:
         self._ticks += waits_for == NOBODY
         if job.worker.stopped is not None and not job.told:
             job.told = True
-            self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped})
+            self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped[:LAST_WORDS]})
         self._perform(job)
         worked = job.worker.working - worked
         self._working += worked
@@ -160,7 +161,7 @@ class Process:
                 job.worker.settle()
             else:
                 return
-            facts = {"ticks": self._ticks, "working": self._working, "talking": self._talking}
+            facts = {"ticks": self._ticks, "working": self._working, "talking": max(0.0, self._talking)}
             sent = {"waiting": self._waiting, "bytes_per_tick": self._sent / max(self._ticks, 1)}
             self._say("state", {"run": job.run, **facts, **sent}, job.state())
         elif message.word == "stored":
@@ -182,7 +183,7 @@ class Process:
             if message.parcel:
                 self._piece = Piece.from_parcel(message.parcel)
         except ModelError as error:
-            self._say("refused", {"run": data["run"], "why": str(error)})
+            self._say("refused", {"run": data["run"], "why": str(error)[:LAST_WORDS]})
             return
         if self._piece is None:
             return

@@ -57,6 +57,9 @@ class Team(Protocol):
     def members(self) -> list[Member]:
         """How the workers did, until pieces were last given back; whose bodies are whose others know."""
 
+    def forget(self) -> None:
+        """How they did counts from now: bodies have changed hands."""
+
     def close(self) -> None:
         """Let the workers go."""
 
@@ -69,6 +72,8 @@ class Here:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
         self.workers: list[Worker] = []
+        self._done: dict[str, tuple[int, float]] = {}  # ticks, and seconds of work
+        self.forget()
 
     def begin(self, pieces: Sequence[Piece]) -> None:
         """Take pieces over."""
@@ -104,13 +109,19 @@ class Here:
 
     def give_back(self) -> None:
         """They worked on the pieces themselves."""
-        for worker in self.workers:
+        for name, worker in zip(self.names, self.workers, strict=True):
             worker.settle()
+            ticks, seconds = self._done[name]
+            self._done[name] = ticks + worker.tick - worker.began, seconds + worker.working
         self.workers = []
 
     def members(self) -> list[Member]:
         """Nobody waits for anybody."""
-        return [Member(name, ()) for name in self.names]
+        return [Member(name, (), ticks=ticks, working=seconds) for name, (ticks, seconds) in self._done.items()]
+
+    def forget(self) -> None:
+        """How they did counts from now."""
+        self._done = dict.fromkeys(self.names, (0, 0.0))
 
     def close(self) -> None:
         """There is nobody to let go."""

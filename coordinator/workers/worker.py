@@ -75,7 +75,7 @@ class Worker:
         self.piece = piece
         self.recorder = Recorder(piece.every)
         self.stopped: str | None = None  # why it did not go on, where it did not
-        self.working = 0.0  # [s]
+        self.began, self.working = piece.system.tick, 0.0  # [s]
         self.open = False  # whether bodies have predicted for the next tick already
         stages = piece.stages
         self._begin, heard = self._ready(stages.begin, NOTHING)

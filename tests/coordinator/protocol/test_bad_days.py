@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 from bad_days import DEADLINES, Day, Process, World, play
 
+from slow import some
+
 CHUNK = 20
 
 
@@ -23,18 +25,18 @@ def test_two_hundred_days(chunk):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(100))
+@pytest.mark.parametrize("chunk", range(some(100)))
 def test_two_thousand_days(chunk):
     all_well(Day.drawn(seed) for seed in range(1000 + CHUNK * chunk, 1000 + CHUNK * (chunk + 1)))
 
 
-@pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 50))])
+@pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 1 + some(49)))])
 def test_days_that_are_worse_than_promised(chunk):
     all_well(Day.violent(seed) for seed in range(10 * chunk, 10 * (chunk + 1)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(some(20)))
 def test_a_thousand_workers(seed):
     all_well([Day(seed, 1000, 10, 4, 5, loss=0.05, twice=0.05, flips=0.01, kills=10, clogs=1, proposals=1, zombies=1)])
 
@@ -82,7 +84,7 @@ def test_the_coordinator_dies_before_any_sixth_effect_of_its_life(part):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(some(5)))
 def test_the_coordinator_dies_before_every_effect_of_its_life(seed):
     day = replace(LONG_LIFE, seed=seed)
     all_well(replace(day, coordinator_dies_at=n) for n in range(effects_of(day)))
@@ -147,7 +149,7 @@ def test_a_worker_dies_at_any_eighth_event_of_a_day(part):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(some(10)))
 def test_a_worker_dies_at_every_event_of_a_day(seed):
     day = replace(SHORT, seed=seed)
     all_well(replace(day, dies_at_event=n) for n in range(events_of(day)))
