@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from coordinator.centralized.solver import NoSolution, finite
 from modular.elements import Array
@@ -50,6 +49,8 @@ def integrate(
         end = y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         finite(end)
         return end
+    from scipy.integrate import solve_ivp  # an eighth of a second, for those who want it
+
     end_time = time + h
     # as the interval is rounded, not h: a first step longer than the interval by one bit is refused
     first = {"first_step": min(end_time - time, memory["step"])} if "step" in memory and method != "LSODA" else {}

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from coordinator.centralized.equations import Equations
 from coordinator.centralized.solver import NoSolution
@@ -29,6 +28,8 @@ def follow(
     show: Callable[[float], None] | None = None,
 ) -> list[tuple[Array, Array]]:  # fmt: skip
     """Coordinates and velocities at `times`, from where the system stands at the first of them; leaves it at the last."""
+    from scipy.integrate import solve_ivp  # an eighth of a second, for those who want it
+
     system.show()
     equations = Equations(system)
     n = equations.size
