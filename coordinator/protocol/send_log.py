@@ -52,7 +52,7 @@ class SendLog:
 
     def restore(self, index: list[tuple[int, int]], frames: bytes, incarnation: int) -> None:
         """Take over what a predecessor had sent; the frames are stamped with the new incarnation."""
-        self.__init__()  # type: ignore[misc]
+        self._keys, self._frames, self.bytes = [], [], 0
         place = 0
         for key, length in index:
             self.append(key, stamped(frames[place : place + length], incarnation))

@@ -58,7 +58,7 @@ class Company:
 
     def __init__(self, parts: Mapping[str, Sequence[str]], team: Team, *, fixed: bool = False) -> None:
         """`fixed`: bodies stay with the workers that they were given to."""
-        self.names, self.fixed = list(parts), fixed
+        self.fixed = fixed
         self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent

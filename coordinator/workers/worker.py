@@ -49,23 +49,19 @@ class Ready:
             [(border, f"tell {stage.kind}") for border in piece.telling.values()] if stage.kind else []
         )
         self.kind = stage.kind
-        whole = all(map(compiled, stage.saying))
         self.before = Play([*hearing, *stage.parts, *stage.saying, *telling], piece)
         self.meanwhile: Play | None = None
-        if whole and stage.kind != NOTHING and piece.telling:
-            self.meanwhile = Play(list(stage.saying), piece)
-            assert self.before.program is None or self.meanwhile.program is not None
-            self._divide(piece, len(hearing) + len(stage.parts), len(stage.saying))
+        if telling and self.before.program is not None:
+            self.meanwhile = Play(stage.saying, piece)
+            self._divide(piece, self.before.program, self.meanwhile, len(hearing) + len(stage.parts))
 
-    def _divide(self, piece: Piece, start: int, count: int) -> None:
+    @staticmethod
+    def _divide(piece: Piece, before: Indices, meanwhile: Play, start: int) -> None:
         """Rows at the border before, all others meanwhile."""
-        before, after = self.before.program, self.meanwhile.program if self.meanwhile is not None else None
-        if before is None or after is None:
-            self.meanwhile = None
-            return
-        for k in range(count):
-            stack = self.before.parts[start + k][0]
-            before[start + k, STOP] = after[k, START] = piece.at_border[id(stack)]
+        after = meanwhile.program
+        assert after is not None  # its parts are among those of `before`, which are compiled
+        for k, (stack, _) in enumerate(meanwhile.parts, start):
+            before[k, STOP] = after[k - start, START] = piece.at_border[id(stack)]
 
 
 class Worker:
