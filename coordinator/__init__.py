@@ -11,6 +11,8 @@ from coordinator.centralized import (
     Solver,
     Substitution,
 )
+from coordinator.checkpoints.folder import Checkpoints, CheckpointWarning
+from coordinator.checkpoints.resume import resume
 from coordinator.couplings import Centralized, Coupling, Penalty
 from coordinator.diagnosis import beyond
 from coordinator.examination import Examination, examine
@@ -27,6 +29,8 @@ __all__ = [
     "AugmentedLagrangian",
     "Baumgarte",
     "Centralized",
+    "CheckpointWarning",
+    "Checkpoints",
     "Coupling",
     "Difference",
     "Examination",
@@ -46,5 +50,6 @@ __all__ = [
     "examine",
     "first_difference",
     "rerun",
+    "resume",
     "why_different",
 ]

@@ -20,7 +20,7 @@ class Alarm:
 
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
-        self._rung: set[str] = set()
+        self.rung: set[str] = set()  # names that have been told
 
     def score(self, system: System) -> list[Part]:
         """Loops that stop a run of many ticks where the alarm has to ring."""
@@ -43,8 +43,8 @@ class Alarm:
                 if isinstance(stack, Booked):
                     stack.rung[row] = 1
                 name = stack.names[row]
-                if name not in self._rung:
-                    self._rung.add(name)
+                if name not in self.rung:
+                    self.rung.add(name)
                     found[name] = float(leaks[row])
         for name, leak in found.items():
             warnings.warn(

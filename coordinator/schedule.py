@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import copysign, isfinite, nan
+from typing import Any
 
 from modular.assembly import Assembly
 from modular.errors import ModelError
@@ -18,6 +19,7 @@ class Schedule:
     """Waiting events; remembers for every condition on which side of its value things stand."""
 
     def __init__(self, scheduled: Sequence[Scheduled], dt: float) -> None:
+        self._all = list(scheduled)
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
         self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
@@ -30,6 +32,23 @@ class Schedule:
     def next_tick(self, last: int) -> int:
         """The tick of the next event at a time, or `last` if there is none before."""
         return min(last, self._timed[0][0]) if self._timed else last
+
+    def standing(self) -> dict[str, list[Any]]:
+        """What is still to come: how many events at times, and which conditions, with the sides on which things stand."""
+        numbers = {id(scheduled): k for k, scheduled in enumerate(self._all)}
+        return {
+            "to come": [len(self._timed)],
+            "armed": [numbers[id(watch.scheduled)] for watch in self.armed],
+            "sides": [watch.side for watch in self.armed],
+        }
+
+    def stand(self, standing: Mapping[str, list[Any]]) -> None:
+        """Stand so."""
+        self._timed = self._timed[len(self._timed) - standing["to come"][0] :]
+        armed = {id(watch.scheduled): watch for watch in self.armed}
+        self.armed = [armed[id(self._all[k])] for k in standing["armed"]]
+        for watch, side in zip(self.armed, standing["sides"], strict=True):
+            watch.side = side
 
     @property
     def watches(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from coordinator.ahead import compile_ahead
 from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
+from coordinator.checkpoints.folder import Checkpoints
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
 from coordinator.engine.crew import check_threads
@@ -21,8 +23,8 @@ from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse,
 from coordinator.interrupt import held_interrupts
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
-from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
+from coordinator.record.past import Past, other_body
 from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
@@ -87,30 +89,49 @@ class Simulation:
             raise ModelError(
                 f"Simulation: leak_limit = {leak_limit} J; give an energy from 0 on, or None for no alarm."
             )
-        self._dt = float(dt)
-        self.coupling: Coupling = Penalty() if coupling is None else coupling
-        self.assembly = assembly.copy()
-        self.company: Company | None = None
-        self.lent_system = System(self.assembly.gravity, self.assembly.bodies, grouped=grouped)
-        self.recorder = Recorder(int(record_every))
-        self.breakage = Breakage(self.dt, self.assembly.dimension)
-        self.alarm = Alarm(leak_limit)
-        self.engine = Engine(check_threads(threads))
-        self.events: list[dict[str, Any]] = []
-        self.margin_log: list[dict[str, Any]] = []
-        self._given = Given(self.assembly, self.coupling)
-        self._grouped = grouped
-        self._project = project_velocities
-        self._alone = False  # while the model itself changes something
-        self._ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
-        self._forms: dict[str, dict[str, Any]] = {}  # of joints that have left
-        self._seconds = 0.0
-        self._closed = False
+        model, chosen = assembly.copy(), Penalty() if coupling is None else coupling
+        past = Past(Given(model, chosen), project=project_velocities, grouped=grouped)
+        system = System(model.gravity, model.bodies, grouped=grouped)
+        self._begin(model, system, float(dt), chosen, past, Recorder(int(record_every)), leak_limit, threads)
         with undisturbed():
             self._build(project_velocities)
-        self.schedule = Schedule(self.assembly.schedule, self.dt)
         if workers is not None:
-            self.company = company_for(self, workers, launcher)
+            self.hire(workers, launcher)
+
+    @classmethod
+    def standing(
+        cls, model: Assembly, system: System, dt: float, coupling: Coupling, past: Past, recorder: Recorder, *,
+        leak_limit: float | None, threads: int | None,
+    ) -> Self:  # fmt: skip
+        """One that has moved already: `system` is what the model has become (coordinator/checkpoints)."""
+        found = cls.__new__(cls)
+        found._begin(model, system, dt, coupling, past, recorder, leak_limit, threads)
+        coupling.configure(system, dt)
+        return found
+
+    def _begin(
+        self, model: Assembly, system: System, dt: float, coupling: Coupling, past: Past, recorder: Recorder,
+        leak_limit: float | None, threads: int | None,
+    ) -> None:  # fmt: skip
+        self._dt = dt
+        self.coupling = coupling
+        self.assembly = model
+        self.company: Company | None = None
+        self.lent_system = system
+        self.recorder = recorder
+        self.breakage = Breakage(dt, model.dimension)
+        self.alarm = Alarm(leak_limit)
+        self.engine = Engine(check_threads(threads))
+        self.schedule = Schedule(model.schedule, dt)
+        self.past = past
+        self._alone = False  # while the model itself changes something
+        self._closed = False
+
+    def hire(self, workers: int | Mapping[str, Sequence[str]], launcher: str | Site = "processes") -> None:
+        """Let workers move the bodies from here on: so many of them, or the bodies of each by its name."""
+        if self.company is not None:
+            raise ModelError("this simulation has workers already; they are in `workers`.")
+        self.company = company_for(self, workers, launcher)
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
@@ -185,10 +206,13 @@ class Simulation:
         """tick dt [s]."""
         return self.tick * self.dt
 
-    def run(self, until: float, *, progress: Progress | None = None) -> Run:
+    def run(
+        self, until: float, *, progress: Progress | None = None, checkpoints: Checkpoints | str | Path | None = None
+    ) -> Run:
         """Step to the tick nearest to `until` [s]; `progress` is called about ten times a second.
 
-        Ctrl-C stops it at a whole tick: what was recorded stays, and `run` goes on from there.
+        Ctrl-C stops it at a whole tick: what was recorded stays, and `run` goes on from there. `checkpoints`: a folder in which
+        the simulation is kept every minute and at the end; from there `resume` goes on, in another process too.
         """
         self._alive()
         until = number(until, "run: until", "s")
@@ -197,6 +221,10 @@ class Simulation:
                 f"run: until = {until} s; the simulation stands at {self.time:.9g} s and only goes forward."
             )
         last = round(until / self.dt)
+        if isinstance(checkpoints, str | Path):
+            checkpoints = Checkpoints(checkpoints)
+        if checkpoints is not None:
+            checkpoints.begin(self)
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)
         started = shown = clock.perf_counter()
@@ -205,11 +233,19 @@ class Simulation:
                 while self.tick < last:
                     self.stride(last)
                     interrupt.obey()
+                    if checkpoints is not None:
+                        checkpoints.if_due(self, until)
                     if progress is not None and (now := clock.perf_counter()) - shown > 0.1:
                         shown = now
                         progress(self)
+        except KeyboardInterrupt:
+            if checkpoints is not None:
+                checkpoints.try_to_write(self, until)
+            raise
         finally:
-            self._seconds += clock.perf_counter() - started
+            self.past.seconds += clock.perf_counter() - started
+        if checkpoints is not None:
+            checkpoints.try_to_write(self, until)
         if progress is not None:
             progress(self)
         return self.recorded
@@ -238,9 +274,9 @@ class Simulation:
         """Add a body, in the state that its description gives."""
         self._about_to_change()
         self.assembly.add(name, body)
-        if self._ever is not None and self._ever.setdefault(name, body) != body:
+        if not self.past.enter(name, body):
             del self.assembly.bodies[name]
-            raise ModelError(f"body '{name}' took part in this run before, as another body; choose another name.")
+            raise other_body(name)
         self.system.add_body(name, body)
         self._after("add", name, [name])
 
@@ -258,8 +294,7 @@ class Simulation:
             self.cut(joint)
         for force in [n for n, f in self.assembly.force_edges.items() if any(p.body == name for p in f.ports)]:
             self.remove(force)
-        if self._ever is None:
-            self._ever = dict(self.assembly.bodies)
+        self.past.leave(self.assembly.bodies)
         self.assembly.remove(name)
         self.system.remove_body(name)
         self._after("remove", name, [])
@@ -312,7 +347,7 @@ class Simulation:
         assert edge is not None
         system = self.system
         home = system.joint_home[name]
-        owners, self._forms[name] = home.owners, home.stack.form.facts
+        owners, self.past.forms[name] = home.owners, home.stack.form.facts
         self.breakage.leave(name)
         released = system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)
@@ -342,24 +377,12 @@ class Simulation:
     @property
     def recorded(self) -> Run:
         """Everything recorded so far."""
-        return Run(
-            dt=self.dt,
-            model=self._given.model,
-            segments=[segment.trimmed() for segment in self.recorder.segments if segment.used],
-            bodies=dict(self.assembly.bodies if self._ever is None else self._ever),
-            events=[dict(event) for event in self.events],
-            settings=self._settings(),
-            margins=[dict(entry) for entry in self.margin_log],
-            forms={**self._forms, **self.system.facts()},
-            versions={**versions(), **self._given.sources},
-            machine=machine(),
-            obstacles=self._given.obstacles(self.coupling, self.events),
-            timings={
-                "seconds": self._seconds,
-                "ticks": float(self.tick),
-                "evaluations": float(self.system.evaluations),
-            },
-        )
+        return self.past.run(self)
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Everything that changed the model, or happened to it, so far."""
+        return self.past.events
 
     @property
     def workers(self) -> list[Member]:
@@ -369,9 +392,7 @@ class Simulation:
     @property
     def margins(self) -> dict[str, float]:
         """Stability margin of every joint at the present topology."""
-        latest: dict[str, float] = {}
-        for entry in self.margin_log:
-            latest.update(entry["margins"])
+        latest = self.past.latest_margins()
         return {name: latest[name] for name in (*self.system.joint_home, *self.system.force_home) if name in latest}
 
     @property
@@ -435,7 +456,7 @@ class Simulation:
     def _about_to_change(self) -> None:
         """Before every change of the model."""
         self._alive()
-        self._given.part()
+        self.past.given.part()
 
     def _alive(self) -> None:
         if self._closed:
@@ -500,23 +521,10 @@ class Simulation:
         finally:
             self._alone = before
 
-    # --- what the run must know to be repeated -----------------------------------------------------------------------
-
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "coupling": plain(self.coupling),
-            "record_every": self.recorder.every,
-            "project_velocities": self._project,
-            "leak_limit": self.alarm.limit,
-            "grouped": self._grouped,
-            "until": self.time,
-            "ticks": self.tick,
-        }
-
     def _log_margins(self, touched: Sequence[str] | None = None) -> None:
         """Margins of all joints and springs, or of those on touched bodies."""
         system = self.system
         margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them
-        self.margin_log.append({"tick": self.tick, "margins": margins})
+        self.past.margins.append({"tick": self.tick, "margins": margins})

@@ -106,6 +106,7 @@ class ForceHome:
     owners: list[str]
     starts: list[int]
     counts: list[int]
+    marks: list[list[Mark]]  # what it took hold of, per side
 
 
 class System:
@@ -352,7 +353,9 @@ class System:
         stack.add(name, edge.force, starts)
         if name in self.closed:
             stack.ledger[stack.row[name]] = self.closed.pop(name)
-        self.force_home[name] = home = ForceHome(stack, [s.owner for s in sides], starts, [len(m) for m in marks])
+        self.force_home[name] = home = ForceHome(
+            stack, [s.owner for s in sides], starts, [len(m) for m in marks], marks
+        )
         self._use(name, home.owners)
         self.version += 1
 

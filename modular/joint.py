@@ -9,8 +9,8 @@ stiffness and no bodies: couplings turn rows into forces or impulses.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import dist
 from typing import Any, ClassVar, Self
@@ -22,6 +22,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.loop import Loop
 from modular.side import Mark, Side
+from modular.tables_as_data import found, named
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,16 @@ class JointForm:
 
     def __hash__(self) -> int:
         return hash(self.name)  # forms are looked up at every event
+
+    def to_data(self) -> dict[str, Any]:
+        """As data; how it is linearised goes by name."""
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**data, "linearise": named(self.linearise)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> JointForm:
+        """The form that `to_data` described."""
+        return cls(**{**data, "linearise": found(data["linearise"], f"joint form '{data['name']}'")})
 
     @cached_property
     def facts(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from modular.kernel import kernel
 from modular.lanes import LANES, lanes
 from modular.ledger import STORED, Booked, account_loop, book_rows
 from modular.loop import FINE, Loop, loop
-from modular.tables_as_data import found, named
 from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
 
 ANSWERS = ("compliance", "block")  # columns that are there only while stiffness is being chosen
@@ -75,14 +73,13 @@ class Joints(Booked):
 
     def details(self) -> dict[str, Any]:
         """Names, and how the equations are written."""
-        form = {field.name: getattr(self.form, field.name) for field in fields(JointForm)}
-        return {**super().details(), "form": {**form, "linearise": named(self.form.linearise)}}
+        return {**super().details(), "form": self.form.to_data()}
 
     def recall(self, details: Mapping[str, Any]) -> None:
         """Keep them again."""
         super().recall(details)
         form = details["form"]
-        self.form = JointForm(**{**form, "linearise": found(form["linearise"], f"joint form '{form['name']}'")})
+        self.form = form if isinstance(form, JointForm) else JointForm.from_data(form)
 
     def linearise(self, elements: Elements) -> None:
         """Errors and Jacobians at the elements as they are shown."""

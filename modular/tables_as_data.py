@@ -35,11 +35,15 @@ def described(table: Table) -> tuple[dict[str, Any], dict[str, Any]]:
     return data, arrays
 
 
-def revived(data: Mapping[str, Any], arrays: Mapping[str, Any], owner: str) -> Any:
-    """The table that was described; `owner` is named in errors."""
-    kind = found(data["class"], owner)
+def revived(data: Mapping[str, Any], arrays: Mapping[str, Any], owner: str, like: Table | None = None) -> Any:
+    """The table that was described; `owner` is named in errors.
+
+    `like`: an empty table of the same kind, where there is one; then its class and its loops need not be looked up.
+    """
+    kind = type(like) if like is not None and named(type(like)) == data["class"] else found(data["class"], owner)
     if not (isinstance(kind, type) and issubclass(kind, Table)):
         raise ModelError(f"{owner}: {data['class']!r} is no table.")
+    ready = {} if like is None else {named(loop): loop for loop in like.loops.values()}
     table: Any = object.__new__(kind)
     Table.__init__(table, int(data["count"]))
     for name, what, dtype, shape in data["fields"]:
@@ -51,7 +55,7 @@ def revived(data: Mapping[str, Any], arrays: Mapping[str, Any], owner: str) -> A
                 f"{owner}: column '{name}' of {data['class']} holds {array.dtype} in {array.ndim} dimensions."
             )
         table.take_field(name, what, dtype, shape, array)
-    table.loops = {verb: _loop(name, owner) for verb, name in data["loops"].items()}
+    table.loops = {verb: ready.get(name) or _loop(name, owner) for verb, name in data["loops"].items()}
     table.recall(data["details"])
     return table
 

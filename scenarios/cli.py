@@ -18,6 +18,7 @@ from scenarios.commands.bench import bench
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
+from scenarios.commands.resume import checkpoint_warnings, checkpoints_for, resume
 from scenarios.commands.study import study
 from scenarios.commands.workers import keys, site_for, worker
 from scenarios.steps import DURATION, STEP
@@ -25,7 +26,7 @@ from scenarios.steps import DURATION, STEP
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coordinator import Run, Simulation
+    from coordinator import Checkpoints, Run, Simulation
     from modular import Assembly
     from scenarios.report.folder import RunFolder
 
@@ -84,6 +85,7 @@ def modular(
       [bold]modular run double-pendulum[/bold]         run it: summary, pictures, run folder
       [bold]modular show runs/double-pendulum[/bold]   draw it again
       [bold]modular rerun runs/double-pendulum[/bold]  repeat it: are the bits the same
+      [bold]modular resume --help[/bold]               go on where a run was stopped, or further
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
       [bold]modular study double-pendulum[/bold]       steps and couplings compared: errors, orders, work
@@ -195,6 +197,10 @@ def run(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that --out holds already.")] = False,
     plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
     animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    checkpoint_every: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints; 0: none. See modular resume."),
+    ] = 60.0,
 ) -> None:
     """Run a ready system or a model of your own; print a summary, draw pictures, keep everything in a run folder.
 
@@ -211,6 +217,8 @@ def run(
 
     The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
     with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].
+
+    A long run is kept on the way: when it is interrupted, or its process dies, [bold]modular resume DIR[/bold] goes on.
 
     Exit code: 0 done, 1 diverged (what was recorded until then is saved), 2 refused, 130 interrupted (saved too).
     """
@@ -234,8 +242,11 @@ def run(
                 console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
             ) as simulation:
                 print_margin(console, simulation)
-                recorded, code = simulate(console, simulation, until)
-            files = keep(console, recorded, folder, plot=plot, animate=animate)
+                checkpoints = checkpoints_for(console, simulation, folder.path, checkpoint_every)
+                recorded, code = simulate(console, simulation, until, checkpoints)
+                files = keep(console, recorded, folder, plot=plot, animate=animate)
+                if checkpoints is not None and code in (None, INTERRUPTED):
+                    checkpoints.lean_on_run(simulation, until)
         console.print()
         print_summary(console, recorded, files)
         if workers is not None:
@@ -335,19 +346,22 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         )
 
 
-def simulate(console: Console, simulation: Simulation, until: float) -> tuple[Run, int | None]:
+def simulate(
+    console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None = None
+) -> tuple[Run, int | None]:
     """Run to the end, or as far as it goes; what was recorded, and an exit code if it stopped early."""
     from scenarios.report.progress import watched
 
     code: int | None = None
     try:
-        with watched(console, until) as progress:
-            simulation.run(until, progress=progress)
+        with checkpoint_warnings(), watched(console, until, simulation.time) as progress:
+            simulation.run(until, progress=progress, checkpoints=checkpoints)
     except Diverged as error:
         _complain(str(error))
         code = DIVERGED
     except KeyboardInterrupt:
-        _complain(f"interrupted at {simulation.time:.6g} of {until:g} s.")
+        again = "" if checkpoints is None else f" Go on with: modular resume {checkpoints.folder.parent}"
+        _complain(f"interrupted at {simulation.time:.6g} of {until:g} s.{again}")
         code = INTERRUPTED
     except (ModelError, CouplingError, MemoryError) as error:
         if simulation.tick == 0:
@@ -520,6 +534,7 @@ app.command()(compare)
 # --- rerun, export ---------------------------------------------------------------------------------------------------
 
 app.command()(rerun)
+app.command()(resume)
 app.command()(export)
 
 # --- bench -----------------------------------------------------------------------------------------------------------

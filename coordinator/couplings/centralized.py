@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,17 @@ class Centralized(Coupling):
         if reason is not None:
             raise CouplingError(reason)
         system.workshop = {"equations": equations, "solver": {}}
+
+    def standing(self, system: System) -> dict[str, Any]:
+        """Scales that were taken where the present topology began, and what the solver remembers."""
+        equations: Equations = system.workshop["equations"]
+        return {"extent": equations.extent, "scale": equations.scale, "solver": system.workshop["solver"]}
+
+    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
+        """Stand so."""
+        equations: Equations = system.workshop["equations"]
+        equations.extent, equations.scale = standing["extent"], standing["scale"]
+        system.workshop["solver"] = dict(standing["solver"])
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Consistent velocities, accelerations and reactions at the unchanged place."""

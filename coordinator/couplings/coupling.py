@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from coordinator.score import Rounds
 from coordinator.system import System
@@ -32,6 +33,13 @@ class Coupling(Component):
     def score(self, system: System) -> Rounds | None:
         """Whole ticks as parts in order, for the engine; None where a tick is more than that."""
         return None
+
+    def standing(self, system: System) -> dict[str, Any]:
+        """What `configure` does not find again where the system stands now: numbers and arrays, for checkpoints."""
+        return {}
+
+    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
+        """Stand so, once configured."""
 
     @abstractmethod
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.record.recorder import Segment
-from coordinator.record.series import PARTS
+from coordinator.record.segments_as_data import segments_as_data, segments_from_data
 from modular.errors import ModelError
 
 FORMAT = "modular-run-1"
@@ -20,17 +20,7 @@ def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]
     """Write both files of a run folder, each beside its place first and then renamed."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    arrays: dict[str, Any] = {}
-    layout = []
-    for s, segment in enumerate(segments):
-        arrays[f"{s}.ticks"] = segment.ticks
-        for part in PARTS:
-            for k, (_, series) in enumerate(getattr(segment, part)):
-                arrays.update({f"{s}.{part}.{k}.{key}": array for key, array in series.items()})
-        layout.append(
-            {part: [[names, list(series)] for names, series in getattr(segment, part)] for part in PARTS}
-            | {"closed": {name: row.tolist() for name, row in segment.closed.items()}}
-        )
+    layout, arrays = segments_as_data(segments)
     data = {"format": FORMAT, **about, "segments": layout}
     _beside(folder / "arrays.npz", lambda path: np.savez(path, **arrays))
     text = json.dumps(finite(data), indent=1, allow_nan=False)
@@ -48,19 +38,8 @@ def read(folder: str | Path) -> tuple[dict[str, Any], list[Segment]]:
         raise ModelError(
             f"'{folder}': format {data.get('format')!r} is not {FORMAT!r}; was it written by another version?"
         )
-    segments = []
     with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
-        for s, layout in enumerate(data.pop("segments")):
-            parts = {
-                part: [
-                    (names, {key: arrays[f"{s}.{part}.{k}.{key}"] for key in keys})
-                    for k, (names, keys) in enumerate(layout[part])
-                ]
-                for part in PARTS
-            }
-            ticks = arrays[f"{s}.ticks"]
-            closed = {name: np.array(row) for name, row in layout["closed"].items()}
-            segments.append(Segment(ticks, **parts, closed=closed, used=len(ticks)))
+        segments = segments_from_data(data.pop("segments"), arrays)
     return data, segments
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from coordinator.couplings import Coupling
 from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless
 from modular.assembly import Assembly
+from modular.component import Component, plain
 
 
 class Given:
@@ -24,6 +26,24 @@ class Given:
         """From here on the simulation goes ways of its own."""
         if not self._parted:
             self._assembly, self._parted = self._assembly.copy(), True
+
+    def to_data(self) -> dict[str, Any]:
+        """What a simulation that goes on elsewhere has to know of its beginning."""
+        return {
+            "model": self.model,
+            "coupling": plain(self._coupling),
+            "sources": self.sources,
+            "homeless": self._homeless,
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Given:
+        """The same; `coupling` is the present one."""
+        first = coupling if plain(coupling) == data["coupling"] else Component.from_data(data["coupling"])
+        given = cls(assembly, first)
+        given._parted = True
+        given.model, given.sources, given._homeless = data["model"], data["sources"], data["homeless"]
+        return given
 
     @functools.cached_property
     def model(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from coordinator.checkpoints.folder import INSIDE, heads_in
 from coordinator.record.run import Run
 from modular.errors import ModelError
 
@@ -35,6 +36,11 @@ class RunFolder:
                     self._made.append(folder)
             self._take()
             self.claim((*RUN_FILES, *PICTURE_FILES), "a run", "it")
+            if not self.overwrite and heads_in(self.path / INSIDE):
+                raise ModelError(
+                    f"--out {self.path}: this folder holds a run that was not finished; go on with it by modular resume {self.path}, or "
+                    "replace it with --overwrite."
+                )
             check_writable(self.path)
         except OSError as error:
             self._give_back()

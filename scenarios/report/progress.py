@@ -29,14 +29,15 @@ def waiting(console: Console, text: str, *, always: bool = False) -> Iterator[No
 
 
 @contextmanager
-def watched(console: Console, until: float) -> Iterator[Callable[[Simulation], None]]:
-    """A callback for `Simulation.run` that shows how far it is."""
+def watched(console: Console, until: float, start: float = 0.0) -> Iterator[Callable[[Simulation], None]]:
+    """A callback for `Simulation.run` that shows how far it is; it goes from `start` to `until` [s]."""
     started = clock.perf_counter()
 
     def state(simulation: Simulation) -> tuple[float, str]:
         done, spent = simulation.time, max(clock.perf_counter() - started, 1e-9)
-        left = spent * max(until - done, 0.0) / done if done > 0 else 0.0
-        return done, f"{done:.3f} of {until:g} s, {done / spent:.2g} × real time, {duration(left)} left"
+        gone = done - start
+        left = spent * max(until - done, 0.0) / gone if gone > 0 else 0.0
+        return done, f"{done:.3f} of {until:g} s, {gone / spent:.2g} × real time, {duration(left)} left"
 
     if console.is_terminal:
         columns = (TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[state]}"))

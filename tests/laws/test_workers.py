@@ -7,11 +7,12 @@ import pytest
 
 import coordinator.workers.company
 import scenarios
-from components import Fixed, Law, Load, Moment, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
+from components import Load, Rod, Spherical
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import Here
-from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError
+from mixture import mixture
+from modular import Apply, Crossing, Cut, Diverged, Join, Limit, ModelError
 from modular.parcel import packed, unpacked
 from random_assemblies import random_assembly
 from scenarios.catalogue import names
@@ -59,29 +60,6 @@ def test_random_mechanisms_scattered_over_workers(seed, team):
     workers = scattered(model(), min(bodies, 2 + seed % 4), seed)
     rule = Penalty() if seed % 3 else Penalty(rule=Shannon(delta=0.05))
     same(model, 1e-4, 0.006, workers, rule, record_every=1 + seed % 5, project_velocities=True)
-
-
-def sway(t, x, v):
-    return 0.1 - 0.2 * v[0], 0.3 * np.sin(9 * t), 0.0
-
-
-def mixture():
-    """Hinges, balls and a weld, a spring between two bodies, a load over time, a law, a moment, a joint that locks velocities."""
-    model = Assembly()
-    ports = {"a": (0, 0, 0), "b": (0.6, 0, 0)}
-    model.add("post", RigidBody(mass=2.0, inertia=(0.02, 0.03, 0.04), centre=(0.3, 0, 0), ports=ports))
-    model.add("rod", Rod((0.6, 0, 0), (1.0, 0, 0), 0.4))
-    model.add("tail", Rod((1.0, 0, 0), (1.3, 0.1, 0), 0.3, 0.02))
-    model.add("flag", Rod((1.3, 0.1, 0), (1.3, 0.4, 0), 0.2, 0.02))
-    model.join("hinge", Revolute(axis=(0, 1, 0)), "ground", "post.a")
-    model.join("ball", Spherical(), "post.b", "rod.start")
-    model.join("knee", Spherical(), "rod.end", "tail.start")
-    model.join("weld", Fixed(), "tail.end", "flag.start")
-    model.apply("spring", SpringDamper(30.0, 0.4), "post.a", "tail.end")
-    model.apply("gust", Load(Table((0.0, 0.05, 0.1), ((0, 0, 0), (0, 3, 1), (0, 0, 2)))), "flag.end")
-    model.apply("sway", Load(Law(sway)), "rod.end")
-    model.apply("twist", Moment((0.1, 0.0, 0.2)), "tail.start")
-    return model
 
 
 @pytest.mark.parametrize("every", [1, 7])

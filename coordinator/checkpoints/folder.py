@@ -1,0 +1,174 @@
+"""Checkpoints in a folder: each written whole beside its place, then moved there; the newest two are kept.
+
+    000000012000.checkpoint   the simulation as it stood at tick 12000, and the names of the pieces with its samples
+    000000012000.samples      what was recorded since the checkpoint before
+
+Both are parcels (modular/parcel.py): plain data and numbers with a checksum. Nothing in them is executed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coordinator.checkpoints.samples import samples_since
+from coordinator.checkpoints.simulation_as_data import check_keepable, simulation_as_data
+from modular.errors import ModelError
+from modular.numbers import number
+from modular.parcel import packed
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+EVERY = 60.0  # seconds of computing between two checkpoints
+KEPT = 2  # the last may turn out to be damaged
+SHARE = 0.05  # most of the time that writing may take
+INSIDE = "checkpoints"  # where a run folder has them
+HEAD, SAMPLES = ".checkpoint", ".samples"
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written, or one that was written could not be read."""
+
+
+class Checkpoints:
+    """Where a simulation is kept while it runs, and how often [s of computing]."""
+
+    def __init__(self, folder: str | Path, every: float = EVERY) -> None:
+        self.folder = Path(folder)
+        self.every = number(every, "Checkpoints: every", "s")
+        if self.every < 0:
+            raise ModelError(f"Checkpoints: every = {every!r} s; give a time from 0 on, such as every=60.")
+        self._pieces: list[str] = []  # files with samples, in their order
+        self._tick = -1  # of the last checkpoint
+        self._written: tuple[int, int, float | None] | None = (
+            None  # its tick, how many events there had been, and its goal
+        )
+        self._mine = False  # whether the folder has been looked at, and taken
+        self._next = time.monotonic() + self.every
+
+    @classmethod
+    def continued(cls, folder: Path, head: Mapping[str, Any], every: float = EVERY) -> Checkpoints:
+        """Those of a simulation that was read from there and goes on."""
+        found = cls(folder, every)
+        found._mine = True
+        if isinstance(head["samples"], list):
+            found._pieces, found._tick = list(head["samples"]), head["system"]["tick"]
+        return found
+
+    def begin(self, simulation: Simulation) -> None:
+        """Refuse, before anything is computed, what could not be kept or would take the place of something else."""
+        if self._mine:
+            return
+        check_keepable(simulation)
+        if heads_in(self.folder):
+            raise ModelError(
+                f"'{self.folder}' holds checkpoints of another run; go on with that one by resume('{self.folder}') or "
+                f"modular resume {self.folder}, or give another folder."
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelError(
+                f"checkpoints: cannot make the folder '{self.folder}' ({error.strerror}); give another."
+            ) from error
+        self._mine = True
+
+    def if_due(self, simulation: Simulation, until: float) -> None:
+        """Write one if it is time; where that fails, say so and go on: the last one is still there."""
+        if time.monotonic() >= self._next:
+            self.try_to_write(simulation, until)
+
+    def try_to_write(self, simulation: Simulation, until: float) -> None:
+        """Write one, unless the last is of this very instant; a disk that is full does not end a run."""
+        if self._written == (simulation.tick, len(simulation.events), until):
+            return
+        try:
+            self.write(simulation, until)
+        except ModelError as error:
+            warnings.warn(f"{error} The run goes on; the checkpoint before is kept.", CheckpointWarning, stacklevel=4)
+
+    def write(self, simulation: Simulation, until: float | None = None) -> Path:
+        """Write a checkpoint now; `until` is where the run was to end [s]."""
+        self.begin(simulation)
+        started, tick = time.monotonic(), simulation.tick
+        data, arrays = simulation_as_data(simulation)
+        pieces = self._pieces
+        try:
+            if tick != self._tick or not pieces:
+                found, samples = samples_since(simulation.recorder.segments, max(self._tick, 0) if pieces else 0)
+                name = _free(self.folder, tick, pieces)
+                put_in_place(self.folder / name, packed(found, samples))
+                pieces = [*pieces, name]
+            path = self.folder / f"{tick:012d}{HEAD}"
+            put_in_place(path, packed({**data, "samples": pieces, "until": until}, arrays))
+        except OSError as error:
+            self._next = time.monotonic() + max(self.every, 1.0)
+            raise ModelError(
+                f"checkpoint at {simulation.time:.6g} s: '{self.folder}' cannot be written ({error.strerror})."
+            ) from error
+        self._pieces, self._tick, self._written = pieces, tick, (tick, len(simulation.events), until)
+        for old in heads_in(self.folder)[KEPT:]:
+            old.unlink(missing_ok=True)
+        took = time.monotonic() - started
+        self._next = time.monotonic() + max(self.every, took / SHARE)
+        return path
+
+    def lean_on_run(self, simulation: Simulation, until: float) -> None:
+        """The folder above holds the run with all its samples: one checkpoint without any is enough."""
+        data, arrays = simulation_as_data(simulation)
+        last = {"ticks": simulation.tick, "taken": sum(segment.used for segment in simulation.recorder.segments)}
+        path = self.folder / f"{simulation.tick:012d}{HEAD}"
+        put_in_place(path, packed({**data, "samples": last, "until": until}, arrays))
+        for old in heads_in(self.folder):
+            if old != path:
+                old.unlink(missing_ok=True)
+        for piece in self.folder.glob(f"*{SAMPLES}"):
+            piece.unlink(missing_ok=True)
+        self._pieces, self._tick, self._written = [], -1, None
+
+
+def forget(folder: Path) -> None:
+    """Remove checkpoints, to make room for those of another run."""
+    for path in [*heads_in(folder), *folder.glob(f"*{SAMPLES}")]:
+        path.unlink(missing_ok=True)
+
+
+def heads_in(folder: Path) -> list[Path]:
+    """Checkpoints, the newest first."""
+    return sorted(folder.glob(f"*{HEAD}"), reverse=True)
+
+
+def put_in_place(path: Path, content: bytes) -> None:
+    """Write a file so that it is there wholly or not at all, whatever happens."""
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+    if hasattr(os, "O_DIRECTORY"):  # the name too survives a loss of power
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _free(folder: Path, tick: int, taken: list[str]) -> str:
+    """A name for a piece: of its tick, unless a piece of a checkpoint that is kept has it."""
+    name, again = f"{tick:012d}{SAMPLES}", 0
+    while name in taken:
+        again += 1
+        name = f"{tick:012d}-{again}{SAMPLES}"
+    return name

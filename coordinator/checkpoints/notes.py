@@ -1,0 +1,50 @@
+"""Nested data with arrays in them, as data that JSON knows and arrays by name; and numbers that JSON does not know.
+
+An array becomes {"array": its name}, a number that is not finite {"number": "nan"}; so neither key may be used otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from modular.errors import ModelError
+
+
+class Notes:
+    """Arrays that were put aside, by name."""
+
+    def __init__(self, arrays: dict[str, Any] | None = None, prefix: str = "note") -> None:
+        self.arrays: dict[str, Any] = {} if arrays is None else arrays
+        self._prefix = prefix
+
+    def put(self, value: Any) -> Any:
+        """Data that JSON knows."""
+        if isinstance(value, np.ndarray):
+            name = f"{self._prefix}.{len(self.arrays)}"
+            self.arrays[name] = value.astype(np.uint8) if value.dtype == bool else value
+            return {"array": name, "kind": value.dtype.name}
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, float) and not isfinite(value):
+            return {"number": repr(value)}
+        if isinstance(value, Mapping):
+            return {str(key): self.put(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.put(item) for item in value]
+        if value is None or isinstance(value, str | int | float):
+            return value
+        raise ModelError(f"{value!r} ({type(value).__name__}) is no plain data, so it cannot be kept in a file.")
+
+    def get(self, value: Any) -> Any:
+        """What was put."""
+        if isinstance(value, dict):
+            if set(value) == {"array", "kind"}:
+                return np.array(self.arrays[value["array"]]).astype(value["kind"])
+            if set(value) == {"number"}:
+                return float(value["number"])
+            return {key: self.get(item) for key, item in value.items()}
+        return [self.get(item) for item in value] if isinstance(value, list) else value

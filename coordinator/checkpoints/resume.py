@@ -1,0 +1,178 @@
+"""Going on from a checkpoint."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from coordinator.checkpoints.folder import EVERY, INSIDE, Checkpoints, CheckpointWarning, heads_in
+from coordinator.checkpoints.notes import Notes
+from coordinator.checkpoints.samples import put_together
+from coordinator.checkpoints.simulation_as_data import FORMAT
+from coordinator.checkpoints.system_from_data import system_from_data
+from coordinator.couplings import Coupling
+from coordinator.record.fingerprint import bits
+from coordinator.record.given import Given
+from coordinator.record.past import Past
+from coordinator.record.recorder import Recorder, Segment
+from coordinator.record.run import Run
+from coordinator.simulation import Simulation
+from coordinator.workers.company import Site
+from modular.assembly import Assembly
+from modular.component import Component
+from modular.errors import ModelError
+from modular.parcel import unpacked
+from modular.tables_as_data import revived
+
+Read = tuple[dict[str, Any], dict[str, Any]]
+
+
+class Checkpoint:
+    """A checkpoint that was read: whole, with all its samples."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.head, self.arrays = _parcel(path)
+        if self.head.get("format") != FORMAT:
+            raise ModelError(f"'{path}': format {self.head.get('format')!r} is not {FORMAT!r}.")
+        samples = self.head["samples"]
+        self.segments = (
+            put_together(_parcel(path.parent / name) for name in samples)
+            if isinstance(samples, list)
+            else (_of_run(path.parent.parent, samples))
+        )
+
+    @property
+    def until(self) -> float | None:
+        """Where the run was to end [s]."""
+        return None if self.head["until"] is None else float(self.head["until"])
+
+    @property
+    def same_bits(self) -> bool:
+        """Whether this process computes as the one did that wrote it."""
+        return bool(self.head["bits"] == bits())
+
+    def simulation(
+        self,
+        *,
+        threads: int | None = None,
+        workers: int | Mapping[str, Sequence[str]] | None = None,
+        launcher: str | Site = "processes",
+    ) -> Simulation:
+        """The simulation as it stood."""
+        try:
+            return _simulation(self, threads, workers, launcher)
+        except ModelError:
+            raise
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
+            raise ModelError(
+                f"'{self.path}' does not fit this version of modular ({type(error).__name__}: {error}); it was written with "
+                f"{self.head.get('bits')}."
+            ) from error
+
+    def checkpoints(self, every: float = EVERY) -> Checkpoints:
+        """Where it goes on to be kept."""
+        return Checkpoints.continued(self.path.parent, self.head, every)
+
+
+def latest(folder: str | Path) -> Checkpoint:
+    """The newest checkpoint in a folder, or in its subfolder `checkpoints`, that can be read."""
+    folder = Path(folder)
+    place = folder / INSIDE if (folder / INSIDE).is_dir() else folder
+    found = heads_in(place)
+    if not found:
+        raise ModelError(
+            f"'{folder}' holds no checkpoint; give a folder that modular run or Simulation.run(checkpoints=…) has written to."
+        )
+    refused = []
+    for path in found:
+        try:
+            checkpoint = Checkpoint(path)
+        except (ModelError, OSError, KeyError, TypeError, ValueError, IndexError) as error:
+            refused.append(str(error))
+            continue
+        if refused:
+            warnings.warn(f"{' '.join(refused)} Going on from {path.name} instead.", CheckpointWarning, stacklevel=3)
+        return checkpoint
+    raise ModelError(f"'{folder}': no checkpoint can be read. {' '.join(refused)}")
+
+
+def resume(
+    folder: str | Path,
+    *,
+    threads: int | None = None,
+    workers: int | Mapping[str, Sequence[str]] | None = None,
+    launcher: str | Site = "processes",
+) -> Simulation:
+    """The simulation that was kept in a folder, as it stood at its last checkpoint.
+
+    It goes on to the same bits. Give `run(until, checkpoints=folder)` the same folder to let it be kept further.
+    """
+    found = latest(folder)
+    if not found.same_bits:
+        warnings.warn(
+            f"'{found.path}' was written by other versions or on another machine; what follows need not be the same to the "
+            "last bit.",
+            CheckpointWarning,
+            stacklevel=2,
+        )
+    return found.simulation(threads=threads, workers=workers, launcher=launcher)
+
+
+def _parcel(path: Path) -> Read:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
+    return unpacked(content, f"'{path}'")
+
+
+def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
+    """Samples of the run that is kept beside."""
+    run = Run.load(folder)
+    if len(run) != last["taken"]:
+        raise ModelError(
+            f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run with {last['taken']}; they were mixed."
+        )
+    return run.segments
+
+
+def _simulation(
+    found: Checkpoint, threads: int | None, workers: int | Mapping[str, Sequence[str]] | None, launcher: str | Site
+) -> Simulation:
+    head, arrays, notes = found.head, found.arrays, Notes(found.arrays)
+    assembly = Assembly.from_data(head["model"])
+    coupling = Component.from_data(head["coupling"])
+    if not isinstance(coupling, Coupling):
+        raise ModelError(f"'{found.path}': {head['coupling'].get('class')} is no coupling.")
+    past = _past(notes.get(head["past"]), assembly, coupling)
+    system = system_from_data(head["system"], arrays, assembly, grouped=past.grouped)
+    recorder = Recorder(head["record every"])
+    recorder.segments = found.segments
+    simulation = Simulation.standing(
+        assembly, system, head["dt"], coupling, past, recorder, leak_limit=head["alarm"]["limit"], threads=threads
+    )
+    coupling.stand(system, notes.get(head["standing"]))
+    simulation.schedule.stand(notes.get(head["schedule"]))
+    simulation.alarm.rung = set(head["alarm"]["rung"])
+    breakage, columns = (
+        simulation.breakage,
+        {n.partition(".")[2]: a for n, a in arrays.items() if n.startswith("watched.")},
+    )
+    breakage.watched = revived(head["watched"], columns, f"'{found.path}', limited joints")
+    kept = notes.get(head["breakage"])
+    breakage.asked, breakage.gone = kept["asked"], {name: tuple(values) for name, values in kept["gone"].items()}
+    if workers is not None:
+        simulation.hire(workers, launcher)
+    return simulation
+
+
+def _past(data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Past:
+    past = Past(Given.from_data(data["given"], assembly, coupling), project=data["project"], grouped=data["grouped"])
+    past.events, past.margins, past.forms = data["events"], data["margins"], data["forms"]
+    past.seconds = data["seconds"]
+    if data["ever"] is not None:
+        past.ever = {name: Component.from_data(body) for name, body in data["ever"].items()}
+    return past

@@ -1,0 +1,80 @@
+"""What a simulation remembers beside its samples: what it was given, what happened to it, and who was there before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from coordinator.record.fingerprint import machine, versions
+from coordinator.record.given import Given
+from coordinator.record.run import Run
+from modular.body import Body
+from modular.component import plain
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+
+class Past:
+    """All that a run tells beside what was recorded."""
+
+    def __init__(self, given: Given, *, project: bool, grouped: bool) -> None:
+        self.given = given
+        self.project, self.grouped = project, grouped
+        self.events: list[dict[str, Any]] = []
+        self.margins: list[dict[str, Any]] = []
+        self.ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
+        self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
+        self.seconds = 0.0  # of computing
+
+    def enter(self, name: str, body: Body) -> bool:
+        """A body comes; False where another one of its name took part before."""
+        return self.ever is None or self.ever.setdefault(name, body) == body
+
+    def leave(self, bodies: Mapping[str, Body]) -> None:
+        """One of them is about to leave."""
+        if self.ever is None:
+            self.ever = dict(bodies)
+
+    def latest_margins(self) -> dict[str, float]:
+        """The last stability margin of everything that ever had one."""
+        latest: dict[str, float] = {}
+        for entry in self.margins:
+            latest.update(entry["margins"])
+        return latest
+
+    def run(self, simulation: Simulation) -> Run:
+        """Everything so far."""
+        system, recorder = simulation.system, simulation.recorder
+        return Run(
+            dt=simulation.dt,
+            model=self.given.model,
+            segments=[segment.trimmed() for segment in recorder.segments if segment.used],
+            bodies=dict(simulation.assembly.bodies if self.ever is None else self.ever),
+            events=[dict(event) for event in self.events],
+            settings={
+                "coupling": plain(simulation.coupling),
+                "record_every": recorder.every,
+                "project_velocities": self.project,
+                "leak_limit": simulation.alarm.limit,
+                "grouped": self.grouped,
+                "until": simulation.time,
+                "ticks": simulation.tick,
+            },
+            margins=[dict(entry) for entry in self.margins],
+            forms={**self.forms, **system.facts()},
+            versions={**versions(), **self.given.sources},
+            machine=machine(),
+            obstacles=self.given.obstacles(simulation.coupling, self.events),
+            timings={
+                "seconds": self.seconds,
+                "ticks": float(simulation.tick),
+                "evaluations": float(system.evaluations),
+            },
+        )
+
+
+def other_body(name: str) -> ModelError:
+    """Names of a run stand for one body each."""
+    return ModelError(f"body '{name}' took part in this run before, as another body; choose another name.")

@@ -1,0 +1,147 @@
+"""The command `modular resume`: go on where a run was stopped, and what keeps a run on the way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from coordinator import Checkpoints, Simulation
+    from coordinator.checkpoints.resume import Checkpoint
+
+
+def resume(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A run folder, as modular run makes it; it is written again.")
+    ],
+    until: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="End of the run; default: as it was started.", show_default=False),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="As for modular run.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="As for modular run; whatever it was started with.")
+    ] = None,
+    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
+    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    checkpoint_every: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints; 0: none.")
+    ] = 60.0,
+) -> None:
+    """Go on with a run that was interrupted, whose process died, or that is to go further; the bits are those of one run.
+
+    \b
+    Examples:
+      [bold]modular resume runs/chain[/bold]                 to where it was to end
+      [bold]modular resume runs/chain --until 20[/bold]      further
+      [bold]modular resume runs/chain --workers 2[/bold]     with two processes from here on
+
+    modular run keeps a checkpoint every minute, and one when it ends or is interrupted. One that turns out to be damaged
+    is named, and the one before it is taken. In Python: coordinator.resume(DIR).
+
+    Exit code: 0 done, 1 diverged, 2 refused, 130 interrupted; as for modular run.
+    """
+    from scenarios import cli
+
+    console = cli._console()
+    with cli.refusals(), checkpoint_warnings():
+        from scenarios.report.folder import RunFolder
+        from scenarios.report.progress import waiting
+        from scenarios.report.summary import print_summary
+        from scenarios.report.workers import print_workers
+
+        with waiting(console, "loading…"):
+            found = _latest(folder)
+            end = _end(found, folder, until)
+            simulation = found.simulation(threads=threads, workers=workers)
+        if not found.same_bits:
+            console.print(
+                "written by other versions or on another machine: what follows need not be the same to the last bit.",
+                style="yellow", markup=False, highlight=False, soft_wrap=True,
+            )  # fmt: skip
+        console.print(f"going on from {simulation.time:g} s", markup=False, highlight=False)
+        with RunFolder(folder, overwrite=True) as place, simulation:
+            checkpoints = found.checkpoints(checkpoint_every) if checkpoint_every else None
+            recorded, code = cli.simulate(console, simulation, end, checkpoints)
+            files = cli.keep(console, recorded, place, plot=plot, animate=animate)
+            if code in (None, cli.INTERRUPTED):
+                (checkpoints or found.checkpoints()).lean_on_run(simulation, end)
+        console.print()
+        print_summary(console, recorded, files)
+        if workers is not None:
+            print_workers(console, simulation.workers)
+        if code is not None:
+            cli._stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder}", code)
+
+
+def checkpoints_for(console: Console, simulation: Simulation, folder: Path, every: float) -> Checkpoints | None:
+    """Where a run is kept on the way; a model that cannot be kept is told, and runs without."""
+    from coordinator import Checkpoints
+    from coordinator.checkpoints.folder import INSIDE, forget
+
+    if not every:
+        return None
+    forget(folder / INSIDE)  # of the run that was to be overwritten
+    checkpoints = Checkpoints(folder / INSIDE, every)
+    try:
+        checkpoints.begin(simulation)
+    except ModelError as error:
+        console.print(f"no checkpoints: {error}", markup=False, highlight=False, soft_wrap=True)
+        return None
+    return checkpoints
+
+
+@contextmanager
+def checkpoint_warnings() -> Iterator[None]:
+    """Warnings of checkpoints as a line for people."""
+    from coordinator import CheckpointWarning
+
+    show = warnings.showwarning
+
+    def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
+        if issubclass(category, CheckpointWarning):
+            typer.echo(f"warning: {message}", err=True)
+        else:
+            show(message, category, *rest, **more)  # type: ignore[arg-type]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", CheckpointWarning)
+        warnings.showwarning = tell
+        yield
+
+
+def _latest(folder: Path) -> Checkpoint:
+    from coordinator.checkpoints.folder import INSIDE
+    from coordinator.checkpoints.resume import latest
+
+    if not folder.is_dir():
+        raise ModelError(f"'{folder}': there is no such folder; give a run folder, such as runs/chain.")
+    if not (folder / INSIDE).is_dir():
+        raise ModelError(
+            f"'{folder}' has no checkpoints; modular run keeps them unless it is told not to (--checkpoint-every 0)."
+        )
+    return latest(folder)
+
+
+def _end(found: Checkpoint, folder: Path, until: float | None) -> float:
+    from math import isfinite
+
+    at = found.head["system"]["tick"] * found.head["dt"]
+    if until is not None and not (isfinite(until) and until > 0):
+        raise ModelError(f"--until {until:g}: give a positive number of seconds, such as --until {2 * at or 1.0:g}.")
+    end = until if until is not None else found.until
+    if end is None or round(end / found.head["dt"]) <= found.head["system"]["tick"]:
+        raise ModelError(
+            f"'{folder}' stands at {at:g} s, and was to end at {'no time in particular' if end is None else f'{end:g} s'}; go "
+            f"further with --until, such as --until {2 * at or 1.0:g}."
+        )
+    return end
