@@ -18,7 +18,7 @@ from scenarios.commands.bench import bench
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
-from scenarios.commands.resume import checkpoint_warnings, checkpoints_for, resume
+from scenarios.commands.resume import checkpoint_warnings, kept_on_the_way, resume
 from scenarios.commands.study import study
 from scenarios.commands.workers import keys, site_for, worker
 from scenarios.steps import DURATION, STEP
@@ -237,16 +237,18 @@ def run(
         site = site_for(console, launcher, bind, own_keys, authorized)
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
-        with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
-            with prepare(
+        with (
+            RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder,
+            prepare(
                 console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
-            ) as simulation:
-                print_margin(console, simulation)
-                checkpoints = checkpoints_for(console, simulation, folder.path, checkpoint_every)
-                recorded, code = simulate(console, simulation, until, checkpoints)
-                files = keep(console, recorded, folder, plot=plot, animate=animate)
-                if checkpoints is not None and code in (None, INTERRUPTED):
-                    checkpoints.lean_on_run(simulation, until)
+            ) as simulation,
+            kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
+        ):
+            print_margin(console, simulation)
+            recorded, code = simulate(console, simulation, until, checkpoints)
+            files = keep(console, recorded, folder, plot=plot, animate=animate)
+            if checkpoints is not None and code in (None, INTERRUPTED):
+                checkpoints.lean_on_run(simulation, until)
         console.print()
         print_summary(console, recorded, files)
         if workers is not None:

@@ -83,21 +83,30 @@ def resume(
             cli._stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder}", code)
 
 
-def checkpoints_for(console: Console, simulation: Simulation, folder: Path, every: float) -> Checkpoints | None:
-    """Where a run is kept on the way; a model that cannot be kept is told, and runs without."""
+@contextmanager
+def kept_on_the_way(
+    console: Console, simulation: Simulation, folder: Path, every: float
+) -> Iterator[Checkpoints | None]:
+    """Where a run is kept while it goes on; a model that cannot be kept is told, and runs without."""
     from coordinator import Checkpoints
     from coordinator.checkpoints.folder import INSIDE, forget
 
     if not every:
-        return None
+        yield None
+        return
     forget(folder / INSIDE)  # of the run that was to be overwritten
     checkpoints = Checkpoints(folder / INSIDE, every)
     try:
         checkpoints.begin(simulation)
     except ModelError as error:
         console.print(f"no checkpoints: {error}", markup=False, highlight=False, soft_wrap=True)
-        return None
-    return checkpoints
+        yield None
+        return
+    try:
+        yield checkpoints
+    finally:
+        if not any(checkpoints.folder.iterdir()):
+            checkpoints.folder.rmdir()
 
 
 @contextmanager

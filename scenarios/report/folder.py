@@ -38,8 +38,8 @@ class RunFolder:
             self.claim((*RUN_FILES, *PICTURE_FILES), "a run", "it")
             if not self.overwrite and heads_in(self.path / INSIDE):
                 raise ModelError(
-                    f"--out {self.path}: this folder holds a run that was not finished; go on with it by modular resume {self.path}, or "
-                    "replace it with --overwrite."
+                    f"--out {self.path}: this folder holds a run that was not finished; go on with it by modular resume "
+                    f"{self.path}, or replace it with --overwrite."
                 )
             check_writable(self.path)
         except OSError as error:

@@ -109,7 +109,7 @@ def test_a_run_is_kept_as_the_simulation_recorded_it():
     assert np.array_equal(kept.time, direct.time)
     assert np.array_equal(kept.position("rod2.end"), direct.position("rod2.end"))
     assert (kept.model, kept.settings, kept.margins) == (direct.model, direct.settings, direct.margins)
-    assert {file.name for file in Path("kept").iterdir()} == {"run.json", "arrays.npz"}
+    assert {file.name for file in Path("kept").iterdir()} == {"run.json", "arrays.npz", "checkpoints"}
 
 
 def test_pictures_and_animation_go_into_the_run_folder():
@@ -118,8 +118,8 @@ def test_pictures_and_animation_go_into_the_run_folder():
     )
     assert result.exit_code == 0, result.stderr
     files = {file.name for file in Path("drawn").iterdir()}
-    assert files == PICTURES | {"animation.gif", "run.json", "arrays.npz"}
-    for name in files:
+    assert files == PICTURES | {"animation.gif", "run.json", "arrays.npz", "checkpoints"}
+    for name in files - {"checkpoints"}:
         assert name in result.stdout
     for name in PICTURES:
         assert Path("drawn", name).read_bytes().startswith(b"\x89PNG")
@@ -179,11 +179,11 @@ def test_default_folders_are_numbered_and_nothing_is_overwritten():
 
 def test_a_folder_that_holds_a_run_is_left_as_it_is():
     run("double-pendulum", "--out", "mine")
-    before = {file.name: file.read_bytes() for file in Path("mine").iterdir()}
+    before = {file.name: file.read_bytes() for file in Path("mine").rglob("*.*")}
     result = run("chain", "--out", "mine")
     assert result.exit_code == 2
     assert "--overwrite" in result.stderr
-    assert {file.name: file.read_bytes() for file in Path("mine").iterdir()} == before
+    assert {file.name: file.read_bytes() for file in Path("mine").rglob("*.*")} == before
 
 
 def test_overwriting_replaces_the_run_and_its_old_pictures():
@@ -191,7 +191,7 @@ def test_overwriting_replaces_the_run_and_its_old_pictures():
     result = run("chain", "--out", "mine", "--overwrite")
     assert result.exit_code == 0, result.stderr
     assert Run.load("mine").model["title"] == "chain"
-    assert {file.name for file in Path("mine").iterdir()} == {"run.json", "arrays.npz"}
+    assert {file.name for file in Path("mine").iterdir()} == {"run.json", "arrays.npz", "checkpoints"}
 
 
 def test_a_refused_overwrite_loses_nothing():
@@ -361,7 +361,12 @@ def test_a_saved_run_is_drawn_again_without_being_changed():
     before = Run.load("mine")
     result = modular("show", "mine", "--animate")
     assert result.exit_code == 0, result.stderr
-    assert {file.name for file in Path("mine").iterdir()} == PICTURES | {"animation.gif", "run.json", "arrays.npz"}
+    assert {file.name for file in Path("mine").iterdir()} == PICTURES | {
+        "animation.gif",
+        "run.json",
+        "arrays.npz",
+        "checkpoints",
+    }
     assert "largest kinetic energy" in result.stdout
     assert Run.load("mine") == before
 

@@ -1,0 +1,98 @@
+"""modular resume: what was stopped goes on, what was killed goes on, what is not there is said."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from coordinator import Run
+from scenarios.cli import app
+
+MODEL = ["chain", "--set", "bodies=30", "--record-every", "50", "--no-plot"]
+
+
+def modular(*words):
+    return CliRunner().invoke(app, list(words))
+
+
+def digest(folder):
+    return Run.load(folder).digest
+
+
+def start(*words):
+    code = "import sys; from scenarios.cli import main; sys.argv[0] = 'modular'; main()"
+    return subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def wait_for(found, seconds=120.0):
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_was_struck_down_goes_on_to_the_same_bits(blow, tmp_path):
+    folder = tmp_path / "struck"
+    process = start("run", *MODEL, "--until", "1000", "--checkpoint-every", "0.05", "--out", str(folder))
+    wait_for(lambda: len(list(folder.glob("checkpoints/*.checkpoint"))) == 2)
+    os.kill(process.pid, blow)
+    said = process.communicate(timeout=20)[1].decode()
+    if blow is signal.SIGINT:
+        assert re.search(r"Go on with: modular resume \S+struck", said)
+    last = max(int(path.stem) for path in folder.glob("checkpoints/*.checkpoint"))
+    until = str((last + 2000) * 1e-4)
+    done = modular("resume", str(folder), "--until", until, "--no-plot")
+    assert done.exit_code == 0, done.output
+    assert f"going on from {last * 1e-4:g} s" in done.output
+    assert modular("run", *MODEL, "--until", until, "--out", str(tmp_path / "whole")).exit_code == 0
+    assert digest(folder) == digest(tmp_path / "whole")
+    assert len(list(folder.glob("checkpoints/*"))) == 1  # the rest is in the run itself
+
+
+def test_further_and_further(tmp_path):
+    folder = str(tmp_path / "run")
+    assert modular("run", *MODEL, "--until", "0.02", "--out", folder).exit_code == 0
+    again = modular("resume", folder)
+    assert again.exit_code == 2 and "go further with --until" in again.output
+    for until in ("0.03", "0.05"):
+        assert modular("resume", folder, "--until", until, "--no-plot").exit_code == 0
+    assert modular("run", *MODEL, "--until", "0.05", "--out", str(tmp_path / "whole")).exit_code == 0
+    assert digest(folder) == digest(tmp_path / "whole")
+    assert modular("rerun", folder).exit_code == 0
+
+
+def test_what_cannot_be_resumed_is_said(tmp_path):
+    assert "no such folder" in modular("resume", str(tmp_path / "nowhere")).output
+    folder = str(tmp_path / "bare")
+    assert modular("run", *MODEL, "--until", "0.01", "--out", folder, "--checkpoint-every", "0").exit_code == 0
+    refused = modular("resume", folder, "--until", "1")
+    assert refused.exit_code == 2 and "has no checkpoints" in refused.output
+
+
+def test_a_run_that_was_not_finished_is_not_written_over(tmp_path):
+    folder = tmp_path / "run"
+    assert modular("run", *MODEL, "--until", "0.01", "--out", str(folder)).exit_code == 0
+    for name in ("run.json", "arrays.npz"):
+        (folder / name).unlink()
+    refused = modular("run", *MODEL, "--until", "0.01", "--out", str(folder))
+    assert refused.exit_code == 2 and "not finished" in refused.output
+    missing = modular("resume", str(folder), "--until", "1")
+    assert missing.exit_code == 2 and "run.json" in missing.output
+    assert modular("run", *MODEL, "--until", "0.01", "--out", str(folder), "--overwrite").exit_code == 0
+
+
+def test_a_model_that_cannot_be_kept_is_run_without_checkpoints(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from components import Law, Load, Rod\nfrom modular import Assembly\n\n\ndef build():\n    model = Assembly()\n"
+        "    model.add('rod', Rod((0, 0, 0), (1, 0, 0), 1.0))\n"
+        "    model.apply('push', Load(Law(lambda t, x, v: (0.0, 0.0, 1.0))), 'rod.end')\n    return model\n"
+    )
+    done = modular("run", str(file), "--until", "0.01", "--no-plot", "--out", str(tmp_path / "run"))
+    assert done.exit_code == 0 and "no checkpoints:" in done.output
