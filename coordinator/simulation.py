@@ -390,6 +390,11 @@ class Simulation:
         return [] if self.company is None else self.company.members()
 
     @property
+    def last_messages(self) -> list[str]:
+        """What workers and coordinator said to each other last, but for what neighbours say at every tick."""
+        return [] if self.company is None else list(self.company.team.trail)
+
+    @property
     def margins(self) -> dict[str, float]:
         """Stability margin of every joint at the present topology."""
         latest = self.past.latest_margins()

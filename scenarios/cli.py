@@ -19,6 +19,7 @@ from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
 from scenarios.commands.resume import checkpoint_warnings, kept_on_the_way, resume
+from scenarios.commands.rewind import leave_last_ticks, rewind
 from scenarios.commands.study import study
 from scenarios.commands.workers import keys, site_for, worker
 from scenarios.steps import DURATION, STEP
@@ -86,6 +87,7 @@ def modular(
       [bold]modular show runs/double-pendulum[/bold]   draw it again
       [bold]modular rerun runs/double-pendulum[/bold]  repeat it: are the bits the same
       [bold]modular resume --help[/bold]               go on where a run was stopped, or further
+      [bold]modular rewind --help[/bold]               its last ticks again, one by one
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
       [bold]modular study double-pendulum[/bold]       steps and couplings compared: errors, orders, work
@@ -245,9 +247,11 @@ def run(
             kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
         ):
             print_margin(console, simulation)
-            recorded, code = simulate(console, simulation, until, checkpoints)
+            recorded, code, why = simulate(console, simulation, until, checkpoints)
             files = keep(console, recorded, folder, plot=plot, animate=animate)
-            if checkpoints is not None and code in (None, INTERRUPTED):
+            if code in (DIVERGED, REFUSED):
+                leave_last_ticks(console, simulation, folder.path, why)
+            elif checkpoints is not None:
                 checkpoints.lean_on_run(simulation, until)
         console.print()
         print_summary(console, recorded, files)
@@ -350,27 +354,26 @@ def print_margin(console: Console, simulation: Simulation) -> None:
 
 def simulate(
     console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None = None
-) -> tuple[Run, int | None]:
-    """Run to the end, or as far as it goes; what was recorded, and an exit code if it stopped early."""
+) -> tuple[Run, int | None, str]:
+    """Run to the end, or as far as it goes; what was recorded, and an exit code with the reason if it stopped early."""
     from scenarios.report.progress import watched
 
-    code: int | None = None
+    code, why = None, ""
     try:
         with checkpoint_warnings(), watched(console, until, simulation.time) as progress:
             simulation.run(until, progress=progress, checkpoints=checkpoints)
     except Diverged as error:
-        _complain(str(error))
-        code = DIVERGED
+        code, why = DIVERGED, str(error)
     except KeyboardInterrupt:
         again = "" if checkpoints is None else f" Go on with: modular resume {checkpoints.folder.parent}"
-        _complain(f"interrupted at {simulation.time:.6g} of {until:g} s.{again}")
-        code = INTERRUPTED
+        code, why = INTERRUPTED, f"interrupted at {simulation.time:.6g} of {until:g} s.{again}"
     except (ModelError, CouplingError, MemoryError) as error:
         if simulation.tick == 0:
             raise
-        _complain(f"at {simulation.time:.6g} s: {error}")  # an event of the model could not be carried out
-        code = REFUSED
-    return simulation.recorded, code
+        code, why = REFUSED, f"at {simulation.time:.6g} s: {error}"  # an event of the model could not be carried out
+    if why:
+        _complain(why)
+    return simulation.recorded, code, why
 
 
 def keep(console: Console, recorded: Run, folder: RunFolder, *, plot: bool, animate: bool) -> list[Path]:
@@ -537,6 +540,7 @@ app.command()(compare)
 
 app.command()(rerun)
 app.command()(resume)
+app.command()(rewind)
 app.command()(export)
 
 # --- bench -----------------------------------------------------------------------------------------------------------

@@ -7,8 +7,12 @@ what they said.
 
 from __future__ import annotations
 
+import json
+import logging
+import secrets
 import time
 import zlib
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,11 +31,15 @@ from coordinator.workers.team import Member, Stood
 from modular.errors import ModelError
 from modular.parcel import unpacked
 
+_log = logging.getLogger("modular")
 EVERY = 2000  # steps between two checkpoints
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
 COUNTED = ("ticks", "working", "talking", "waiting")
+TRAIL = 200  # messages that are remembered, for those who look into what went wrong
+BRIEF = 200  # letters of each
+SLOW = 10.0  # seconds in which nobody got on, until it is said who waits for whom
 DEATHS = 3  # without a new checkpoint, until the run is given up
 
 
@@ -80,12 +88,17 @@ class Away:
         where: str = "tcp://127.0.0.1:*",
         keys: Keys | None = None,
         guests: Mapping[bytes, str] | None = None,
+        deadlines: protocol.Deadlines | None = None,
     ) -> None:
         """`where`: the mailbox that workers turn to; `keys`: with which they know it; `guests`: names of workers by public keys.
 
         With keys but no guests every process is given a pair of its own for this run.
         """
         self.launcher, self.every = launcher, every
+        self.deadlines = deadlines or protocol.Deadlines()
+        self._trail: deque[str] = deque(maxlen=TRAIL)
+        self._began = time.monotonic()
+        self._moved = (-1, 0.0)  # the step that all had done, and since when
         self.mailbox = Mailbox(where, keys=keys)
         self._own_keys = keys is not None and guests is None
         self._public: dict[str, str] = {name: key.decode() for key, name in (guests or {}).items()}
@@ -96,7 +109,7 @@ class Away:
         self._parcels: list[bytes] = []
         self._edges: list[protocol.Edge] = []
         self._run: Run | None = None
-        self._runs = 0
+        self._runs = secrets.randbelow(1 << 30)  # workers may have known a coordinator before this one
         self._tick = self._kept = self._reached = 0
         self._failure = ""
         self._ping_at = 0.0
@@ -190,7 +203,7 @@ class Away:
         plan = protocol.Plan(1, 0, 0, tuple(self._edges))
         called = tuple(Called(name) for name in self._names)
         opened = Opened(self._runs, "", "", self.every, 1 << 30, DEATHS, called, plan)
-        core = protocol.Coordinator.open(opened, protocol.Deadlines(), time.monotonic())
+        core = protocol.Coordinator.open(opened, self.deadlines, time.monotonic())
         self._run = Run(core, self._runs, tick, starts)
         for place in self.places.values():
             place.acting, place.wanted = 0, False
@@ -227,6 +240,14 @@ class Away:
 
     # --- looking after workers -------------------------------------------------------------------------------------------
 
+    @property
+    def trail(self) -> Sequence[str]:
+        """What was said last, one line each, the time counted from the beginning of this team [s]."""
+        return tuple(self._trail)
+
+    def _note(self, what: str) -> None:
+        self._trail.append(f"{time.monotonic() - self._began:9.3f} s  {what}")
+
     def _pump(self, done: Callable[[], bool]) -> None:
         while not done():
             self._look_after(time.monotonic())
@@ -251,8 +272,19 @@ class Away:
             if now >= self._run.core.next_wake():
                 self._run.core.wake(now)
             self._perform()
+            self._say_who_is_slow(self._run, now)
         if self._failure:
             raise ModelError(f"workers: {self._failure}")
+
+    def _say_who_is_slow(self, run: Run, now: float) -> None:
+        """Who waits for whom, where nobody has got on for long; slow is not dead."""
+        step, since = self._moved
+        if run.core.slowest != step or self._reached:
+            self._moved = run.core.slowest, now
+        elif now - since > SLOW:
+            self._moved = step, now
+            slowest = "; ".join(run.core.standing(now)[:4])
+            _log.warning("workers: nobody has got on for %.0f s: %s", SLOW, slowest)
 
     def _hear(self, identity: bytes, message: Message, whose: str, now: float) -> None:
         data = message.data
@@ -260,6 +292,8 @@ class Away:
             self._greet(identity, data, whose)
             return
         place = next((one for one in self.places.values() if one.identity == identity), None)
+        if place is not None:
+            self._note(f"{place.name} says {_brief(message.word, data, message.parcel)}")
         run = self._run
         if place is None or run is None or data.get("run") != run.number:
             return
@@ -315,6 +349,7 @@ class Away:
         if launched != place.launched:
             return
         self.deaths.append(f"'{place.name}': {reason}")
+        self._note(f"{place.name} is gone: {reason[:BRIEF]}")
         place.alive, place.identity, place.has_piece, place.pid = False, b"", False, None
         place.state, place.stood, place.facts, place.before = b"", None, {}, {}
         if self._run is not None and place.acting:
@@ -335,6 +370,7 @@ class Away:
             pair = fresh_keys()
             self.mailbox.guests.keys[pair.public], self._public[place.name] = place.name, pair.public.decode()
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
+        self._note(f"{place.name} is started, for the {place.launched}. time")
         self.launcher.start(Order(place.name, place.launched, told))
 
     def _begin(self, place: Place) -> None:
@@ -347,11 +383,13 @@ class Away:
         }  # fmt: skip
         start = run.starts[place.number] if run.starts else b""
         parcel = b"" if place.has_piece else self._parcels[place.number]
+        self._note(f"{place.name} is told begin, at tick {run.tick}")
         self.mailbox.answer(place.identity, *written("begin", data, parcel, start))
         place.has_piece = True
 
     def _tell(self, place: Place, word: str, data: dict[str, Any] | None = None, parcel: bytes = b"") -> None:
         if place.identity and self._run is not None:
+            self._note(f"{place.name} is told {_brief(word, data or {}, parcel)}")
             self.mailbox.answer(place.identity, *written(word, {**(data or {}), "run": self._run.number}, parcel))
 
     def _perform(self) -> None:
@@ -377,6 +415,13 @@ class Away:
                 self._reached = effect.step
             elif isinstance(effect, effects.Ended) and effect.failed:
                 self._failure = effect.reason
+
+
+def _brief(word: str, data: Mapping[str, Any], parcel: bytes) -> str:
+    """A message in a line."""
+    if word == "core":
+        return f"{word} {parcel[:BRIEF].decode(errors='replace')}"
+    return f"{word} {json.dumps(data)[:BRIEF]}" + (f" and {len(parcel)} bytes" if parcel else "")
 
 
 def _layout(piece: Piece, other: int) -> int:

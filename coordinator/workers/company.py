@@ -17,6 +17,7 @@ from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
 from coordinator.launchers import Launcher, Subprocess
+from coordinator.protocol.deadlines import Deadlines
 from coordinator.system import System
 from coordinator.transports.keys import Keys
 from coordinator.workers.balance import fair_shares
@@ -45,12 +46,14 @@ class Site:
 
     `where`: the mailbox that they turn to, loopback unless there are keys. `keys`: those of the coordinator, by which workers
     know it. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
+    `deadlines`: how long everybody waits for everything, such as Deadlines(silence=20.0) for workers that hang.
     """
 
     launcher: Launcher = field(default_factory=Subprocess)
     where: str = "tcp://127.0.0.1:*"
     keys: Keys | None = None
     guests: Mapping[bytes, str] | None = None
+    deadlines: Deadlines | None = None
 
 
 class Company:
@@ -207,4 +210,7 @@ def team_for(names: Sequence[str], launcher: str | Site) -> Team:
         launcher = Site()
     if not isinstance(launcher, Site):
         raise ModelError(f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a Site(…) of your own.")
-    return Away(names, launcher.launcher, where=launcher.where, keys=launcher.keys, guests=launcher.guests)
+    return Away(
+        names, launcher.launcher, where=launcher.where, keys=launcher.keys, guests=launcher.guests,
+        deadlines=launcher.deadlines,
+    )  # fmt: skip

@@ -39,6 +39,10 @@ class Team(Protocol):
 
     slice: float  # how long they should be left alone [s]
 
+    @property
+    def trail(self) -> Sequence[str]:
+        """What was said last between coordinator and workers, one line each."""
+
     def begin(self, pieces: Sequence[Piece]) -> None:
         """Take pieces over; from now on only the workers know how they stand."""
 
@@ -68,6 +72,7 @@ class Here:
     """Workers in this process, one after the other; nothing is copied."""
 
     slice = 0.03
+    trail: Sequence[str] = ()  # nobody has to say anything
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)

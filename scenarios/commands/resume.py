@@ -54,6 +54,7 @@ def resume(
 
     console = cli._console()
     with cli.refusals(), checkpoint_warnings():
+        from scenarios.commands.rewind import leave_last_ticks
         from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.summary import print_summary
@@ -71,9 +72,11 @@ def resume(
         console.print(f"going on from {simulation.time:g} s", markup=False, highlight=False)
         with RunFolder(folder, overwrite=True) as place, simulation:
             checkpoints = found.checkpoints(checkpoint_every) if checkpoint_every else None
-            recorded, code = cli.simulate(console, simulation, end, checkpoints)
+            recorded, code, why = cli.simulate(console, simulation, end, checkpoints)
             files = cli.keep(console, recorded, place, plot=plot, animate=animate)
-            if code in (None, cli.INTERRUPTED):
+            if code in (cli.DIVERGED, cli.REFUSED):
+                leave_last_ticks(console, simulation, folder, why)
+            else:
                 (checkpoints or found.checkpoints()).lean_on_run(simulation, end)
         console.print()
         print_summary(console, recorded, files)
