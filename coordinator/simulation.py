@@ -133,6 +133,25 @@ class Simulation:
             raise ModelError("this simulation has workers already; they are in `workers`.")
         self.company = company_for(self, workers, launcher)
 
+    def enlist(self, name: str, bodies: Sequence[str] = ()) -> None:
+        """One more worker from here on, with some bodies that others have had, or with its share of all."""
+        if self.company is None:
+            raise ModelError(f"worker '{name}': nobody works here yet; begin with workers=…, or with hire.")
+        self.company.enlist(self, name, bodies)
+
+    def retire(self, name: str) -> None:
+        """A worker goes, and others take its bodies over; when the last has gone, they are moved in this process."""
+        if self.company is None:
+            raise ModelError(f"worker '{name}': nobody works here.")
+        self.company.retire(self, name)
+        self._without_workers()
+
+    def _without_workers(self) -> None:
+        """Go on alone where the last worker has gone."""
+        if self.company is not None and not self.company.bodies:
+            self.company.team.close()
+            self.company = None
+
     # --- one step, the table of contents -------------------------------------------------------------------------
 
     def step(self) -> None:
@@ -258,6 +277,7 @@ class Simulation:
                 if self.company.stopped:
                     self.ring()
                 return
+            self._without_workers()
         elif self.tick < free:
             before = self.tick
             wrong = self.engine.run(self, free)

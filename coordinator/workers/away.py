@@ -36,6 +36,7 @@ EVERY = 2000  # steps between two checkpoints
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
+GREETS = 3.0  # seconds after which somebody who came has gone again, if not heard
 COUNTED = ("ticks", "working", "talking", "waiting")
 TRAIL = 200  # messages that are remembered, for those who look into what went wrong
 BRIEF = 200  # letters of each
@@ -89,10 +90,12 @@ class Away:
         keys: Keys | None = None,
         guests: Mapping[bytes, str] | None = None,
         deadlines: protocol.Deadlines | None = None,
+        welcoming: bool = False,
     ) -> None:
         """`where`: the mailbox that workers turn to; `keys`: with which they know it; `guests`: names of workers by public keys.
 
-        With keys but no guests every process is given a pair of its own for this run.
+        With keys but no guests every process is given a pair of its own for this run. `welcoming`: whoever comes with another
+        name than those may take part.
         """
         self.launcher, self.every = launcher, every
         self.deadlines = deadlines or protocol.Deadlines()
@@ -105,6 +108,10 @@ class Away:
         self.mailbox.guests.keys = dict(guests or {})
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
         self._names = list(names)
+        self._former: dict[str, int] = {}  # incarnations of workers that were dismissed
+        self._welcoming = welcoming
+        self._waiting: dict[str, float] = {}  # who has come and has no place, and when he was last heard
+        self._leaving: list[str] = []
         self._pieces: list[Piece] = []
         self._parcels: list[bytes] = []
         self._edges: list[protocol.Edge] = []
@@ -187,6 +194,34 @@ class Away:
         for place in self.places.values():
             place.before = place.facts
 
+    def enlist(self, name: str) -> None:
+        """One more worker; a process is started, unless it is there already."""
+        place = self.places[name] = Place(name, len(self.places), launched=self._former.get(name, 0))
+        self._names = list(self.places)
+        if self._waiting.pop(name, None) is None:
+            self._launch(place)
+        else:
+            place.launched, place.alive = place.launched + 1, True
+
+    def dismiss(self, name: str) -> None:
+        """A worker goes; its process is told to."""
+        place = self.places.pop(name)
+        self._former[name] = place.launched
+        if place.identity:
+            self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
+        if self._own_keys:
+            self.mailbox.guests.keys.pop(self._public.pop(name, "").encode(), None)
+        self._names = list(self.places)
+        for number, one in enumerate(self.places.values()):
+            one.number = number
+
+    def comings(self) -> tuple[list[str], list[str]]:
+        """Who has come by himself and wants to take part, and who wants to go."""
+        now = time.monotonic()
+        self._waiting = {name: heard for name, heard in self._waiting.items() if now - heard < GREETS}
+        leaving, self._leaving = self._leaving, []
+        return list(self._waiting), [name for name in leaving if name in self.places]
+
     def close(self) -> None:
         """Let the workers go."""
         for place in self.places.values():
@@ -267,7 +302,8 @@ class Away:
                 if place.identity and not self.mailbox.answer(place.identity, *written("ping")):
                     self._mourn(place, place.launched, "its connection is gone", now)
         for gone in self.launcher.exits():
-            self._mourn(self.places[gone.name], gone.incarnation, gone.reason, now)
+            if gone.name in self.places:
+                self._mourn(self.places[gone.name], gone.incarnation, gone.reason, now)
         if self._run is not None:
             if now >= self._run.core.next_wake():
                 self._run.core.wake(now)
@@ -295,6 +331,8 @@ class Away:
         if place is not None:
             self._note(f"{place.name} says {_brief(message.word, data, message.parcel)}")
         run = self._run
+        if place is not None and message.word == "leave":
+            self._leaving.append(place.name)
         if place is None or run is None or data.get("run") != run.number:
             return
         if message.word == "core":
@@ -317,7 +355,10 @@ class Away:
             self._tell(place, "loaded", {k: data[k] for k in ("step", "incarnation", "digest")}, b"" if late else blob)
 
     def _greet(self, identity: bytes, data: dict[str, Any], whose: str) -> None:
-        place = self.places.get(data.get("name", ""))
+        place = self.places.get(data["name"])
+        if place is None and self._welcoming and (self.mailbox.keys is None or whose == data["name"]):
+            self._waiting[data["name"]] = time.monotonic()
+            return
         why = self._why_not(place, data, whose)
         if why or place is None:
             self.mailbox.answer(identity, *written("quit", {"why": why}))

@@ -29,6 +29,7 @@ from coordinator.workers.stages import Stages
 from coordinator.workers.team import Here, Member, Team
 from modular.component import class_name
 from modular.errors import ModelError
+from modular.names import missing
 from modular.table import Table
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Site:
     `where`: the mailbox that they turn to, loopback unless there are keys. `keys`: those of the coordinator, by which workers
     know it. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
     `deadlines`: how long everybody waits for everything, such as Deadlines(silence=20.0) for workers that hang.
+    `welcoming`: whoever comes with another name than those of the workers takes part from the next slice on.
     """
 
     launcher: Launcher = field(default_factory=Subprocess)
@@ -54,6 +56,7 @@ class Site:
     keys: Keys | None = None
     guests: Mapping[bytes, str] | None = None
     deadlines: Deadlines | None = None
+    welcoming: bool = False
 
 
 class Company:
@@ -75,6 +78,9 @@ class Company:
         """A slice of ticks, to `last` at most; False where the next tick has to be taken in one piece."""
         if self.failure:
             raise ModelError(f"{self.failure} This run cannot go on; what was recorded is in `recorded`.")
+        self._let_come_and_go(simulation)
+        if not self.bodies:
+            return False
         try:
             return self._run(simulation, last)
         except ModelError as error:
@@ -108,6 +114,54 @@ class Company:
             replace(member, bodies=tuple(bodies))
             for member, bodies in zip(self.team.members(), self.bodies, strict=True)
         ]
+
+    # --- workers come and go -----------------------------------------------------------------------------------------
+
+    def enlist(self, simulation: Simulation, name: str, bodies: Sequence[str] = ()) -> None:
+        """One more worker, with some bodies that others have had, or with its share of all."""
+        names = [member.name for member in self.team.members()]
+        if name in names:
+            raise ModelError(f"worker '{name}' is there already; workers are {', '.join(names)}.")
+        if self.fixed and not bodies:
+            raise ModelError(f"worker '{name}': bodies were given to workers by hand; say which ones it is to have.")
+        self.take_back(simulation)
+        if bodies:
+            mine = set(bodies)
+            left = {old: [b for b in part if b not in mine] for old, part in zip(names, self.bodies, strict=True)}
+            wanted = as_wanted({**left, name: list(bodies)}, tuple(simulation.assembly.bodies))
+            self.fixed, parts = True, list(wanted.values())
+        else:
+            parts = partition(simulation.assembly.graph, len(names) + 1)
+        self.team.enlist(name)
+        self.team.forget()
+        self.bodies = parts
+        _log.info("worker '%s' has come and takes %d bodies", name, len(parts[-1]))
+
+    def retire(self, simulation: Simulation, name: str) -> None:
+        """A worker goes; the others take its bodies over. When the last has gone the simulation moves them itself."""
+        names = [member.name for member in self.team.members()]
+        if name not in names:
+            raise ModelError(missing("worker", name, names))
+        self.take_back(simulation)
+        self.team.dismiss(name)
+        self.team.forget()
+        del self.bodies[names.index(name)]
+        if self.bodies and not self.fixed:
+            self.bodies = partition(simulation.assembly.graph, len(self.bodies))
+        elif self.bodies:
+            self.bodies = with_newcomers(self.bodies, simulation.lent_system)
+        _log.info("worker '%s' has gone", name)
+
+    def _let_come_and_go(self, simulation: Simulation) -> None:
+        """Those who have come by themselves, and those who want to go."""
+        comers, goers = self.team.comings()
+        for name in comers:
+            if not self.fixed and len(self.bodies) < len(simulation.assembly.bodies):
+                self.enlist(simulation, name)
+        for name in goers:
+            self.retire(simulation, name)
+
+    # --- the mechanism -----------------------------------------------------------------------------------------------
 
     def _lend(self, simulation: Simulation) -> bool:
         """Give every worker its piece, where it does not have it; False where a condition can only be asked in one piece."""
@@ -212,5 +266,5 @@ def team_for(names: Sequence[str], launcher: str | Site) -> Team:
         raise ModelError(f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a Site(…) of your own.")
     return Away(
         names, launcher.launcher, where=launcher.where, keys=launcher.keys, guests=launcher.guests,
-        deadlines=launcher.deadlines,
+        deadlines=launcher.deadlines, welcoming=launcher.welcoming,
     )  # fmt: skip

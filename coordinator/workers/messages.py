@@ -14,6 +14,7 @@ store       worker    keep this checkpoint
 stored      coord.    it is kept
 load        worker    give me that checkpoint
 loaded      coord.    here it is, or not
+leave       worker    I have to go; give my bodies to others
 over        coord.    the run is over
 quit        coord.    so is everything
 """
@@ -47,6 +48,7 @@ FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which 
     "stored": {"run": int, "step": int},
     "load": {"run": int, "step": int, "incarnation": int, "digest": str},
     "loaded": {"run": int, "step": int, "incarnation": int, "digest": str},
+    "leave": {},
     "over": {"run": int},
     "ping": {},
     "quit": {"why": str},

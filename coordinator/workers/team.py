@@ -64,6 +64,15 @@ class Team(Protocol):
     def forget(self) -> None:
         """How they did counts from now: bodies have changed hands."""
 
+    def enlist(self, name: str) -> None:
+        """One more worker, the last in the list; while nothing is lent."""
+
+    def dismiss(self, name: str) -> None:
+        """A worker goes; while nothing is lent."""
+
+    def comings(self) -> tuple[list[str], list[str]]:
+        """Who has come by himself and wants to take part, and who wants to go."""
+
     def close(self) -> None:
         """Let the workers go."""
 
@@ -127,6 +136,20 @@ class Here:
     def forget(self) -> None:
         """How they did counts from now."""
         self._done = dict.fromkeys(self.names, (0, 0.0))
+
+    def enlist(self, name: str) -> None:
+        """One more worker."""
+        self.names.append(name)
+        self._done[name] = 0, 0.0
+
+    def dismiss(self, name: str) -> None:
+        """A worker goes."""
+        self.names.remove(name)
+        del self._done[name]
+
+    def comings(self) -> tuple[list[str], list[str]]:
+        """Nobody comes or goes by himself."""
+        return [], []
 
     def close(self) -> None:
         """There is nobody to let go."""

@@ -131,3 +131,24 @@ def test_what_is_no_key_is_refused_by_file(tmp_path):
         authorised(tmp_path)
     with pytest.raises(ModelError, match="no folder"):
         authorised(tmp_path / "nowhere")
+
+
+def test_whoever_comes_while_it_runs_takes_part(tmp_path):
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        alone = simulation.run(UNTIL)
+    site = Site(ByHand(lambda text: None), welcoming=True)
+    with Simulation(model(), 1e-4, record_every=50, workers=1, launcher=site) as simulation:
+        address = simulation.company.team.mailbox.address
+        processes = [started(tmp_path, address, name) for name in ("worker0", "late")]
+        simulation.run(UNTIL / 2)
+        while len(simulation.workers) < 2:
+            assert simulation.time < 5.0
+            simulation.run(simulation.time + 0.01)
+        end = max(UNTIL, simulation.time)
+        run = simulation.run(end)
+        assert [worker.name for worker in simulation.workers] == ["worker0", "late"]
+        assert all(worker.ticks for worker in simulation.workers) or end > UNTIL
+    for process in processes:
+        assert process.wait(10) == 0
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        assert run.digest == (alone if end == UNTIL else simulation.run(end)).digest

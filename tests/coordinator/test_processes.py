@@ -138,3 +138,22 @@ def test_a_law_that_others_cannot_find_is_refused_by_name():
     chain.apply("push", Load(Law(lambda t, x, v: (0.0, 0.0, 1.0))), "rod3.end")
     with Simulation(chain, 1e-4, workers=2) as simulation, pytest.raises(ModelError, match="<lambda>"):
         simulation.run(0.01)
+
+
+def test_processes_come_and_go(alone):
+    with Simulation(model(), 1e-4, record_every=50, workers=2) as simulation:
+        simulation.run(0.03)
+        old = {worker.name: worker.pid for worker in simulation.workers}
+        simulation.enlist("late")
+        simulation.run(0.08)
+        assert all(worker.ticks and worker.pid for worker in simulation.workers)
+        simulation.retire("worker0")
+        assert gone([old["worker0"]])
+        simulation.run(0.12)
+        simulation.enlist("worker0")
+        run = simulation.run(UNTIL)
+        assert {worker.name for worker in simulation.workers} == {"worker0", "worker1", "late"}
+        assert {worker.name: worker.pid for worker in simulation.workers}["worker0"] != old["worker0"]
+        everybody = [worker.pid for worker in simulation.workers]
+    assert run.digest == alone.digest
+    assert gone(everybody)

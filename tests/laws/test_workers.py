@@ -168,3 +168,50 @@ class ByParcel(Here):
 @pytest.fixture(params=[Here, ByParcel])
 def team(request, monkeypatch):
     monkeypatch.setattr(coordinator.workers.company, "Here", request.param)
+
+
+# --- workers come and go ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_workers_come_and_go_between_ticks(fixed, team):
+    model = scenarios.load("chain", bodies=9)
+    with Simulation(model, 1e-3, record_every=7) as alone:
+        digest = alone.run(0.12).digest
+    workers = scattered(model, 2) if fixed else 2
+    with Simulation(model, 1e-3, record_every=7, workers=workers, launcher="here") as simulation:
+        simulation.run(0.023)
+        simulation.enlist("late", ["rod3", "rod7"] if fixed else ())
+        assert [worker.name for worker in simulation.workers] == ["worker0", "worker1", "late"]
+        simulation.run(0.05)
+        simulation.retire("worker0")
+        assert sorted(name for worker in simulation.workers for name in worker.bodies) == sorted(model.bodies)
+        simulation.run(0.07)
+        simulation.enlist("worker0", ["rod0"])  # bodies by hand from here on
+        simulation.run(0.09)
+        assert simulation.workers[-1].bodies == ("rod0",)
+        for name in ("late", "worker0", "worker1"):
+            simulation.retire(name)
+        assert simulation.workers == []
+        assert simulation.run(0.12).digest == digest
+        simulation.hire(3, "here")
+        assert len(simulation.workers) == 3
+
+
+def test_who_cannot_come_or_go_is_told():
+    with Simulation(scenarios.load("chain", bodies=3), 1e-3) as simulation:
+        for change in (lambda: simulation.enlist("more"), lambda: simulation.retire("more")):
+            with pytest.raises(ModelError, match="nobody works here"):
+                change()
+        simulation.hire(2, "here")
+        with pytest.raises(ModelError, match="has workers already"):
+            simulation.hire(2, "here")
+        with pytest.raises(ModelError, match="'worker1' is there already"):
+            simulation.enlist("worker1")
+        with pytest.raises(ModelError, match=r"no worker 'worker2'; did you mean"):
+            simulation.retire("worker2")
+        with pytest.raises(ModelError, match=r"'worker1' has no bodies"):
+            simulation.enlist("late", [simulation.workers[1].bodies[0]])
+        simulation.enlist("late")
+        with pytest.raises(ModelError, match=r"workers = 4; give a whole number from 1 to 3"):
+            simulation.enlist("later")
