@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from coordinator import protocol
@@ -52,6 +54,7 @@ class Process:
         self._greeted = False
         self._greet_at = 0.0
         self._nap = IDLE
+        self._leaving = False
         self._heard_at, self._orphan = time.monotonic(), float(told.get("orphan", "inf"))
 
     def serve(self) -> None:
@@ -72,6 +75,10 @@ class Process:
                 self._waiting += now - started
                 if frame is not None and self.job is not None and len(frame) == 1:
                     self.job.core.receive(frame[0], now)
+
+    def leave(self) -> None:
+        """Ask to be let go: others take the bodies over."""
+        self._leaving, self.over = True, self.over or not self._greeted
 
     def _hear_all(self, nap: float) -> None:
         """What has come in, or does so within a nap."""
@@ -98,6 +105,11 @@ class Process:
             print(f"worker '{self.name}': no answer yet from {self._hub}; still trying…", file=sys.stderr, flush=True)
         if now - self._heard_at > self._orphan:
             raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
+        if now - self._heard_at > LONELY:
+            self._greeted = False  # it may be gone, and another may take its place: then we are strangers
+        if self._leaving:
+            self._leaving = False
+            self._say("leave")
         if not self._greeted and now >= self._greet_at:
             self._greet_at = now + 0.5
             self._say_hello()
@@ -225,13 +237,32 @@ class Process:
                     print(effect.reason, file=sys.stderr, flush=True)
 
 
-def serve(told: Mapping[str, str]) -> None:
-    """Serve a coordinator until it lets us go."""
+def serve(told: Mapping[str, str], *, by_hand: bool = False) -> None:
+    """Serve a coordinator until it lets us go; one that was started `by_hand` can be told to leave, by Ctrl-C or SIGTERM."""
     process = Process(told)
     try:
-        process.serve()
+        with _told_to_leave(process) if by_hand else nullcontext():
+            process.serve()
     finally:
         process.mailbox.close()
+
+
+@contextmanager
+def _told_to_leave(process: Process) -> Iterator[None]:
+    """The first time it leaves as soon as it may, the second time at once."""
+
+    def leave(number: int, frame: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        print(f"worker '{process.name}': leaving; once more to leave at once.", file=sys.stderr, flush=True)
+        process.leave()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, leave) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def first_line() -> bytes:

@@ -96,7 +96,10 @@ def worker(
       [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker0[/bold]
       [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker1[/bold]
 
-    It ends when the run does. One that is killed can be started again: it goes on where the other stood.
+    It ends when the run does. One that is killed can be started again: it goes on where the other stood. Ctrl-C (or
+    SIGTERM) lets it leave in order, and the others take its bodies over. A worker with another name than those that the run waits
+    for may come at any time, and takes its share. Where the run itself dies, workers wait ten minutes for modular resume to
+    come back to the same address.
     """
     from coordinator.transports.keys import public_key, read_keys
     from coordinator.workers.process import serve
@@ -112,7 +115,7 @@ def worker(
             pair = read_keys(folder_of_keys(folder), own_keys)
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
             told["hub key"] = public_key(coordinator).decode()
-        serve(told)
+        serve(told, by_hand=True)
 
 
 def site_for(console: Console, launcher: str, bind: str | None, own_keys: str | None, authorized: Path | None) -> Any:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -152,3 +153,60 @@ def test_whoever_comes_while_it_runs_takes_part(tmp_path):
         assert process.wait(10) == 0
     with Simulation(model(), 1e-4, record_every=50) as simulation:
         assert run.digest == (alone if end == UNTIL else simulation.run(end)).digest
+
+
+def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(tmp_path):
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        alone = simulation.run(UNTIL)
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(lambda text: None))) as simulation:
+        address = simulation.company.team.mailbox.address
+        processes = [started(tmp_path, address, name) for name in ("worker0", "worker1")]
+        simulation.run(UNTIL / 4)
+        processes[0].terminate()
+        while len(simulation.workers) > 1:
+            assert simulation.time < 0.9 * UNTIL
+            simulation.run(simulation.time + 0.002)
+        assert processes[0].wait(10) == 0
+        assert len(simulation.workers[0].bodies) == 8
+        assert simulation.run(UNTIL).digest == alone.digest
+    assert processes[1].wait(10) == 0
+
+
+RUN = """
+import sys
+import scenarios
+from coordinator import Checkpoints, Simulation, Site, resume
+from coordinator.launchers import ByHand
+
+address, folder, until, begin = sys.argv[1:]
+site = Site(ByHand(lambda text: None), address)
+if begin == "begin":
+    simulation = Simulation(scenarios.load("chain", bodies=8), 1e-4, record_every=50, workers=2, launcher=site)
+    simulation.run(float(until), checkpoints=Checkpoints(folder, every=0.1))
+else:
+    simulation = resume(folder, workers=2, launcher=site)
+    print(simulation.tick, simulation.run(float(until)).digest)
+simulation.close()
+"""
+
+
+def test_workers_wait_for_a_run_that_was_killed_and_comes_back(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    folder = tmp_path / "checkpoints"
+    command = [sys.executable, "-c", RUN, address, str(folder)]
+    processes = [started(tmp_path, address, name) for name in ("worker0", "worker1")]
+    first = subprocess.Popen([*command, "1000", "begin"])
+    end = time.monotonic() + 60
+    while len(list(folder.glob("*.checkpoint"))) < 2:
+        assert time.monotonic() < end and first.poll() is None
+        time.sleep(0.01)
+    first.kill()
+    first.wait()
+    until = (max(int(path.stem) for path in folder.glob("*.checkpoint")) + 3000) * 1e-4
+    done = subprocess.run([*command, str(until), "resume"], capture_output=True, text=True, timeout=120, check=True)
+    for process in processes:
+        assert process.wait(10) == 0
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        assert done.stdout.split()[1] == simulation.run(until).digest
