@@ -28,7 +28,7 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
-from coordinator.workers.company import Company, Site, company_for
+from coordinator.workers.company import HASTE, PATIENCE, Company, Site, company_for
 from coordinator.workers.team import Member
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
@@ -421,16 +421,15 @@ class Simulation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self.close(PATIENCE if kind is None else HASTE)
 
-    def close(self) -> None:
-        """Let everything go; what was recorded stays readable."""
+    def close(self, within: float = PATIENCE) -> None:
+        """Let everything go; what was recorded stays readable. Workers have so long to give back what they were lent [s]."""
         self._closed = True
         self.engine.close()
         if self.company is not None:
-            self.company.take_back(self)
-            self.company.team.close()
+            self.company.close(self, within)
 
     def _about_to_change(self) -> None:
         """Before every change of the model."""

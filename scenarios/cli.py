@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,8 +19,19 @@ from scenarios.commands.bench import bench
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
+from scenarios.commands.site import (
+    Authorized,
+    Bind,
+    Hosts,
+    LauncherName,
+    OwnKeys,
+    PythonThere,
+    Scheduler,
+    Workers,
+    site_for,
+)
 from scenarios.commands.study import study
-from scenarios.commands.workers import keys, site_for, worker
+from scenarios.commands.workers import keys, worker
 from scenarios.steps import DURATION, STEP
 
 if TYPE_CHECKING:
@@ -57,6 +69,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
     for name in THREADS:
         os.environ.setdefault(name, "1")
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: batch systems announce the end so
     app()
 
 
@@ -162,27 +176,14 @@ def run(
         int | None,
         typer.Option(metavar="N", min=1, help="Threads; left out, as many as pay. The bits do not depend on it."),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Processes that move a part each; left out, all in this one. The same bits."
-        ),
-    ] = None,
-    launcher: Annotated[
-        str, typer.Option(metavar="NAME", help="Where workers come from: processes, hand (see modular worker) or here.")
-    ] = "processes",
-    bind: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Where workers find this run, such as tcp://0.0.0.0:5555 (needs keys)."),
-    ] = None,
-    own_keys: Annotated[
-        str | None,
-        typer.Option("--keys", metavar="NAME", help="The pair by which workers know this run (modular keys new)."),
-    ] = None,
-    authorized: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Public keys of the workers that may take part, one NAME.pub each."),
-    ] = None,
+    workers: Workers = None,
+    launcher: LauncherName = None,
+    hosts: Hosts = None,
+    python: PythonThere = None,
+    scheduler: Scheduler = None,
+    bind: Bind = None,
+    own_keys: OwnKeys = None,
+    authorized: Authorized = None,
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -205,6 +206,7 @@ def run(
       [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
       [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
       [bold]modular run chain --set bodies=20000 --workers 2[/bold]
+      [bold]modular run chain --set bodies=20000 --workers 4 --launcher ssh --hosts node1,node2[/bold]
       [bold]modular run my_model.py --set length=0.8[/bold]
 
     A model of your own is a Python file that defines build(**settings) and returns an Assembly.
@@ -212,11 +214,12 @@ def run(
     The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
     with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].
 
-    Exit code: 0 done, 1 diverged (what was recorded until then is saved), 2 refused, 130 interrupted (saved too).
+    Exit code: 0 done, 1 diverged (what was recorded until then is saved), 2 refused, 130 interrupted by Ctrl-C or SIGTERM (saved
+    too, without pictures).
     """
     console = _console()
     with refusals():
-        from scenarios.report.folder import RunFolder
+        from scenarios.report.folder import RUN_FILES, RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.summary import print_summary
         from scenarios.report.workers import print_workers
@@ -226,7 +229,10 @@ def run(
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             chosen = read_coupling(coupling, rule)
         dt, until = times(assembly, dt, until)
-        site = site_for(console, launcher, bind, own_keys, authorized)
+        site = site_for(
+            console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
+            authorized=authorized,
+        )  # fmt: skip
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
@@ -234,8 +240,11 @@ def run(
                 console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
             ) as simulation:
                 print_margin(console, simulation)
-                recorded, code = simulate(console, simulation, until)
-            files = keep(console, recorded, folder, plot=plot, animate=animate)
+                code = simulate(console, simulation, until)
+                recorded, code = keep(console, simulation, folder, code)
+            stopped = code == INTERRUPTED  # whoever has said so does not want to wait for pictures
+            files = [folder.path / name for name in RUN_FILES]
+            files += draw(console, recorded, folder.path, plot=plot and not stopped, animate=animate and not stopped)
         console.print()
         print_summary(console, recorded, files)
         if workers is not None:
@@ -303,12 +312,16 @@ def prepare(
 
     with compiling(console, "preparing…"):
         ready = simulation(workers)
-        if not compile_ahead(ready):
-            with (
-                simulation() as trial,
-                suppress(ModelError, CouplingError, ArithmeticError),
-            ):  # the run itself will say so
-                trial.step()
+        try:
+            if not compile_ahead(ready):
+                with (
+                    simulation() as trial,
+                    suppress(ModelError, CouplingError, ArithmeticError),
+                ):  # the run itself will say so
+                    trial.step()
+        except BaseException:
+            ready.close()
+            raise
         return ready
 
 
@@ -335,8 +348,8 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         )
 
 
-def simulate(console: Console, simulation: Simulation, until: float) -> tuple[Run, int | None]:
-    """Run to the end, or as far as it goes; what was recorded, and an exit code if it stopped early."""
+def simulate(console: Console, simulation: Simulation, until: float) -> int | None:
+    """Run to the end, or as far as it goes; an exit code if it stopped early."""
     from scenarios.report.progress import watched
 
     code: int | None = None
@@ -354,19 +367,24 @@ def simulate(console: Console, simulation: Simulation, until: float) -> tuple[Ru
             raise
         _complain(f"at {simulation.time:.6g} s: {error}")  # an event of the model could not be carried out
         code = REFUSED
-    return simulation.recorded, code
+    return code
 
 
-def keep(console: Console, recorded: Run, folder: RunFolder, *, plot: bool, animate: bool) -> list[Path]:
-    """Write the run folder and the pictures."""
-    from scenarios.report.folder import RUN_FILES
+def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int | None) -> tuple[Run, int | None]:
+    """Let workers go and write the run folder, whoever interrupts; what was recorded, and the exit code."""
+    from coordinator.interrupt import held_interrupts
+    from coordinator.workers.company import HASTE, PATIENCE
     from scenarios.report.progress import waiting
 
-    with waiting(console, "saving…"):
-        recorded.save(folder.path)
-        folder.drop_pictures()
-    files = [folder.path / name for name in RUN_FILES]
-    return files + draw(console, recorded, folder.path, plot=plot, animate=animate)
+    try:
+        with held_interrupts(), waiting(console, "saving…"):
+            simulation.close(HASTE if code == INTERRUPTED else PATIENCE)
+            recorded = simulation.recorded
+            recorded.save(folder.path)
+            folder.drop_pictures()
+    except KeyboardInterrupt:
+        return simulation.recorded, INTERRUPTED
+    return recorded, code
 
 
 def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: bool) -> list[Path]:

@@ -7,6 +7,7 @@ what they said.
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coordinator import protocol
-from coordinator.launchers import Launcher, Order
+from coordinator.interrupt import obey_late
+from coordinator.launchers import Exited, Launcher, Order
 from coordinator.protocol import effects
 from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
@@ -100,9 +102,15 @@ class Away:
         self._tick = self._kept = self._reached = 0
         self._failure = ""
         self._ping_at = 0.0
+        self._until_when = math.inf
+        self._closed = False
         self.deaths: list[str] = []
-        for place in self.places.values():
-            self._launch(place)
+        try:
+            for place in self.places.values():
+                self._launch(place)
+        except BaseException:
+            self.close()
+            raise
 
     # --- a team ----------------------------------------------------------------------------------------------------------
 
@@ -174,13 +182,22 @@ class Away:
         for place in self.places.values():
             place.before = place.facts
 
+    def hurry(self, seconds: float) -> None:
+        """From now on wait for nobody longer than so long."""
+        self._until_when = time.monotonic() + seconds
+
     def close(self) -> None:
         """Let the workers go."""
-        for place in self.places.values():
-            if place.identity:
-                self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
-        self.launcher.close()
-        self.mailbox.close()
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            for place in self.places.values():
+                if place.identity:
+                    self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
+            self.launcher.close()
+        finally:
+            self.mailbox.close()
 
     # --- runs --------------------------------------------------------------------------------------------------------------
 
@@ -235,6 +252,7 @@ class Away:
 
     def _look_after(self, now: float) -> None:
         """Messages, deaths, deadlines."""
+        obey_late()
         while self.mailbox.wait(0.0):
             for identity, parts, whose in self.mailbox.mail():
                 message = read(parts)
@@ -246,13 +264,15 @@ class Away:
                 if place.identity and not self.mailbox.answer(place.identity, *written("ping")):
                     self._mourn(place, place.launched, "its connection is gone", now)
         for gone in self.launcher.exits():
-            self._mourn(self.places[gone.name], gone.incarnation, gone.reason, now)
+            self._bury(gone, now)
         if self._run is not None:
             if now >= self._run.core.next_wake():
                 self._run.core.wake(now)
             self._perform()
         if self._failure:
             raise ModelError(f"workers: {self._failure}")
+        if now > self._until_when:
+            raise ModelError("workers: they did not give back in time what was lent to them.")
 
     def _hear(self, identity: bytes, message: Message, whose: str, now: float) -> None:
         data = message.data
@@ -284,7 +304,7 @@ class Away:
 
     def _greet(self, identity: bytes, data: dict[str, Any], whose: str) -> None:
         place = self.places.get(data.get("name", ""))
-        why = self._why_not(place, data, whose)
+        why = self._why_not(place, identity, data, whose)
         if why or place is None:
             self.mailbox.answer(identity, *written("quit", {"why": why}))
             return
@@ -299,7 +319,7 @@ class Away:
         if place.wanted:
             self._begin(place)
 
-    def _why_not(self, place: Place | None, data: dict[str, Any], whose: str) -> str:
+    def _why_not(self, place: Place | None, identity: bytes, data: dict[str, Any], whose: str) -> str:
         """Why a process has no place here; nothing where it has one."""
         if place is None:
             return f"no worker is called {data.get('name')!r}; wanted are {', '.join(self._names)}."
@@ -307,9 +327,17 @@ class Away:
             return f"the key of '{whose}' does not open the place of '{place.name}'."
         if data.get("incarnation") not in (0, place.launched) or not place.alive:
             return f"'{place.name}' has been replaced."
-        if place.identity and data.get("incarnation") == 0 and place.pid != data.get("pid"):
+        if place.identity not in (b"", identity):
             return f"'{place.name}' is there already."
         return ""
+
+    def _bury(self, gone: Exited, now: float) -> None:
+        """A process has ended, says the launcher."""
+        place = self.places[gone.name]
+        if gone.hopeless and gone.incarnation == place.launched:
+            self._failure = f"'{gone.name}' cannot be started: {gone.reason}"
+        else:
+            self._mourn(place, gone.incarnation, gone.reason, now)
 
     def _mourn(self, place: Place, launched: int, reason: str, now: float) -> None:
         if launched != place.launched:

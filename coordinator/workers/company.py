@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
-from coordinator.launchers import Launcher, Subprocess
+from coordinator.launchers import ByHand, Launcher, Subprocess
 from coordinator.system import System
+from coordinator.transports.addresses import is_local
 from coordinator.transports.keys import Keys
 from coordinator.workers.balance import fair_shares
 from coordinator.workers.part import Part
@@ -36,19 +37,21 @@ if TYPE_CHECKING:
 _log = logging.getLogger("modular")
 GUESS = 16  # ticks of the first slice, and of the shortest
 NEVER = -1
+PATIENCE, HASTE = 60.0, 0.5  # seconds to give back what was lent, at the end, and where something went wrong
 MOST = 100_000  # ticks of the longest
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where workers come from and how they find their way: see the page on workers.
+    """Where workers come from and how they find their way: see the pages on workers and on clusters.
 
-    `where`: the mailbox that they turn to, loopback unless there are keys. `keys`: those of the coordinator, by which workers
-    know it. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
+    `where`: the mailbox that they turn to; left out, one that the launcher thinks fit. `keys`: those of the coordinator, by which
+    workers know it; left out, fresh ones where the mailbox can be reached by others and the launcher tells workers of
+    them. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
     """
 
     launcher: Launcher = field(default_factory=Subprocess)
-    where: str = "tcp://127.0.0.1:*"
+    where: str = ""
     keys: Keys | None = None
     guests: Mapping[bytes, str] | None = None
 
@@ -74,9 +77,8 @@ class Company:
             raise ModelError(f"{self.failure} This run cannot go on; what was recorded is in `recorded`.")
         try:
             return self._run(simulation, last)
-        except ModelError as error:
-            if self._parts:
-                self.failure, self._parts = str(error), []
+        except BaseException as error:
+            self._lose(error)
             raise
 
     def _run(self, simulation: Simulation, last: int) -> bool:
@@ -132,7 +134,11 @@ class Company:
         """Let the simulation have everything again."""
         if not self._parts:
             return
-        self.team.give_back()
+        try:
+            self.team.give_back()
+        except BaseException as error:
+            self._lose(error)
+            raise
         parts, self._parts = self._parts, []
         for part in parts:
             part.give_back()
@@ -143,6 +149,23 @@ class Company:
         system = simulation.lent_system
         for stack, verb in shown(system):
             stack.play(verb, system.elements)
+
+    def close(self, simulation: Simulation, within: float) -> None:
+        """Take everything back and let the workers go, whatever happens; nobody is waited for longer than so long [s]."""
+        try:
+            if self._parts:
+                self.team.hurry(within)
+                self.take_back(simulation)
+        except ModelError as error:
+            _log.warning("%s The simulation stays as it was when the mechanism was last lent out.", error)
+        finally:
+            self.team.close()
+
+    def _lose(self, error: BaseException) -> None:
+        """The mechanism is lost if it was lent: how it stands now only the workers knew."""
+        if self._parts:
+            lost = f"the mechanism was lost in the middle of a slice ({type(error).__name__})."
+            self.failure, self._parts = str(error) if isinstance(error, ModelError) else lost, []
 
 
 def with_newcomers(parts: Sequence[Sequence[str]], system: System) -> list[list[str]]:
@@ -199,7 +222,8 @@ def check_divisible(simulation: Simulation) -> None:
 
 def team_for(names: Sequence[str], launcher: str | Site) -> Team:
     """Where the workers are: "here", in "processes" on this machine, or wherever a site says."""
-    from coordinator.workers.away import Away  # sockets, for those who want them
+    from coordinator.transports.zeromq import fresh_keys  # sockets, for those who want them
+    from coordinator.workers.away import Away
 
     if launcher == "here":
         return Here(names)
@@ -207,4 +231,8 @@ def team_for(names: Sequence[str], launcher: str | Site) -> Team:
         launcher = Site()
     if not isinstance(launcher, Site):
         raise ModelError(f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a Site(…) of your own.")
-    return Away(names, launcher.launcher, where=launcher.where, keys=launcher.keys, guests=launcher.guests)
+    starter = launcher.launcher
+    where, keys = launcher.where or starter.mailbox(), launcher.keys
+    if keys is None and not is_local(where) and not isinstance(starter, ByHand):
+        keys = fresh_keys()
+    return Away(names, starter, where=where, keys=keys, guests=launcher.guests)

@@ -60,6 +60,9 @@ class Team(Protocol):
     def forget(self) -> None:
         """How they did counts from now: bodies have changed hands."""
 
+    def hurry(self, seconds: float) -> None:
+        """From now on wait for nobody longer than so long; whoever takes longer is an error."""
+
     def close(self) -> None:
         """Let the workers go."""
 
@@ -122,6 +125,9 @@ class Here:
     def forget(self) -> None:
         """How they did counts from now."""
         self._done = dict.fromkeys(self.names, (0, 0.0))
+
+    def hurry(self, seconds: float) -> None:
+        """There is nobody to wait for."""
 
     def close(self) -> None:
         """There is nobody to let go."""
