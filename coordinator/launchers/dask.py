@@ -49,7 +49,7 @@ class Dask:
         """A cluster of its own with room for so many workers; it goes when this launcher does."""
         distributed = _distributed()
         cluster = distributed.LocalCluster(
-            n_workers=1, threads_per_worker=workers, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=workers, processes=False, dashboard_address="127.0.0.1:0"
         )
         try:
             made = cls(distributed.Client(cluster, set_as_default=False))

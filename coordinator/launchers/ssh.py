@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from coordinator.launchers.children import MODULE, Children, Key, reason_of
@@ -71,9 +72,12 @@ class Ssh:
         self._names: list[str] = []
 
     def mailbox(self) -> str:
-        """Where the first of the other machines reaches this one."""
+        """Where the first of the other machines that is known reaches this one."""
         others = [host for host in self._hosts if not is_this_machine(_name(host))]
-        return f"tcp://{self._seen_from(others[0])}:*" if others else LOCAL
+        for host in others[:-1]:
+            with suppress(ModelError):
+                return f"tcp://{self._seen_from(host)}:*"
+        return f"tcp://{self._seen_from(others[-1])}:*" if others else LOCAL
 
     def start(self, order: Order) -> None:
         """Start a process on the host whose turn it is; hosts that are out of reach are passed over."""

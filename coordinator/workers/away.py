@@ -85,13 +85,15 @@ class Away:
     ) -> None:
         """`where`: the mailbox that workers turn to; `keys`: with which they know it; `guests`: names of workers by public keys.
 
-        With keys but no guests every process is given a pair of its own for this run.
+        With keys but no guests every worker is given a pair of its own for this run, and whoever replaces it the same one:
+        neighbours know it.
         """
         self.launcher, self.every = launcher, every
         self.mailbox = Mailbox(where, keys=keys)
-        self._own_keys = keys is not None and guests is None
-        self._public: dict[str, str] = {name: key.decode() for key, name in (guests or {}).items()}
-        self.mailbox.guests.keys = dict(guests or {})
+        self._pairs = {name: fresh_keys() for name in names} if keys is not None and guests is None else {}
+        guests = {pair.public: name for name, pair in self._pairs.items()} if guests is None else guests
+        self._public: dict[str, str] = {name: key.decode() for key, name in guests.items()}
+        self.mailbox.guests.keys = dict(guests)
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
         self._names = list(names)
         self._pieces: list[Piece] = []
@@ -358,10 +360,8 @@ class Away:
         told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
         if self.mailbox.keys is not None:
             told["hub key"] = self.mailbox.keys.public.decode()
-        if self._own_keys:
-            self.mailbox.guests.keys.pop(self._public.get(place.name, "").encode(), None)
-            pair = fresh_keys()
-            self.mailbox.guests.keys[pair.public], self._public[place.name] = place.name, pair.public.decode()
+        pair = self._pairs.get(place.name)
+        if pair is not None:
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
         self.launcher.start(Order(place.name, place.launched, told))
 

@@ -20,7 +20,9 @@ def own_sshd(folder):
     folder.mkdir(mode=0o700)
     for name in ("host", "user"):
         subprocess.run(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, stdin=subprocess.DEVNULL
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)],
+            check=True,
+            stdin=subprocess.DEVNULL,
         )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -37,7 +39,9 @@ def own_sshd(folder):
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where a server that root starts locks itself up
     log = folder / "log"
     with log.open("ab") as said:
-        server = subprocess.Popen([SSHD, "-D", "-e", "-f", str(settings)], stdout=said, stderr=said, stdin=subprocess.DEVNULL)
+        server = subprocess.Popen(
+            [SSHD, "-D", "-e", "-f", str(settings)], stdout=said, stderr=said, stdin=subprocess.DEVNULL
+        )
     try:
         until = time.monotonic() + 10.0
         while True:
