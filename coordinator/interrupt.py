@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-LATE = 0.8  # seconds that Ctrl-C waits for others
+LATE = 0.7  # seconds that Ctrl-C waits for others
 _held: list[Interrupt] = []  # where it waits now
 
 

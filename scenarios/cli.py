@@ -28,6 +28,7 @@ from scenarios.commands.site import (
     PythonThere,
     Scheduler,
     Workers,
+    let_go,
     site_for,
 )
 from scenarios.commands.study import study
@@ -229,13 +230,13 @@ def run(
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             chosen = read_coupling(coupling, rule)
         dt, until = times(assembly, dt, until)
-        site = site_for(
-            console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
-            authorized=authorized,
-        )  # fmt: skip
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
+            site = site_for(
+                console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
+                authorized=authorized,
+            )  # fmt: skip
             with prepare(
                 console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
             ) as simulation:
@@ -311,7 +312,11 @@ def prepare(
         )
 
     with compiling(console, "preparing…"):
-        ready = simulation(workers)
+        try:
+            ready = simulation(workers)
+        except BaseException:
+            let_go(site)
+            raise
         try:
             if not compile_ahead(ready):
                 with (

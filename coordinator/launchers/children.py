@@ -18,7 +18,7 @@ from pathlib import Path
 from coordinator.launchers.launcher import Order
 
 MODULE = "coordinator.workers.process"
-GRACE = 0.5  # seconds that processes have to end by themselves
+GRACE = 0.3  # seconds that processes have to end by themselves
 LAST_WORDS = 2000  # bytes of what a process said last
 Key = tuple[str, int]
 

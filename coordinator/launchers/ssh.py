@@ -54,10 +54,10 @@ class Ssh:
                 f"Ssh: hosts = {hosts!r}; give a list, such as ['{hosts}'], or a host for each worker by name."
             )
         self._of = dict(hosts) if isinstance(hosts, Mapping) else {}
-        self._hosts = list(dict.fromkeys(self._of.values())) if self._of else list(hosts)
-        if not self._hosts:
+        self.hosts = list(dict.fromkeys(self._of.values())) if self._of else list(hosts)
+        if not self.hosts:
             raise ModelError("Ssh: no hosts; give one at least, such as ['node1', 'node2'].")
-        for host in self._hosts:
+        for host in self.hosts:
             if not HOST.fullmatch(host):
                 raise ModelError(
                     f"Ssh: {host!r} is no host; give names as you would to ssh, such as node1 or me@node1."
@@ -73,7 +73,7 @@ class Ssh:
 
     def mailbox(self) -> str:
         """Where the first of the other machines that is known reaches this one."""
-        others = [host for host in self._hosts if not is_this_machine(_name(host))]
+        others = [host for host in self.hosts if not is_this_machine(_name(host))]
         for host in others[:-1]:
             with suppress(ModelError):
                 return f"tcp://{self._seen_from(host)}:*"
@@ -122,7 +122,7 @@ class Ssh:
             return self._of[name]
         if name not in self._names:
             self._names.append(name)
-        within = [host for host in self._hosts if host not in self._lost] or self._hosts
+        within = [host for host in self.hosts if host not in self._lost] or self.hosts
         return within[self._names.index(name) % len(within)]
 
     def _exited(self, key: Key, code: int, words: str) -> Exited:
@@ -136,7 +136,7 @@ class Ssh:
                 *key,
                 f"ssh does not get into '{host}': {words}. Try 'ssh -o BatchMode=yes {host} true' in a terminal: it must work "
                 "without a question.",
-                hopeless=bool(self._of) or self._lost >= set(self._hosts),
+                hopeless=bool(self._of) or self._lost >= set(self.hosts),
             )
         if code == LOST:
             self._lost.add(host)

@@ -113,17 +113,29 @@ def site_for(console: Console, workers: int | None, launcher: str | None, **opti
     return _site(console, name, workers, given)
 
 
+def let_go(site: Any) -> None:
+    """End what a site has brought to life for a run that could not begin."""
+    if not isinstance(site, str):
+        site.launcher.close()
+
+
 def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> Any:
     from coordinator import Site
+    from coordinator.transports.addresses import host_of
     from coordinator.transports.keys import authorised, read_keys
 
+    bind = given.get("bind", "")
+    if bind and not (host_of(bind) or bind.startswith("ipc://")):
+        raise ModelError(
+            f"--bind {bind}: give an address, such as tcp://10.0.0.7:* for any port, or tcp://0.0.0.0:5555."
+        )
     pair = read_keys(folder_of_keys(None), given["keys"]) if "keys" in given else None
     if name == "hand" and pair is not None and "authorized" not in given:
         raise ModelError("--keys: say who may take part with --authorized DIR, a folder with the workers' .pub files.")
     if name == "hand" and pair is None and "authorized" in given:
         raise ModelError("--authorized: give the pair of this run as well, as in --keys run (modular keys new run).")
     guests = authorised(given["authorized"]) if "authorized" in given else None
-    return Site(_launcher(console, name, workers, given), given.get("bind", ""), pair, guests)
+    return Site(_launcher(console, name, workers, given), bind, pair, guests)
 
 
 def _launcher(console: Console, name: str, workers: int, given: dict[str, Any]) -> Launcher:

@@ -235,7 +235,9 @@ def test_hosts_that_cannot_be_reached_are_passed_over_and_an_error_if_all_are(ss
     run, deaths = tried(hosts=["127.0.0.2", "127.0.0.1"], options=ssh_options, environment=VARIABLES)
     assert run.digest == alone.digest
     assert len(deaths) == 1 and "ssh does not get into '127.0.0.2'" in deaths[0]
-    with pytest.raises(ModelError, match=r"ssh does not get into '127.0.0.1': .*ssh -o BatchMode=yes 127.0.0.1 true"):
+    with pytest.raises(
+        ModelError, match=r"(?s)ssh does not get into '127.0.0.1': .*ssh -o BatchMode=yes 127.0.0.1 true"
+    ):
         tried(options=("-o", "IdentitiesOnly=yes", "-F", "none", *ssh_options[2:4], "-i", "/no/key"))
 
 
