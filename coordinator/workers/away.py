@@ -7,6 +7,7 @@ what they said.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import zlib
@@ -29,10 +30,12 @@ from coordinator.workers.team import Member, Stood
 from modular.errors import ModelError
 from modular.parcel import unpacked
 
+_log = logging.getLogger("modular")
 EVERY = 2000  # steps between two checkpoints
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
+LONG = 20.0  # seconds without a worker that was started, until somebody may want to know
 COUNTED = ("ticks", "working", "talking", "waiting")
 DEATHS = 3  # without a new checkpoint, until the run is given up
 
@@ -50,6 +53,7 @@ class Place:
     acting: int = 0  # incarnation in the present run
     has_piece: bool = False
     wanted: bool = False  # whether it has to begin as soon as it is there
+    missed_at: float = math.inf  # when somebody is told that it has not come [s]
     stood: Stood | None = None
     samples: list[Segment] | None = None
     state: bytes = b""
@@ -265,6 +269,11 @@ class Away:
             for place in self.places.values():
                 if place.identity and not self.mailbox.answer(place.identity, *written("ping")):
                     self._mourn(place, place.launched, "its connection is gone", now)
+                elif now > place.missed_at:
+                    place.missed_at = math.inf
+                    _log.warning(
+                        "'%s' has not come for %g s; it is to turn to %s", place.name, LONG, self.mailbox.address
+                    )
         for gone in self.launcher.exits():
             self._bury(gone, now)
         if self._run is not None:
@@ -317,7 +326,7 @@ class Away:
                 f"worker '{place.name}' has {data['fingerprint']}; here is {bits()}. Install the same versions."
             )
             return
-        place.identity, place.pid = identity, data["pid"]
+        place.identity, place.pid, place.missed_at = identity, data["pid"], math.inf
         if place.wanted:
             self._begin(place)
 
@@ -357,6 +366,7 @@ class Away:
     def _launch(self, place: Place) -> None:
         place.launched += 1
         place.alive = True
+        place.missed_at = time.monotonic() + LONG
         told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
         if self.mailbox.keys is not None:
             told["hub key"] = self.mailbox.keys.public.decode()
