@@ -163,9 +163,9 @@ class Dask:
             return Exited(*key, reason_of(code, words))
         if future.status == "error":
             error = future.exception(timeout=PATIENCE)
-            lacks = isinstance(error, ImportError)
-            remedy = " Install on the machines of the Dask workers what is installed here." if lacks else ""
-            return Exited(*key, f"Dask could not run it: {type(error).__name__}: {error}.{remedy}", hopeless=lacks)
+            lacks = "No module named" in f"{error} {error.__cause__}"
+            remedy = " Install beside the scheduler and the workers of Dask what is installed here." if lacks else ""
+            return Exited(*key, f"Dask could not run it: {_told(error)}.{remedy}", hopeless=lacks)
         return Exited(*key, "stopped" if future.key in self._cancelled else f"its Dask task is {future.status}")
 
     def _some_running(self) -> bool:
@@ -203,6 +203,12 @@ def _distributed() -> Any:
             f"Dask is not installed ({error}); install it with: python -m pip install 'modular-multibody[cluster]'"
         ) from error
     return distributed
+
+
+def _told(error: BaseException) -> str:
+    """An error with its cause, as far as there is one."""
+    errors = [error] if error.__cause__ is None else [error, error.__cause__]
+    return "; ".join(f"{type(one).__name__}: {one}" for one in errors)
 
 
 def _is_here(address: str) -> bool:

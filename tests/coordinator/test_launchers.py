@@ -293,6 +293,7 @@ class Elsewhere:
     """A cluster of Dask on other machines, as far as a launcher looks at it."""
 
     status = "running"
+    future = None
 
     def __init__(self, address):
         self.scheduler = self
@@ -304,6 +305,22 @@ class Elsewhere:
 
     def submit(self, function, told, name, **more):
         self.submitted.append((told, more))
+        return self.future
+
+
+class Failed:
+    """A task of Dask that has come to nothing."""
+
+    key, status = "a", "error"
+
+    def __init__(self, error):
+        self.error = error
+
+    def done(self):
+        return True
+
+    def exception(self, timeout):
+        return self.error
 
 
 def test_secrets_do_not_go_through_a_cluster_where_others_can_listen():
@@ -321,6 +338,27 @@ def test_secrets_do_not_go_through_a_cluster_where_others_can_listen():
         assert asked["resources"] == {"modular": 1}
     with pytest.raises(ModelError, match=r"beside tls://10.0.0.5:40000 cannot reach tcp://127.0.0.1:5555"):
         Dask(Elsewhere("tls://10.0.0.5:8786")).start(Order("a", 1, {**told, "hub": "tcp://127.0.0.1:5555"}))
+
+
+def test_tasks_that_fail_are_told_with_their_cause_and_the_remedy():
+    pytest.importorskip("distributed")
+    cluster = Elsewhere("tls://10.0.0.5:8786")
+    error = RuntimeError("cannot read the task")
+    error.__cause__ = ModuleNotFoundError("No module named 'coordinator'")
+    for told, words, hopeless in (
+        (error, "No module named 'coordinator'. Install beside", True),
+        (OSError("x"), "OSError: x.", False),
+    ):
+        cluster.future, launcher = Failed(told), Dask(cluster)
+        launcher.start(Order("a", 1, {"hub": "tcp://10.0.0.1:5555"}))
+        (heard,) = launcher.exits()
+        assert words in heard.reason
+        assert heard.hopeless == hopeless
+    launcher.start(Order("b", 1, {"hub": "tcp://10.0.0.1:5555"}))
+    cluster.status = "closed"
+    assert [(one.name, one.hopeless) for one in launcher.exits()] == [("b", True)]
+    with pytest.raises(ModelError, match="the Dask cluster is gone"):
+        launcher.start(Order("c", 1, {"hub": "tcp://10.0.0.1:5555"}))
 
 
 def test_what_is_no_cluster_is_refused_by_name(monkeypatch):
