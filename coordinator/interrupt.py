@@ -1,17 +1,25 @@
 """Ctrl-C between two ticks: a run that is stopped stands at a whole tick, with everything recorded kept.
 
+SIGTERM is treated in the same way where somebody has given it Python's own handler of Ctrl-C, as the command `modular` does.
+
 Python raises KeyboardInterrupt wherever it happens to be, also in the middle of a tick, when some bodies have moved and
 others have not. While a run goes on the first Ctrl-C is therefore only noted, and obeyed at the end of the slice or the
-tick; a second one is obeyed at once, wherever that is.
+tick; a second one is obeyed at once, wherever that is. Whoever waits for others meanwhile calls `obey_late`, so that nobody
+waits for long for somebody who is never going to answer.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LATE = 0.7  # seconds that Ctrl-C waits for others
+_held: list[Interrupt] = []  # where it waits now
 
 
 class Interrupt:
@@ -19,12 +27,18 @@ class Interrupt:
 
     def __init__(self) -> None:
         self._asked = False
+        self._asked_at = 0.0
 
     def note(self, number: int, frame: FrameType | None) -> None:
         """The first Ctrl-C waits, the second does not."""
         if self._asked:
             self.obey()
-        self._asked = True
+        self._asked, self._asked_at = True, time.monotonic()
+
+    @property
+    def late(self) -> bool:
+        """Whether somebody has asked and waits for too long."""
+        return self._asked and time.monotonic() - self._asked_at > LATE
 
     def obey(self) -> None:
         """Raise KeyboardInterrupt, once, where Ctrl-C was noted."""
@@ -41,15 +55,21 @@ def held_interrupts() -> Iterator[Interrupt]:
     is changed.
     """
     interrupt = Interrupt()
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
+    if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
-    signal.signal(signal.SIGINT, interrupt.note)
-    try:
+    held = [number for number in SIGNALS if signal.getsignal(number) is signal.default_int_handler]
+    with ExitStack() as at_the_end:
+        at_the_end.callback(interrupt.obey)
+        for number in held:
+            at_the_end.callback(signal.signal, number, signal.default_int_handler)
+            signal.signal(number, interrupt.note)
+        _held.append(interrupt)
+        at_the_end.callback(_held.remove, interrupt)
         yield interrupt
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        interrupt.obey()
+
+
+def obey_late() -> None:
+    """Obey a Ctrl-C that waits for too long already; for the main thread, where it waits for others."""
+    if _held and _held[-1].late and threading.current_thread() is threading.main_thread():
+        _held[-1].obey()

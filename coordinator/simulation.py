@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,7 +30,7 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
-from coordinator.workers.company import Company, Site, company_for
+from coordinator.workers.company import HASTE, PATIENCE, Company, Site, company_for
 from coordinator.workers.team import Member
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
@@ -207,6 +207,11 @@ class Simulation:
         return self.lent_system
 
     @property
+    def whole(self) -> bool:
+        """Whether this is how things stand; False where the mechanism was lost with its workers."""
+        return self.company is None or not self.company.failure
+
+    @property
     def tick(self) -> int:
         """Ticks since the start."""
         return self.lent_system.tick
@@ -258,8 +263,9 @@ class Simulation:
                         shown = now
                         progress(self)
         except KeyboardInterrupt:
-            if checkpoints is not None:
-                checkpoints.try_to_write(self, until)
+            with nullcontext() if self.company is None else self.company.in_haste():
+                if checkpoints is not None:
+                    checkpoints.try_to_write(self, until)
             raise
         finally:
             self.past.seconds += clock.perf_counter() - started
@@ -467,16 +473,15 @@ class Simulation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self.close(PATIENCE if kind is None else HASTE)
 
-    def close(self) -> None:
-        """Let everything go; what was recorded stays readable."""
+    def close(self, within: float = PATIENCE) -> None:
+        """Let everything go; what was recorded stays readable. Workers have so long to give back what they were lent [s]."""
         self._closed = True
         self.engine.close()
         if self.company is not None:
-            self.company.take_back(self)
-            self.company.team.close()
+            self.company.close(self, within)
 
     def _about_to_change(self) -> None:
         """Before every change of the model."""

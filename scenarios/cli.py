@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from modular.errors import CouplingError, Diverged, ModelError
+from modular.errors import CouplingError, ModelError
 from scenarios import catalogue
 from scenarios.commands.bench import bench
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
-from scenarios.commands.resume import checkpoint_warnings, kept_on_the_way, resume
-from scenarios.commands.rewind import leave_last_ticks, rewind
+from scenarios.commands.resume import kept_on_the_way, resume
+from scenarios.commands.rewind import rewind
+from scenarios.commands.running import draw, prepare, print_margin, run_and_keep
+from scenarios.commands.site import (
+    Authorized,
+    Bind,
+    Hosts,
+    LauncherName,
+    OwnKeys,
+    PythonThere,
+    Scheduler,
+    Workers,
+    site_for,
+)
 from scenarios.commands.study import study
-from scenarios.commands.workers import keys, site_for, worker
+from scenarios.commands.workers import keys, worker
 from scenarios.steps import DURATION, STEP
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coordinator import Checkpoints, Run, Simulation
     from modular import Assembly
-    from scenarios.report.folder import RunFolder
 
 REFUSED, DIVERGED, INTERRUPTED = 2, 1, 130  # exit codes
 # matrices are small here: threads of a linear algebra library would only wait for each other on a busy machine
@@ -59,6 +70,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
     for name in THREADS:
         os.environ.setdefault(name, "1")
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: batch systems announce the end so
     app()
 
 
@@ -166,27 +179,14 @@ def run(
         int | None,
         typer.Option(metavar="N", min=1, help="Threads; left out, as many as pay. The bits do not depend on it."),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Processes that move a part each; left out, all in this one. The same bits."
-        ),
-    ] = None,
-    launcher: Annotated[
-        str, typer.Option(metavar="NAME", help="Where workers come from: processes, hand (see modular worker) or here.")
-    ] = "processes",
-    bind: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Where workers find this run, such as tcp://0.0.0.0:5555 (needs keys)."),
-    ] = None,
-    own_keys: Annotated[
-        str | None,
-        typer.Option("--keys", metavar="NAME", help="The pair by which workers know this run (modular keys new)."),
-    ] = None,
-    authorized: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Public keys of the workers that may take part, one NAME.pub each."),
-    ] = None,
+    workers: Workers = None,
+    launcher: LauncherName = None,
+    hosts: Hosts = None,
+    python: PythonThere = None,
+    scheduler: Scheduler = None,
+    bind: Bind = None,
+    own_keys: OwnKeys = None,
+    authorized: Authorized = None,
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -213,6 +213,7 @@ def run(
       [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
       [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
       [bold]modular run chain --set bodies=20000 --workers 2[/bold]
+      [bold]modular run chain --set bodies=20000 --workers 4 --launcher ssh --hosts node1,node2[/bold]
       [bold]modular run my_model.py --set length=0.8[/bold]
 
     A model of your own is a Python file that defines build(**settings) and returns an Assembly.
@@ -222,11 +223,12 @@ def run(
 
     A long run is kept on the way: when it is interrupted, or its process dies, [bold]modular resume DIR[/bold] goes on.
 
-    Exit code: 0 done, 1 diverged (what was recorded until then is saved), 2 refused, 130 interrupted (saved too).
+    Exit code: 0 done, 1 diverged (what was recorded until then is saved), 2 refused, 130 interrupted (Ctrl-C, SIGTERM;
+    saved too, not drawn).
     """
     console = _console()
     with refusals():
-        from scenarios.report.folder import RunFolder
+        from scenarios.report.folder import RUN_FILES, RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.summary import print_summary
         from scenarios.report.workers import print_workers
@@ -236,23 +238,24 @@ def run(
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             chosen = read_coupling(coupling, rule)
         dt, until = times(assembly, dt, until)
-        site = site_for(console, launcher, bind, own_keys, authorized)
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
-        with (
-            RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder,
-            prepare(
-                console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
-            ) as simulation,
-            kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
-        ):
-            print_margin(console, simulation)
-            recorded, code, why = simulate(console, simulation, until, checkpoints)
-            files = keep(console, recorded, folder, plot=plot, animate=animate)
-            if code in (DIVERGED, REFUSED):
-                leave_last_ticks(console, simulation, folder.path, why)
-            elif checkpoints is not None:
-                checkpoints.lean_on_run(simulation, until)
+        with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
+            site = site_for(
+                console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
+                authorized=authorized,
+            )  # fmt: skip
+            with (
+                prepare(
+                    console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
+                ) as simulation,
+                kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
+            ):
+                print_margin(console, simulation)
+                recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
+            stopped = code == INTERRUPTED  # whoever has said so does not want to wait for pictures
+            files = [folder.path / name for name in RUN_FILES]
+            files += draw(console, recorded, folder.path, plot=plot and not stopped, animate=animate and not stopped)
         console.print()
         print_summary(console, recorded, files)
         if workers is not None:
@@ -288,122 +291,6 @@ def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[fl
             f"--until {until:g} s is less than half a step of {dt:g} s; give a later time or a smaller --dt."
         )
     return dt, until
-
-
-def prepare(
-    console: Console,
-    assembly: Assembly,
-    dt: float,
-    coupling: Any,
-    record_every: int,
-    project_velocities: bool,
-    threads: int | None = None,
-    workers: int | None = None,
-    site: Any = "processes",
-) -> Simulation:
-    """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
-    from coordinator import Simulation
-    from coordinator.ahead import compile_ahead
-    from scenarios.report.first_use import compiling
-
-    def simulation(workers: int | None = None) -> Simulation:
-        return Simulation(
-            assembly,
-            dt,
-            coupling,
-            record_every=record_every,
-            project_velocities=project_velocities,
-            threads=threads,
-            workers=workers,
-            launcher=site,
-        )
-
-    with compiling(console, "preparing…"):
-        ready = simulation(workers)
-        if not compile_ahead(ready):
-            with (
-                simulation() as trial,
-                suppress(ModelError, CouplingError, ArithmeticError),
-            ):  # the run itself will say so
-                trial.step()
-        return ready
-
-
-def print_margin(console: Console, simulation: Simulation) -> None:
-    """How far the tightest joint is from the stability limit."""
-    from coordinator import beyond
-    from scenarios.report.summary import margin_text
-
-    if simulation.tightest is None:
-        why = "all solved at once" if simulation.assembly.joints else "no joints"
-        console.print(f"{why}, so no stability limit", markup=False, highlight=False)
-        return
-    joint, margin = simulation.tightest
-    console.print(
-        f"stability margin {margin_text(margin)}; tightest joint: {joint}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
-    over = beyond(simulation)
-    if over is not None:
-        console.print(
-            f"warning: below 1 the run may diverge; {over[3]}.", style="yellow", markup=False, highlight=False
-        )
-
-
-def simulate(
-    console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None = None
-) -> tuple[Run, int | None, str]:
-    """Run to the end, or as far as it goes; what was recorded, and an exit code with the reason if it stopped early."""
-    from scenarios.report.progress import watched
-
-    code, why = None, ""
-    try:
-        with checkpoint_warnings(), watched(console, until, simulation.time) as progress:
-            simulation.run(until, progress=progress, checkpoints=checkpoints)
-    except Diverged as error:
-        code, why = DIVERGED, str(error)
-    except KeyboardInterrupt:
-        again = "" if checkpoints is None else f" Go on with: modular resume {checkpoints.folder.parent}"
-        code, why = INTERRUPTED, f"interrupted at {simulation.time:.6g} of {until:g} s.{again}"
-    except (ModelError, CouplingError, MemoryError) as error:
-        if simulation.tick == 0:
-            raise
-        code, why = REFUSED, f"at {simulation.time:.6g} s: {error}"  # an event of the model could not be carried out
-    if why:
-        _complain(why)
-    return simulation.recorded, code, why
-
-
-def keep(console: Console, recorded: Run, folder: RunFolder, *, plot: bool, animate: bool) -> list[Path]:
-    """Write the run folder and the pictures."""
-    from scenarios.report.folder import RUN_FILES
-    from scenarios.report.progress import waiting
-
-    with waiting(console, "saving…"):
-        recorded.save(folder.path)
-        folder.drop_pictures()
-    files = [folder.path / name for name in RUN_FILES]
-    return files + draw(console, recorded, folder.path, plot=plot, animate=animate)
-
-
-def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: bool) -> list[Path]:
-    """Draw pictures and animation into a folder."""
-    from scenarios.report.progress import waiting
-
-    files: list[Path] = []
-    if plot or animate:
-        with waiting(console, "drawing…"):
-            if plot:
-                from scenarios.report.pictures import draw_pictures
-
-                files += draw_pictures(recorded, folder)
-            if animate:
-                from scenarios.report.animation import animate as write_animation
-
-                files.append(write_animation(recorded, folder))
-    return files
 
 
 # --- check -----------------------------------------------------------------------------------------------------------

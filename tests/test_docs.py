@@ -120,6 +120,10 @@ def call(command: list[str], folder: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_a_page_runs_as_it_stands(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    if page.name == "clusters.md":
+        pytest.importorskip("distributed")
+        if shutil.which("ssh") is None:
+            pytest.skip("there is no ssh")
     run_page(page, tmp_path, monkeypatch)
     plt.close("all")
 

@@ -98,6 +98,8 @@ class Checkpoints:
         self.begin(simulation)
         started, tick = time.monotonic(), simulation.tick
         data, arrays = simulation_as_data(simulation)
+        if not simulation.whole:
+            raise ModelError("checkpoint: the mechanism was lost with its workers.")
         pieces = self._pieces
         try:
             if tick != self._tick or not pieces:

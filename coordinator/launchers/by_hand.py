@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coordinator.launchers.launcher import Exited, Order
+from coordinator.transports.addresses import LOCAL
 
 
 class ByHand:
@@ -13,6 +14,10 @@ class ByHand:
     def __init__(self, say: Callable[[str], None] = print) -> None:
         self._say = say
         self._asked: set[tuple[str, int]] = set()
+
+    def mailbox(self) -> str:
+        """On this machine, for want of knowing better."""
+        return LOCAL
 
     def start(self, order: Order) -> None:
         """Ask for a worker, once."""

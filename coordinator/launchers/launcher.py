@@ -18,18 +18,25 @@ class Order:
 
 @dataclass(frozen=True)
 class Exited:
-    """A process has ended."""
+    """A process has ended; `hopeless`: another one like it would do the same, so nobody need try."""
 
     name: str
     incarnation: int
     reason: str
+    hopeless: bool = False
 
 
 class Launcher(Protocol):
     """The seam behind which processes come from anywhere."""
 
+    def mailbox(self) -> str:
+        """Where the mailbox that its workers turn to is best bound, if nobody has said so."""
+
     def start(self, order: Order) -> None:
-        """Start a process, once per name and incarnation, however often it is asked for; does not wait."""
+        """Start a process, once per name and incarnation, however often it is asked for; does not wait.
+
+        An older process of the same name is not wanted any more.
+        """
 
     def exits(self) -> list[Exited]:
         """Processes that have ended since the last call."""

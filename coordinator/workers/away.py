@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import secrets
 import time
 import zlib
@@ -18,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coordinator import protocol
-from coordinator.launchers import Launcher, Order
+from coordinator.interrupt import obey_late
+from coordinator.launchers import Exited, Launcher, Order
 from coordinator.protocol import effects
 from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
@@ -37,6 +39,7 @@ NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
 GREETS = 3.0  # seconds after which somebody who came has gone again, if not heard
+LONG = 20.0  # seconds without a worker that was started, until somebody may want to know
 COUNTED = ("ticks", "working", "talking", "waiting")
 TRAIL = 200  # messages that are remembered, for those who look into what went wrong
 BRIEF = 200  # letters of each
@@ -57,6 +60,7 @@ class Place:
     acting: int = 0  # incarnation in the present run
     has_piece: bool = False
     wanted: bool = False  # whether it has to begin as soon as it is there
+    missed_at: float = math.inf  # when somebody is told that it has not come [s]
     stood: Stood | None = None
     samples: list[Segment] | None = None
     state: bytes = b""
@@ -94,8 +98,8 @@ class Away:
     ) -> None:
         """`where`: the mailbox that workers turn to; `keys`: with which they know it; `guests`: names of workers by public keys.
 
-        With keys but no guests every process is given a pair of its own for this run. `welcoming`: whoever comes with another
-        name than those may take part.
+        With keys but no guests every worker is given a pair of its own for this run, and whoever replaces it the same one:
+        neighbours know it. `welcoming`: whoever comes with another name than those may take part.
         """
         self.launcher, self.every = launcher, every
         self.deadlines = deadlines or protocol.Deadlines()
@@ -104,8 +108,11 @@ class Away:
         self._moved = (-1, 0.0)  # the step that all had done, and since when
         self.mailbox = Mailbox(where, keys=keys)
         self._own_keys = keys is not None and guests is None
+        self._pairs: dict[str, Keys] = {}
         self._public: dict[str, str] = {name: key.decode() for key, name in (guests or {}).items()}
         self.mailbox.guests.keys = dict(guests or {})
+        for name in names if self._own_keys else ():
+            self._give_pair(name)
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
         self._names = list(names)
         self._former: dict[str, int] = {}  # incarnations of workers that were dismissed
@@ -120,9 +127,15 @@ class Away:
         self._tick = self._kept = self._reached = 0
         self._failure = ""
         self._ping_at = 0.0
+        self._until_when = math.inf
+        self._closed = False
         self.deaths: list[str] = []
-        for place in self.places.values():
-            self._launch(place)
+        try:
+            for place in self.places.values():
+                self._launch(place)
+        except BaseException:
+            self.close()
+            raise
 
     # --- a team ----------------------------------------------------------------------------------------------------------
 
@@ -198,10 +211,17 @@ class Away:
         """One more worker; a process is started, unless it is there already."""
         place = self.places[name] = Place(name, len(self.places), launched=self._former.get(name, 0))
         self._names = list(self.places)
+        if self._own_keys:
+            self._give_pair(name)
         if self._waiting.pop(name, None) is None:
             self._launch(place)
         else:
             place.launched, place.alive = place.launched + 1, True
+
+    def _give_pair(self, name: str) -> None:
+        """A pair of keys of its own."""
+        pair = self._pairs[name] = fresh_keys()
+        self.mailbox.guests.keys[pair.public], self._public[name] = name, pair.public.decode()
 
     def dismiss(self, name: str) -> None:
         """A worker goes; its process is told to."""
@@ -210,7 +230,8 @@ class Away:
         if place.identity:
             self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
         if self._own_keys:
-            self.mailbox.guests.keys.pop(self._public.pop(name, "").encode(), None)
+            self.mailbox.guests.keys.pop(self._pairs.pop(name).public)
+            del self._public[name]
         self._names = list(self.places)
         for number, one in enumerate(self.places.values()):
             one.number = number
@@ -222,13 +243,22 @@ class Away:
         leaving, self._leaving = self._leaving, []
         return list(self._waiting), [name for name in leaving if name in self.places]
 
+    def hurry(self, seconds: float) -> None:
+        """From now on wait for nobody longer than so long."""
+        self._until_when = time.monotonic() + seconds
+
     def close(self) -> None:
         """Let the workers go."""
-        for place in self.places.values():
-            if place.identity:
-                self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
-        self.launcher.close()
-        self.mailbox.close()
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            for place in self.places.values():
+                if place.identity:
+                    self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
+            self.launcher.close()
+        finally:
+            self.mailbox.close()
 
     # --- runs --------------------------------------------------------------------------------------------------------------
 
@@ -291,6 +321,7 @@ class Away:
 
     def _look_after(self, now: float) -> None:
         """Messages, deaths, deadlines."""
+        obey_late()
         while self.mailbox.wait(0.0):
             for identity, parts, whose in self.mailbox.mail():
                 message = read(parts)
@@ -301,9 +332,14 @@ class Away:
             for place in self.places.values():
                 if place.identity and not self.mailbox.answer(place.identity, *written("ping")):
                     self._mourn(place, place.launched, "its connection is gone", now)
+                elif now > place.missed_at:
+                    place.missed_at = math.inf
+                    _log.warning(
+                        "'%s' has not come for %g s; it is to turn to %s", place.name, LONG, self.mailbox.address
+                    )
         for gone in self.launcher.exits():
             if gone.name in self.places:
-                self._mourn(self.places[gone.name], gone.incarnation, gone.reason, now)
+                self._bury(gone, now)
         if self._run is not None:
             if now >= self._run.core.next_wake():
                 self._run.core.wake(now)
@@ -311,6 +347,8 @@ class Away:
             self._say_who_is_slow(self._run, now)
         if self._failure:
             raise ModelError(f"workers: {self._failure}")
+        if now > self._until_when:
+            raise ModelError("workers: they did not give back in time what was lent to them.")
 
     def _say_who_is_slow(self, run: Run, now: float) -> None:
         """Who waits for whom, where nobody has got on for long; slow is not dead."""
@@ -359,7 +397,7 @@ class Away:
         if place is None and self._welcoming and (self.mailbox.keys is None or whose == data["name"]):
             self._waiting[data["name"]] = time.monotonic()
             return
-        why = self._why_not(place, data, whose)
+        why = self._why_not(place, identity, data, whose)
         if why or place is None:
             self.mailbox.answer(identity, *written("quit", {"why": why}))
             return
@@ -370,11 +408,11 @@ class Away:
                 f"worker '{place.name}' has {data['fingerprint']}; here is {bits()}. Install the same versions."
             )
             return
-        place.identity, place.pid = identity, data["pid"]
+        place.identity, place.pid, place.missed_at = identity, data["pid"], math.inf
         if place.wanted:
             self._begin(place)
 
-    def _why_not(self, place: Place | None, data: dict[str, Any], whose: str) -> str:
+    def _why_not(self, place: Place | None, identity: bytes, data: dict[str, Any], whose: str) -> str:
         """Why a process has no place here; nothing where it has one."""
         if place is None:
             return f"no worker is called {data.get('name')!r}; wanted are {', '.join(self._names)}."
@@ -382,9 +420,17 @@ class Away:
             return f"the key of '{whose}' does not open the place of '{place.name}'."
         if data.get("incarnation") not in (0, place.launched) or not place.alive:
             return f"'{place.name}' has been replaced."
-        if place.identity and data.get("incarnation") == 0 and place.pid != data.get("pid"):
+        if place.identity not in (b"", identity):
             return f"'{place.name}' is there already."
         return ""
+
+    def _bury(self, gone: Exited, now: float) -> None:
+        """A process has ended, says the launcher."""
+        place = self.places[gone.name]
+        if gone.hopeless and gone.incarnation == place.launched:
+            self._failure = f"'{gone.name}' cannot be started: {gone.reason}"
+        else:
+            self._mourn(place, gone.incarnation, gone.reason, now)
 
     def _mourn(self, place: Place, launched: int, reason: str, now: float) -> None:
         if launched != place.launched:
@@ -403,13 +449,12 @@ class Away:
     def _launch(self, place: Place) -> None:
         place.launched += 1
         place.alive = True
+        place.missed_at = time.monotonic() + LONG
         told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
         if self.mailbox.keys is not None:
             told["hub key"] = self.mailbox.keys.public.decode()
-        if self._own_keys:
-            self.mailbox.guests.keys.pop(self._public.get(place.name, "").encode(), None)
-            pair = fresh_keys()
-            self.mailbox.guests.keys[pair.public], self._public[place.name] = place.name, pair.public.decode()
+        pair = self._pairs.get(place.name)
+        if pair is not None:
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
         self._note(f"{place.name} is started, for the {place.launched}. time")
         self.launcher.start(Order(place.name, place.launched, told))

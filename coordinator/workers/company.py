@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import logging
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
-from coordinator.launchers import Launcher, Subprocess
+from coordinator.launchers import ByHand, Launcher, Subprocess
 from coordinator.protocol.deadlines import Deadlines
 from coordinator.system import System
+from coordinator.transports.addresses import is_local
 from coordinator.transports.keys import Keys
 from coordinator.workers.balance import fair_shares
 from coordinator.workers.part import Part
@@ -38,21 +41,23 @@ if TYPE_CHECKING:
 _log = logging.getLogger("modular")
 GUESS = 16  # ticks of the first slice, and of the shortest
 NEVER = -1
+PATIENCE, HASTE = 60.0, 0.5  # seconds to give back what was lent, at the end, and where something went wrong
 MOST = 100_000  # ticks of the longest
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where workers come from and how they find their way: see the page on workers.
+    """Where workers come from and how they find their way: see the pages on workers and on clusters.
 
-    `where`: the mailbox that they turn to, loopback unless there are keys. `keys`: those of the coordinator, by which workers
-    know it. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
+    `where`: the mailbox that they turn to; left out, one that the launcher thinks fit. `keys`: those of the coordinator, by which
+    workers know it; left out, fresh ones where the mailbox can be reached by others and the launcher tells workers of
+    them. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
     `deadlines`: how long everybody waits for everything, such as Deadlines(silence=20.0) for workers that hang.
     `welcoming`: whoever comes with another name than those of the workers takes part from the next slice on.
     """
 
     launcher: Launcher = field(default_factory=Subprocess)
-    where: str = "tcp://127.0.0.1:*"
+    where: str = ""
     keys: Keys | None = None
     guests: Mapping[bytes, str] | None = None
     deadlines: Deadlines | None = None
@@ -83,9 +88,8 @@ class Company:
             return False
         try:
             return self._run(simulation, last)
-        except ModelError as error:
-            if self._parts:
-                self.failure, self._parts = str(error), []
+        except BaseException as error:
+            self._lose(error)
             raise
 
     def _run(self, simulation: Simulation, last: int) -> bool:
@@ -189,7 +193,11 @@ class Company:
         """Let the simulation have everything again."""
         if not self._parts:
             return
-        self.team.give_back()
+        try:
+            self.team.give_back()
+        except BaseException as error:
+            self._lose(error)
+            raise
         parts, self._parts = self._parts, []
         for part in parts:
             part.give_back()
@@ -200,6 +208,33 @@ class Company:
         system = simulation.lent_system
         for stack, verb in shown(system):
             stack.play(verb, system.elements)
+
+    def close(self, simulation: Simulation, within: float) -> None:
+        """Take everything back and let the workers go, whatever happens; nobody is waited for longer than so long [s]."""
+        try:
+            if self._parts:
+                self.team.hurry(within)
+                self.take_back(simulation)
+        except ModelError as error:
+            self._lose(error)
+            _log.warning("%s The simulation stays as it was when the mechanism was last lent out.", error)
+        finally:
+            self.team.close()
+
+    @contextmanager
+    def in_haste(self) -> Iterator[None]:
+        """Meanwhile nobody is waited for longer than a moment."""
+        self.team.hurry(HASTE)
+        try:
+            yield
+        finally:
+            self.team.hurry(inf)
+
+    def _lose(self, error: BaseException) -> None:
+        """The mechanism is lost if it was lent: how it stands now only the workers knew."""
+        if self._parts:
+            lost = f"the mechanism was lost in the middle of a slice ({type(error).__name__})."
+            self.failure, self._parts = str(error) if isinstance(error, ModelError) else lost, []
 
 
 def with_newcomers(parts: Sequence[Sequence[str]], system: System) -> list[list[str]]:
@@ -256,7 +291,8 @@ def check_divisible(simulation: Simulation) -> None:
 
 def team_for(names: Sequence[str], launcher: str | Site) -> Team:
     """Where the workers are: "here", in "processes" on this machine, or wherever a site says."""
-    from coordinator.workers.away import Away  # sockets, for those who want them
+    from coordinator.transports.zeromq import fresh_keys  # sockets, for those who want them
+    from coordinator.workers.away import Away
 
     if launcher == "here":
         return Here(names)
@@ -264,7 +300,11 @@ def team_for(names: Sequence[str], launcher: str | Site) -> Team:
         launcher = Site()
     if not isinstance(launcher, Site):
         raise ModelError(f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a Site(…) of your own.")
+    starter = launcher.launcher
+    where, keys = launcher.where or starter.mailbox(), launcher.keys
+    if keys is None and not is_local(where) and not isinstance(starter, ByHand):
+        keys = fresh_keys()
     return Away(
-        names, launcher.launcher, where=launcher.where, keys=launcher.keys, guests=launcher.guests,
-        deadlines=launcher.deadlines, welcoming=launcher.welcoming,
+        names, starter, where=where, keys=keys, guests=launcher.guests, deadlines=launcher.deadlines,
+        welcoming=launcher.welcoming,
     )  # fmt: skip

@@ -19,6 +19,7 @@ from typing import Any
 from coordinator import protocol
 from coordinator.protocol import effects
 from coordinator.record.fingerprint import bits
+from coordinator.transports.addresses import mailbox_towards
 from coordinator.transports.keys import Keys
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers.job import COORDINATOR, NEIGHBOUR, NOBODY, Job
@@ -41,8 +42,10 @@ class Process:
     def __init__(self, told: Mapping[str, str]) -> None:
         self.name, self.incarnation = told["name"], int(told["incarnation"])
         keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
-        self.mailbox = Mailbox(told.get("where") or "tcp://127.0.0.1:*", keys=keys)
-        identity = f"{self.name}/{self.incarnation}/{os.getpid()}"
+        self.mailbox = Mailbox(told.get("where") or mailbox_towards(told["hub"]), keys=keys)
+        identity = (
+            f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(4).hex()}"  # numbers may be the same elsewhere
+        )
         self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
         self._keys: dict[str, str] = {}  # of neighbours
         self.job: Job | None = None

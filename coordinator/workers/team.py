@@ -73,6 +73,9 @@ class Team(Protocol):
     def comings(self) -> tuple[list[str], list[str]]:
         """Who has come by himself and wants to take part, and who wants to go."""
 
+    def hurry(self, seconds: float) -> None:
+        """From now on wait for nobody longer than so long; whoever takes longer is an error."""
+
     def close(self) -> None:
         """Let the workers go."""
 
@@ -150,6 +153,9 @@ class Here:
     def comings(self) -> tuple[list[str], list[str]]:
         """Nobody comes or goes by himself."""
         return [], []
+
+    def hurry(self, seconds: float) -> None:
+        """There is nobody to wait for."""
 
     def close(self) -> None:
         """There is nobody to let go."""

@@ -5,18 +5,41 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from modular.errors import ModelError
+from scenarios.commands.site import (
+    Authorized,
+    Bind,
+    Hosts,
+    LauncherName,
+    OwnKeys,
+    PythonThere,
+    Scheduler,
+    Workers,
+    site_for,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from coordinator import Checkpoints, Simulation
     from coordinator.checkpoints.resume import Checkpoint
+
+EVERY = 60.0  # [s]
+CheckpointEvery = Annotated[
+    float,
+    typer.Option(
+        "--checkpoint-every",
+        metavar="SECONDS",
+        min=0.0,
+        help="Time between two checkpoints; 0: none. See modular resume.",
+    ),
+]
 
 
 def resume(
@@ -28,14 +51,17 @@ def resume(
         typer.Option(metavar="SECONDS", help="End of the run; default: as it was started.", show_default=False),
     ] = None,
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="As for modular run.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="As for modular run; whatever it was started with.")
-    ] = None,
+    workers: Workers = None,
+    launcher: LauncherName = None,
+    hosts: Hosts = None,
+    python: PythonThere = None,
+    scheduler: Scheduler = None,
+    bind: Bind = None,
+    own_keys: OwnKeys = None,
+    authorized: Authorized = None,
     plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
     animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
-    checkpoint_every: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints; 0: none.")
-    ] = 60.0,
+    checkpoint_every: CheckpointEvery = EVERY,
 ) -> None:
     """Go on with a run that was interrupted, whose process died, or that is to go further; the bits are those of one run.
 
@@ -54,8 +80,8 @@ def resume(
 
     console = cli._console()
     with cli.refusals(), checkpoint_warnings():
-        from scenarios.commands.rewind import leave_last_ticks
-        from scenarios.report.folder import RunFolder
+        from scenarios.commands.running import draw, run_and_keep
+        from scenarios.report.folder import RUN_FILES, RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.summary import print_summary
         from scenarios.report.workers import print_workers
@@ -63,7 +89,11 @@ def resume(
         with waiting(console, "loading…"):
             found = _latest(folder)
             end = _end(found, folder, until)
-            simulation = found.simulation(threads=threads, workers=workers)
+            site = site_for(
+                console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
+                authorized=authorized,
+            )  # fmt: skip
+            simulation = found.simulation(threads=threads, workers=workers, launcher=site)
         if not found.same_bits:
             console.print(
                 "written by other versions or on another machine: what follows need not be the same to the last bit.",
@@ -71,13 +101,10 @@ def resume(
             )  # fmt: skip
         console.print(f"going on from {simulation.time:g} s", markup=False, highlight=False)
         with RunFolder(folder, overwrite=True) as place, simulation:
-            checkpoints = found.checkpoints(checkpoint_every) if checkpoint_every else None
-            recorded, code, why = cli.simulate(console, simulation, end, checkpoints)
-            files = cli.keep(console, recorded, place, plot=plot, animate=animate)
-            if code in (cli.DIVERGED, cli.REFUSED):
-                leave_last_ticks(console, simulation, folder, why)
-            else:
-                (checkpoints or found.checkpoints()).lean_on_run(simulation, end)
+            recorded, code = run_and_keep(console, simulation, end, place, found.checkpoints(checkpoint_every or inf))
+            stopped = code == cli.INTERRUPTED
+            files = [folder / name for name in RUN_FILES]
+            files += draw(console, recorded, folder, plot=plot and not stopped, animate=animate and not stopped)
         console.print()
         print_summary(console, recorded, files)
         if workers is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,6 +42,7 @@ def rewind(
     console = cli._console()
     with cli.refusals():
         from coordinator.checkpoints.rewind import rewind as again
+        from scenarios.commands.running import draw
         from scenarios.report.folder import load_run
         from scenarios.report.post_mortem import report, write_post_mortem
         from scenarios.report.progress import watched
@@ -52,29 +54,36 @@ def rewind(
             found = again(folder, ticks, progress=progress)
         text = report(found, f"the last ticks of {folder}")
         place = write_post_mortem(folder / INSIDE, found, text)
-        cli.draw(console, found, place, plot=plot, animate=animate)
+        draw(console, found, place, plot=plot, animate=animate)
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         console.print(f"written to {place}", markup=False, highlight=False, soft_wrap=True)
 
 
-def leave_last_ticks(console: Console, simulation: Simulation, folder: Path, why: str) -> None:
+def who_moves_what(simulation: Simulation) -> dict[str, str]:
+    """The worker of every body, and of every joint those of its bodies."""
+    moved_by = {body: worker.name for worker in simulation.workers for body in worker.bodies}
+    for name, edge in simulation.assembly.joint_edges.items():
+        sides = [moved_by[body] for body in (edge.first_body, edge.second_body) if body in moved_by]
+        if sides:
+            moved_by[name] = " and ".join(dict.fromkeys(sides))
+    return moved_by
+
+
+def leave_last_ticks(
+    console: Console, folder: Path, why: str, moved_by: Mapping[str, str], messages: Sequence[str]
+) -> None:
     """What a run that went wrong leaves behind, beside itself."""
     from coordinator.checkpoints.rewind import rewind as again
     from scenarios.report.post_mortem import report, write_post_mortem
     from scenarios.report.progress import waiting
 
-    moved_by = {body: worker.name for worker in simulation.workers for body in worker.bodies}
-    for name, edge in simulation.assembly.joint_edges.items():
-        sides = [moved_by[body] for body in dict.fromkeys((edge.first_body, edge.second_body)) if body in moved_by]
-        if sides:
-            moved_by[name] = " and ".join(dict.fromkeys(sides))
     try:
         with waiting(console, "going back through the last ticks…"):
             found = again(folder, TICKS)
     except ModelError as error:
         console.print(f"the last ticks cannot be shown: {error}", markup=False, highlight=False, soft_wrap=True)
         return
-    text = report(found, why, moved_by, simulation.last_messages)
+    text = report(found, why, moved_by, messages)
     place = write_post_mortem(folder / INSIDE, found, text)
     console.print(
         f"what grew in the last ticks is in {place / 'report.txt'}; draw them with modular show {place}",

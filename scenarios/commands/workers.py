@@ -1,16 +1,13 @@
-"""The commands `modular worker` and `modular keys`, and where a run looks for workers."""
+"""The commands `modular worker` and `modular keys`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from modular.errors import ModelError
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 PATIENCE = 600  # seconds that a worker waits for a coordinator
 
@@ -77,7 +74,11 @@ def worker(
     name: Annotated[str, typer.Option(metavar="NAME", help="Which of its workers this is.")],
     bind: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Where the neighbours find this worker; default: this machine alone."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Where the neighbours find this worker; default: where it is reached from the run.",
+            show_default=False,
+        ),
     ] = None,
     own_keys: Annotated[
         str | None,
@@ -116,21 +117,3 @@ def worker(
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
             told["hub key"] = public_key(coordinator).decode()
         serve(told, by_hand=True)
-
-
-def site_for(console: Console, launcher: str, bind: str | None, own_keys: str | None, authorized: Path | None) -> Any:
-    """Where a run looks for its workers."""
-    from coordinator import Site
-    from coordinator.launchers import ByHand, Subprocess
-    from coordinator.transports.keys import authorised, read_keys
-
-    if launcher == "here":
-        return "here"
-    if launcher not in ("processes", "hand"):
-        raise ModelError(f"--launcher {launcher}: give processes, hand or here.")
-    pair = read_keys(folder_of_keys(None), own_keys) if own_keys is not None else None
-    if launcher == "hand" and pair is not None and authorized is None:
-        raise ModelError("--keys: say who may take part with --authorized DIR, a folder with the workers' .pub files.")
-    guests = authorised(authorized) if authorized is not None else None
-    said = ByHand(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
-    return Site(said if launcher == "hand" else Subprocess(), bind or "tcp://127.0.0.1:*", pair, guests)

@@ -5,15 +5,18 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
+import psutil
 import pytest
 
 import scenarios
 from components import Law, Load
 from coordinator import Run, Simulation
 from coordinator.engine.driver import drive
-from coordinator.interrupt import held_interrupts
+from coordinator.interrupt import held_interrupts, obey_late
+from modular import ModelError
 
 CHILD = """
 import json, os, signal, sys, threading, time
@@ -67,14 +70,14 @@ def test_a_run_stops_within_a_tenth_of_a_second_as_if_it_had_been_told_to_end_th
     assert same and kept and given_back
 
 
-def asking(times, at=0.0103):
+def asking(times, at=0.0103, number=signal.SIGINT):
     """A chain with a force in whose law, in the middle of a tick, Ctrl-C comes so many times."""
 
     def law(t, x, v):
         if t > at and left:
             left.pop()
             for _ in range(times):
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(number)
         return (0.0, 0.3, 0.0)
 
     left = [True]
@@ -122,6 +125,47 @@ def test_a_handler_of_somebody_else_is_left_alone():
         assert heard == [signal.SIGINT, signal.SIGINT]
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_sigterm_is_held_like_ctrl_c_by_those_who_give_it_that_meaning():
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with Simulation(asking(1, number=signal.SIGTERM), 1e-3) as simulation:
+            with pytest.raises(KeyboardInterrupt):
+                simulation.run(0.05)
+            assert simulation.tick == 11
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_whoever_waits_for_others_obeys_when_it_takes_too_long(monkeypatch):
+    obey_late()  # nobody has asked for anything
+    with pytest.raises(KeyboardInterrupt), held_interrupts():
+        obey_late()
+        signal.raise_signal(signal.SIGINT)
+        obey_late()  # it is not late yet
+        monkeypatch.setattr("coordinator.interrupt.LATE", 0.0)
+        obey_late()
+        pytest.fail("that was late")
+
+
+def test_a_worker_that_hangs_holds_nobody_up_and_what_was_recorded_is_left():
+    with Simulation(scenarios.load("chain", bodies=6), 1e-4, record_every=50, workers=2) as simulation:
+        simulation.run(0.02)
+        before = simulation.recorded.digest
+        simulation.run(0.0201)
+        psutil.Process(simulation.workers[1].pid).suspend()
+        threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            simulation.run(1.0)
+        assert time.monotonic() - started < 3.0
+        with pytest.raises(ModelError, match="lost in the middle of a slice"):
+            simulation.run(1.0)
+        started = time.monotonic()
+    assert time.monotonic() - started < 2.0
+    assert simulation.recorded.digest == before
 
 
 def test_in_another_thread_nothing_is_held():

@@ -310,7 +310,7 @@ def test_a_run_that_diverges_keeps_what_it_recorded():
     kept = Run.load("gone")
     assert 0 < kept.time[-1] < 0.2
     assert np.isfinite(kept.position("rod9.end")).all()
-    assert {file.name for file in Path("gone").iterdir()} == PICTURES | {"run.json", "arrays.npz"}
+    assert {file.name for file in Path("gone").iterdir()} == PICTURES | {"run.json", "arrays.npz", "last-ticks"}
 
 
 def test_an_interrupted_run_keeps_what_it_recorded(monkeypatch):

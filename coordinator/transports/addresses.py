@@ -1,0 +1,52 @@
+"""Addresses: which of them others can reach, and by which one of its own a machine reaches somebody else."""
+
+from __future__ import annotations
+
+import re
+import socket
+
+from modular.errors import ModelError
+
+LOCAL = "tcp://127.0.0.1:*"  # a mailbox for this machine alone
+TCP = re.compile(r"tcp://(?P<host>[^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d+|\*)")
+
+
+def host_of(address: str) -> str:
+    """The host in an address such as tcp://10.0.0.7:5555; nothing where there is none."""
+    found = TCP.fullmatch(address)
+    return "" if found is None else found["host"].strip("[]")
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host is a name that every machine has for itself."""
+    return host == "localhost" or host.startswith("127.") or host == "::1"
+
+
+def is_local(address: str) -> bool:
+    """Whether only processes of this machine reach an address."""
+    return not address.startswith("tcp://") or is_this_machine(host_of(address))
+
+
+def is_everywhere(address: str) -> bool:
+    """Whether a mailbox is bound to all networks of its machine, so that its address says nothing to others."""
+    return host_of(address) in ("0.0.0.0", "*", "::")
+
+
+def route_to(host: str) -> str:
+    """The address of this machine from which it speaks to a host: the one that the host reaches it by."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((host, 9))  # sends nothing: it only looks up the way
+            return str(probe.getsockname()[0])
+    except (OSError, UnicodeError) as error:
+        raise ModelError(f"this machine knows no way to '{host}' ({error}).") from error
+
+
+def mailbox_towards(address: str) -> str:
+    """Where a mailbox is found by those who are where somebody with this address is."""
+    if is_local(address) or not host_of(address):
+        return LOCAL
+    try:
+        return f"tcp://{route_to(host_of(address))}:*"
+    except ModelError:
+        return LOCAL  # whoever connects to that address will say what is wrong with it

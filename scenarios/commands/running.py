@@ -1,0 +1,169 @@
+"""What `modular run` does: get ready, run as far as it goes, keep what was recorded, draw it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modular.errors import CouplingError, Diverged, ModelError
+from scenarios.commands.resume import checkpoint_warnings
+from scenarios.commands.rewind import leave_last_ticks, who_moves_what
+from scenarios.commands.site import let_go
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from coordinator import Checkpoints, Run, Simulation
+    from modular import Assembly
+    from scenarios.report.folder import RunFolder
+
+
+def prepare(
+    console: Console,
+    assembly: Assembly,
+    dt: float,
+    coupling: Any,
+    record_every: int,
+    project_velocities: bool,
+    threads: int | None = None,
+    workers: int | None = None,
+    site: Any = "processes",
+) -> Simulation:
+    """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
+    from coordinator import Simulation
+    from coordinator.ahead import compile_ahead
+    from scenarios.report.first_use import compiling
+
+    def simulation(workers: int | None = None) -> Simulation:
+        return Simulation(
+            assembly,
+            dt,
+            coupling,
+            record_every=record_every,
+            project_velocities=project_velocities,
+            threads=threads,
+            workers=workers,
+            launcher=site,
+        )
+
+    with compiling(console, "preparing…"):
+        try:
+            ready = simulation(workers)
+        except BaseException:
+            let_go(site)
+            raise
+        try:
+            if not compile_ahead(ready):
+                with (
+                    simulation() as trial,
+                    suppress(ModelError, CouplingError, ArithmeticError),
+                ):  # the run itself will say so
+                    trial.step()
+        except BaseException:
+            ready.close()
+            raise
+        return ready
+
+
+def print_margin(console: Console, simulation: Simulation) -> None:
+    """How far the tightest joint is from the stability limit."""
+    from coordinator import beyond
+    from scenarios.report.summary import margin_text
+
+    if simulation.tightest is None:
+        why = "all solved at once" if simulation.assembly.joints else "no joints"
+        console.print(f"{why}, so no stability limit", markup=False, highlight=False)
+        return
+    joint, margin = simulation.tightest
+    console.print(
+        f"stability margin {margin_text(margin)}; tightest joint: {joint}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    over = beyond(simulation)
+    if over is not None:
+        console.print(
+            f"warning: below 1 the run may diverge; {over[3]}.", style="yellow", markup=False, highlight=False
+        )
+
+
+def run_and_keep(
+    console: Console, simulation: Simulation, until: float, folder: RunFolder, checkpoints: Checkpoints | None
+) -> tuple[Run, int | None]:
+    """Run to the end, or as far as it goes, and write the run folder; what was recorded, and an exit code if it stopped early."""
+    from scenarios import cli
+
+    code, why = simulate(console, simulation, until, checkpoints)
+    moved_by = who_moves_what(simulation)
+    recorded, code = keep(console, simulation, folder, code)
+    if code in (cli.DIVERGED, cli.REFUSED):
+        leave_last_ticks(console, folder.path, why, moved_by, simulation.last_messages)
+    elif checkpoints is not None and simulation.whole:
+        checkpoints.lean_on_run(simulation, until)
+    return recorded, code
+
+
+def simulate(
+    console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None
+) -> tuple[int | None, str]:
+    """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
+    from scenarios import cli
+    from scenarios.report.progress import watched
+
+    code, why = None, ""
+    try:
+        with checkpoint_warnings(), watched(console, until, simulation.time) as progress:
+            simulation.run(until, progress=progress, checkpoints=checkpoints)
+    except Diverged as error:
+        code, why = cli.DIVERGED, str(error)
+    except KeyboardInterrupt:
+        again = "" if checkpoints is None else f" Go on with: modular resume {checkpoints.folder.parent}"
+        code, why = cli.INTERRUPTED, f"interrupted at {simulation.time:.6g} of {until:g} s.{again}"
+    except (ModelError, CouplingError, MemoryError) as error:
+        if simulation.tick == 0:
+            raise
+        code, why = (
+            cli.REFUSED,
+            f"at {simulation.time:.6g} s: {error}",
+        )  # an event of the model could not be carried out
+    if why:
+        cli._complain(why)
+    return code, why
+
+
+def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int | None) -> tuple[Run, int | None]:
+    """Let workers go and write the run folder, whoever interrupts; what was recorded, and the exit code."""
+    from coordinator.interrupt import held_interrupts
+    from coordinator.workers.company import HASTE, PATIENCE
+    from scenarios import cli
+    from scenarios.report.progress import waiting
+
+    try:
+        with held_interrupts(), waiting(console, "saving…"):
+            simulation.close(HASTE if code == cli.INTERRUPTED else PATIENCE)
+            recorded = simulation.recorded
+            recorded.save(folder.path)
+            folder.drop_pictures()
+    except KeyboardInterrupt:
+        return simulation.recorded, cli.INTERRUPTED
+    return recorded, code
+
+
+def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: bool) -> list[Path]:
+    """Draw pictures and animation into a folder."""
+    from scenarios.report.progress import waiting
+
+    files: list[Path] = []
+    if plot or animate:
+        with waiting(console, "drawing…"):
+            if plot:
+                from scenarios.report.pictures import draw_pictures
+
+                files += draw_pictures(recorded, folder)
+            if animate:
+                from scenarios.report.animation import animate as write_animation
+
+                files.append(write_animation(recorded, folder))
+    return files

@@ -1,0 +1,208 @@
+"""How a run with workers ends before its time: soon, with what was recorded, and with no process left, whenever that happens."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from company_of_processes import gone, wait_for
+from coordinator import Run
+from slow import some
+
+SOON = 2.0  # seconds until nobody is left, on a machine that has nothing else to do
+LATEST = 2.5  # seconds after the first worker process has begun: most of the time the mechanism moves by then
+COMMAND = "import sys; from scenarios.cli import main; main()"
+STARTED = []
+LAW = """
+def push(t, x, v):
+    if t > {at!r}:
+        raise RuntimeError("this law knows no more")
+    return (0.0, 0.1 * t, 0.0)
+"""
+MODEL = """
+import scenarios
+from components import Law, Load
+from own_law import push
+
+def build():
+    model = scenarios.load("chain", bodies=8)
+    model.apply("push", Load(Law(push)), "rod7.end")
+    return model
+"""
+SCRIPT = """
+from coordinator import Simulation, Site
+from coordinator.transports.zeromq import fresh_keys
+from own_model import build
+simulation = Simulation(build(), 1e-4, record_every=50, workers=2, launcher=Site(keys=fresh_keys()))
+simulation.run(0.001)
+print(*[worker.pid for worker in simulation.workers], flush=True)
+simulation.run(100.0)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled(tmp_path_factory):
+    """What the runs need is compiled before: compiling cannot be interrupted."""
+    folder = tmp_path_factory.mktemp("first")
+    call = [sys.executable, "-c", COMMAND, "run", "chain", "--set", "bodies=12", "--until", "0.02", "--no-plot"]
+    subprocess.run([*call, "--workers", "2"], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    yield
+    while STARTED:  # nobody is left behind by a test that fails
+        child = STARTED.pop()
+        child.kill()
+        child.communicate()
+
+
+def own_model(at):
+    """A model with a law that raises at some time; workers find the law."""
+    Path("own_law.py").write_text(LAW.format(at=at), encoding="utf-8")
+    Path("own_model.py").write_text(MODEL, encoding="utf-8")
+
+
+class Command:
+    """`modular run` with two workers, and the processes that it has started."""
+
+    def __init__(self, *more, target=("chain", "--set", "bodies=12")):
+        call = [sys.executable, "-c", COMMAND, "run", *target, "--until", "1000", "--record-every", "100"]
+        self.child = subprocess.Popen(
+            [*call, "--workers", "2", "--out", "kept", "--overwrite", *more],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        STARTED.append(self.child)
+        self.processes = psutil.Process(self.child.pid)
+        wait_for(lambda: self.child.poll() is not None or self.workers())
+
+    def workers(self):
+        """Process numbers of workers."""
+        found = []
+        for process in self.processes.children(recursive=True):
+            try:
+                if "coordinator.workers.process" in process.cmdline():
+                    found.append(process.pid)
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    def told(self, number):
+        """Send a signal; how long it takes until everybody is gone, and what was said."""
+        pids = [self.child.pid, *self.workers()]
+        started = time.monotonic()
+        self.child.send_signal(number)
+        self.child.wait(60)
+        assert gone(pids)
+        seconds = time.monotonic() - started
+        said, complaint = self.child.communicate(timeout=60)
+        return seconds, said, complaint
+
+
+def soon():
+    """How long that is here and now, where others may want the machine too."""
+    return SOON * max(1.0, psutil.getloadavg()[0] / (psutil.cpu_count() or 1))
+
+
+def ended_by(number, instant, prepare=lambda pids: None):
+    """A run is told to end after so many seconds; what is checked of every such end."""
+    command = Command()
+    time.sleep(instant)
+    prepare(command.workers())
+    seconds, said, complaint = command.told(number)
+    about = f"after {instant:.2f} s it took {seconds:.2f} s\n{said}\n{complaint}"
+    assert command.child.returncode == 130, about
+    assert seconds < soon(), about
+    assert "Traceback" not in complaint, about
+    found = re.search(r"interrupted at ([0-9.e-]+) of 1000 s", complaint)
+    if found is None:  # it had not begun
+        assert "interrupted." in complaint, about
+        return 0.0
+    assert "is kept in kept" in complaint, about
+    assert not list(Path("kept").glob("*.png"))
+    reached = Run.load("kept").time[-1]
+    assert float(found[1]) - 0.011 < reached <= float(found[1]), about
+    return reached
+
+
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+
+
+def instants(count, *about):
+    """Random moments in the life of a run [s]; the same at every call."""
+    return [random.Random(f"{about} {k}").uniform(0.0, LATEST) for k in range(count)]
+
+
+@SIGNALS
+def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(number):
+    assert ended_by(number, LATEST) > 0.0
+    ended_by(number, *instants(1, number))
+
+
+@pytest.mark.slow
+@SIGNALS
+@pytest.mark.parametrize("instant", instants(some(60)))
+def test_a_signal_at_any_instant(number, instant, tmp_path):
+    ended_by(number, instant)
+
+
+def test_a_worker_that_hangs_holds_nobody_up():
+    ended_by(signal.SIGTERM, LATEST, lambda pids: psutil.Process(pids[0]).suspend())
+
+
+@pytest.mark.parametrize("instant", [LATEST, *instants(1, "killed")])
+def test_a_run_that_is_killed_takes_its_workers_along(instant):
+    command = Command()
+    time.sleep(instant)
+    pids = command.workers()
+    command.child.kill()
+    command.child.communicate()
+    assert len(pids) >= 1
+    assert gone(pids, soon())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("instant", instants(some(60), "killed"))
+def test_a_run_that_is_killed_at_any_instant(instant):
+    test_a_run_that_is_killed_takes_its_workers_along(instant)
+
+
+@pytest.mark.parametrize("at", [0.0, 0.05])
+def test_an_exception_in_a_component_ends_all_and_keeps_what_was_recorded(at):
+    own_model(at)
+    command = Command("--no-plot", target=("own_model.py",))
+    pids = command.workers()
+    command.child.wait(60)
+    assert gone(pids, soon())
+    _, complaint = command.child.communicate()
+    assert "this law knows no more" in complaint
+    assert command.child.returncode == 2
+    assert not at or Run.load("kept").time[-1] == pytest.approx(at, abs=0.011)
+
+
+def test_a_program_that_dies_of_an_exception_takes_its_workers_along():
+    """Without `with`, and with the threads that keys need."""
+    own_model(0.1)
+    call = [sys.executable, "-c", SCRIPT]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        pids = [int(pid) for pid in child.stdout.readline().split()]
+        assert len(pids) == 2
+        for line in child.stderr:
+            if "this law knows no more" in line:
+                break
+        started = time.monotonic()
+        child.wait(60)
+        assert gone(pids)
+        assert time.monotonic() - started < soon()
+        assert child.returncode == 1
