@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coordinator.protocol.deadlines import Deadlines
-from coordinator.protocol.errors import Disagreement, Malformed, NotFinite
+from coordinator.protocol.errors import Disagreement, Malformed, NonDeterministic, NotFinite
 from coordinator.protocol.frames import (
     SIZE,
     STAGES,
@@ -158,13 +158,23 @@ class Link:
         """What was exchanged so: keys and frames that were sent, keys and checksums of the numbers that were taken, in order."""
         if posted:
             if posted[0] <= self.posted:
-                raise ModelError(f"step {posted[0] >> 16} to '{self.peer.name}' was posted before; steps are posted in order.")
+                raise ModelError(
+                    f"step {posted[0] >> 16} to '{self.peer.name}' was posted before; steps are posted in order."
+                )
             self.log.extend(posted, frames)
             self.posted = posted[-1]
         if taken:
             if taken[0] <= self.inbox.taken:
-                raise ModelError(f"step {taken[0] >> 16} of '{self.peer.name}' was taken before; each frame is taken once.")
-            self.inbox.took(taken, checks)
+                raise ModelError(
+                    f"step {taken[0] >> 16} of '{self.peer.name}' was taken before; each frame is taken once."
+                )
+            if (key := self.inbox.took(taken, checks)) is not None:
+                raise NonDeterministic(
+                    f"worker '{self.peer.name}' sent step {key >> 16}, stage {key & 0xFFFF} twice with different numbers: a "
+                    "component there is not deterministic; one that draws random numbers must save their state.",
+                    worker=self.peer.name,
+                    step=key >> 16,
+                )
             self.counts[ACCEPTED] += len(taken)
             self._wanted, self._fed, self._heard = -1, True, now
 

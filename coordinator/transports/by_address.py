@@ -39,7 +39,7 @@ class Wire:
         self._library, self._message = library, np.zeros(8, np.int64)  # a zmq_msg_t has 64 bytes
         self.numbers[[INBOX, MESSAGE, YIELD, LOOKS]] = inbox, self._message.ctypes.data, give_way, looks
         for place, name in FUNCTIONS.items():
-            self.numbers[place] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+            self.numbers[place] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
         library.zmq_stopwatch_start.restype = ctypes.c_void_p
         self.numbers[WATCH] = library.zmq_stopwatch_start()
         library.zmq_msg_init(ctypes.c_void_p(self._message.ctypes.data))
@@ -149,7 +149,7 @@ def send(wire: Indices, line: int, address: int, size: int) -> bool:
 
 @kernel
 def receive(wire: Indices) -> int:
-    """The size of the next frame in the mailbox, and DATA says where it lies until the next one; waits as long as the mailbox does."""
+    """The size of the next frame in the mailbox; DATA says where it lies until the next one. Waits as long as the mailbox does."""
     found = -1
     for _ in range(wire[LOOKS]):
         found = _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], AT_ONCE)  # who sends, as ZeroMQ calls him

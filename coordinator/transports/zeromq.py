@@ -1,4 +1,4 @@
-"""ZeroMQ, which no other file but by_address.py knows: mailboxes that are bound, and lines that lead to mailboxes.
+"""ZeroMQ, which no other folder knows: mailboxes that are bound, and lines that lead to mailboxes.
 
 Neighbours exchange over a mailbox and one line each ("Harmony" of the ZeroMQ guide); workers talk with the coordinator over a
 line to its mailbox, which answers on the same connection. Sending never waits: where a line is full or nobody listens the bytes are
@@ -204,6 +204,14 @@ class Mailbox:
         line = self._lines.get(name)
         if line is not None and line in self._ready:
             yield line.recv_multipart(zmq.DONTWAIT)
+
+    def next_heard(self, name: str) -> list[bytes] | None:
+        """The next message that has come back along a line, if there is one; does not wait."""
+        line = self._lines.get(name)
+        try:
+            return None if line is None else line.recv_multipart(zmq.DONTWAIT)
+        except zmq.Again:
+            return None
 
     def close(self) -> None:
         """Let all go; what is on its way has half a second."""

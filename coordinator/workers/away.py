@@ -20,6 +20,7 @@ from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
 from coordinator.transports.keys import Keys
+from coordinator.transports.meeting_place import MeetingPlace
 from coordinator.transports.zeromq import Mailbox, fresh_keys
 from coordinator.workers.messages import Message, read, samples_from_arrays, written
 from coordinator.workers.piece import Piece
@@ -101,6 +102,7 @@ class Away:
         self._failure = ""
         self._ping_at = 0.0
         self.deaths: list[str] = []
+        self._meeting = MeetingPlace.on_this_machine(self.mailbox.address)
         for place in self.places.values():
             self._launch(place)
 
@@ -181,6 +183,8 @@ class Away:
                 self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
         self.launcher.close()
         self.mailbox.close()
+        if self._meeting is not None:
+            self._meeting.close()
 
     # --- runs --------------------------------------------------------------------------------------------------------------
 
@@ -328,6 +332,8 @@ class Away:
         place.launched += 1
         place.alive = True
         told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
+        if self._meeting is not None:
+            told["where"] = self._meeting.address(f"{place.number}.{place.launched}")
         if self.mailbox.keys is not None:
             told["hub key"] = self.mailbox.keys.public.decode()
         if self._own_keys:

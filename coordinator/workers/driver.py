@@ -52,7 +52,14 @@ def takes(
 
 @kernel
 def say(
-    kind: int, wire: Indices, near: Indices, heads: Indices, said: Indices, state: Indices, words: Indices, posted: Indices
+    kind: int,
+    wire: Indices,
+    near: Indices,
+    heads: Indices,
+    said: Indices,
+    state: Indices,
+    words: Indices,
+    posted: Indices,
 ) -> bool:
     """Tell all neighbours; False where there is no room to keep it."""
     needed = 0

@@ -17,14 +17,14 @@ from coordinator.score import Part as Verb
 from coordinator.transports.by_address import Wire
 from coordinator.workers import driver
 from coordinator.workers.border import ANSWER, BOUND, FREE, NOTHING, RATE, STATE
-from coordinator.workers.driver import COUNT, FIRST, HEAD_BYTES, KEY, WHOSE, WORD, drive_part
+from coordinator.workers.driver import HEAD_BYTES, WORD, drive_part
 from coordinator.workers.worker import Play, Ready, Worker
 from modular.elements import Indices
 
 KINDS = (STATE, RATE, ANSWER, FREE, BOUND)
 FRAMES = 1024  # that are written before the protocol is told of them, at most
 BYTES = 1 << 19  # of them
-LONGEST = 2000  # without looking after anybody else [us]
+LONGEST = 10_000  # without looking after anybody else [us]
 
 
 class Express:
@@ -55,7 +55,7 @@ class Express:
         self._early_numbers = np.zeros((count, (most + HEAD_BYTES) // 8 + 1))
         self._headers: list[Any] = [None] * count
         elements = piece.system.elements
-        self._fixed = (
+        self._fixed: tuple[Any, ...] = (
             self._tape, self._score, *self._checks, elements.sheet, elements.clock, piece.dt, wire.numbers, self.near,
             self._out, self._into, self._said, self._heard, self.state, self._words, self._posted, self._taken,
             self._mail_numbers.view(np.uint32), self._mail_numbers, self._early_numbers.view(np.uint32), self._early_numbers,
@@ -148,13 +148,17 @@ class Express:
     def tell(self, core: protocol.Worker, now: float) -> int:
         """Let the protocol know what was posted and taken; how many bytes were posted."""
         state = self.state
-        posted, taken = self._posted[: state[driver.POSTED]], self._taken[: state[driver.TAKEN]]
         whole = self._words[: state[driver.WORDS]].tobytes()
-        for j, name in enumerate(self.names):
-            sent = posted[posted[:, WHOSE] == j]
-            frames = [whole[WORD * a : WORD * (a + n)] for a, n in sent[:, FIRST : COUNT + 1].tolist()]
-            come = taken[taken[:, WHOSE] == j]
-            core.links[name].went(sent[:, KEY].tolist(), frames, come[:, KEY].tolist(), come[:, FIRST].tolist(), now)
+        sent: list[tuple[list[int], list[bytes]]] = [([], []) for _ in self.names]
+        come: list[tuple[list[int], list[int]]] = [([], []) for _ in self.names]
+        for j, key, first, count in self._posted[: state[driver.POSTED]].tolist():
+            sent[j][0].append(key)
+            sent[j][1].append(whole[WORD * first : WORD * (first + count)])
+        for j, key, check, _ in self._taken[: state[driver.TAKEN]].tolist():
+            come[j][0].append(key)
+            come[j][1].append(check)
+        for name, (keys, frames), (others, checks) in zip(self.names, sent, come):
+            core.links[name].went(keys, frames, others, checks, now)
         return len(whole)
 
     def missing(self) -> list[tuple[int, Any]]:

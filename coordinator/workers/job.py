@@ -50,6 +50,7 @@ class Job:
         self.run: int = data["run"]
         self.core = protocol.Worker(hello, protocol.Deadlines(), now)
         self.told = False  # whether it has been said that it cannot go further
+        self._gone_back = False  # then this run is over
         self._ticking: Iterator[str] | None = None
         self._saying = True  # or hearing, at the next exchange
         self._kind, self._stage = NOTHING, 0
@@ -65,6 +66,15 @@ class Job:
         """Where it stands, all being said and recorded."""
         return self.base + self.core.step
 
+    @property
+    def fast(self) -> bool:
+        """Whether its ticks are played in compiled code, which also takes in the frames of neighbours."""
+        return self._express is not None and self._may_go_on
+
+    @property
+    def _may_go_on(self) -> bool:
+        return self.core.may_step and self.worker.stopped is None and not self._gone_back
+
     def go_on(self, now: float) -> str:
         """Go on to the end of a tick or of several, or until somebody has to be heard first."""
         if self._express is not None and self._ticking is None and not self._missing:
@@ -78,7 +88,7 @@ class Job:
                     return NEIGHBOUR
                 self._stage += 1
             if self._ticking is None:
-                if not self.core.may_step or self.worker.stopped is not None:
+                if not self._may_go_on:
                     return COORDINATOR
                 self._ticking = self.worker.ticks(self.base + self.core.horizon)
             item = next(self._ticking, END)
@@ -97,7 +107,7 @@ class Job:
     def _go_fast(self, express: Express, now: float) -> str | None:
         """The same in compiled code; None where it cannot be now."""
         core, worker = self.core, self.worker
-        if not core.may_step or worker.stopped is not None:
+        if not self._may_go_on:
             return COORDINATOR
         limit = core.next_due()
         if self.kept_at > self.tick:
@@ -168,7 +178,7 @@ class Job:
 
     def go_back(self) -> None:
         """Stand as at the last `keep`; this run is over then."""
-        self._ticking, self._missing = iter(()), set()
+        self._ticking, self._missing, self._gone_back = None, set(), True
         if self._express is not None:
             self._express.forget()
         self.worker.go_back()

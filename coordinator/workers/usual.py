@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from modular.elements import Indices
+from modular.elements import Array, Indices
 from modular.kernel import kernel
 
 HEAD = 10  # words of the header, the last of which is the checksum
@@ -62,13 +62,13 @@ def write(words: Indices, start: int, count: int, head: Indices, step: int, stag
 
 
 @kernel
-def recognised(words: Indices, count: int, head: Indices, step: int, stage: int, numbers: Indices) -> int:
+def recognised(words: Indices, count: int, head: Indices, step: int, stage: int, numbers: Array) -> int:
     """The checksum of its numbers where `count` words are the frame with this header, step and stage, undamaged; or -1.
 
     `numbers`: the same memory as float64, which must all be finite.
     """
     for k in range(HEAD - 1):
-        wanted = np.int64(head[k])
+        wanted: int = head[k]
         if k == 5:
             wanted = step & LOW
         elif k == 6:
