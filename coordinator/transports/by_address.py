@@ -20,7 +20,7 @@ from modular.kernel import kernel
 from modular.lanes import SMALL, WHOLE, types
 
 # places in the numbers of a wire: the socket of the mailbox, a message, functions of ZeroMQ, where the last bytes lie
-INBOX, MESSAGE, WATCH, DATA, SEND, RECEIVE, PLACE, SIZE, MORE, ELAPSED, YIELD, LOOKS = range(12)
+INBOX, MESSAGE, WATCH, DATA, SEND, RECEIVE, PLACE, SIZE, MORE, ELAPSED, YIELD, LOOKS, SLEEPS = range(13)
 FUNCTIONS = {
     SEND: "zmq_send", RECEIVE: "zmq_msg_recv", PLACE: "zmq_msg_data", SIZE: "zmq_msg_size", MORE: "zmq_msg_more",
     ELAPSED: "zmq_stopwatch_intermediate",
@@ -28,6 +28,8 @@ FUNCTIONS = {
 OTHERS = ("zmq_msg_init", "zmq_msg_close", "zmq_stopwatch_start", "zmq_stopwatch_stop")
 NOTHING, RUBBISH = -1, -2  # what `receive` finds where there is no frame
 AT_ONCE = 1  # ZMQ_DONTWAIT
+CROWDED = 300  # looks that take longer than this have let others run who need the processor [us]
+REST = 500  # times that a wire then sleeps without looking first
 
 
 class Wire:
@@ -35,7 +37,7 @@ class Wire:
 
     def __init__(self, library: Any, inbox: int, give_way: int = 0, looks: int = 0) -> None:
         """`inbox`: the socket that is bound; `looks`: how often to look before sleeping, letting others run in between."""
-        self.numbers: Indices = np.zeros(12, np.int64)
+        self.numbers: Indices = np.zeros(13, np.int64)
         self._library, self._message = library, np.zeros(8, np.int64)  # a zmq_msg_t has 64 bytes
         self.numbers[[INBOX, MESSAGE, YIELD, LOOKS]] = inbox, self._message.ctypes.data, give_way, looks
         for place, name in FUNCTIONS.items():
@@ -148,8 +150,9 @@ def send(wire: Indices, line: int, address: int, size: int) -> bool:
 
 
 @kernel
-def receive(wire: Indices) -> int:
-    """The size of the next frame in the mailbox; DATA says where it lies until the next one. Waits as long as the mailbox does."""
+def look(wire: Indices) -> int:
+    """Whether something is in the mailbox, asked again and again; not for a while where others turn out to need the processor."""
+    began = now(wire)
     found = -1
     for _ in range(wire[LOOKS]):
         found = _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], AT_ONCE)  # who sends, as ZeroMQ calls him
@@ -157,6 +160,19 @@ def receive(wire: Indices) -> int:
             break
         if wire[YIELD] != 0:
             _give_way(wire[YIELD])
+    if now(wire) - began > CROWDED:
+        wire[SLEEPS] = REST
+    return found
+
+
+@kernel
+def receive(wire: Indices) -> int:
+    """The size of the next frame in the mailbox; DATA says where it lies until the next one. Waits as long as the mailbox does."""
+    found = -1
+    if wire[SLEEPS] > 0:
+        wire[SLEEPS] -= 1
+    elif wire[LOOKS] > 0:
+        found = look(wire)
     if found < 0:
         found = _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], 0)
         if found < 0:

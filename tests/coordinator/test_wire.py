@@ -1,4 +1,4 @@
-"""ZeroMQ by address: what goes in comes out; and workers whose wire loses, doubles and damages frames give the bits of one process."""
+"""ZeroMQ by address: what goes in comes out; and a wire that loses, doubles and damages frames changes no bit of a run."""
 
 import ctypes
 import threading
@@ -52,7 +52,10 @@ def test_frames_of_any_length_come_as_they_were_sent(where, guarded):
             assert send(wire_of_other.numbers, other.line("inbox"), frame.ctypes.data, frame.nbytes)
             assert heard(wire) == frame.tobytes()
         assert not send(wire_of_other.numbers, other.line("nobody"), frames[0].ctypes.data, 0)
-        assert other.send("inbox", b"two", b"parts") and receive(wire.numbers) in (by_address.NOTHING, by_address.RUBBISH)
+        assert other.send("inbox", b"two", b"parts") and receive(wire.numbers) in (
+            by_address.NOTHING,
+            by_address.RUBBISH,
+        )
         other.send("inbox", b"one")
         assert heard(wire) == b"one"
 
