@@ -26,6 +26,7 @@ from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
 from coordinator.transports.keys import Keys
+from coordinator.transports.meeting_place import MeetingPlace
 from coordinator.transports.zeromq import Mailbox, fresh_keys
 from coordinator.workers.messages import Message, read, samples_from_arrays, written
 from coordinator.workers.piece import Piece
@@ -38,6 +39,7 @@ EVERY = 2000  # steps between two checkpoints
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
+RIVAL = 3.0  # seconds that somebody waits who wants a place that another has
 GREETS = 3.0  # seconds after which somebody who came has gone again, if not heard
 LONG = 20.0  # seconds without a worker that was started, until somebody may want to know
 COUNTED = ("ticks", "working", "talking", "waiting")
@@ -119,6 +121,7 @@ class Away:
         self._welcoming = welcoming
         self._waiting: dict[str, float] = {}  # who has come and has no place, and when he was last heard
         self._leaving: list[str] = []
+        self._rivals: dict[bytes, float] = {}  # who came for a place that is taken, and when
         self._pieces: list[Piece] = []
         self._parcels: list[bytes] = []
         self._edges: list[protocol.Edge] = []
@@ -130,6 +133,8 @@ class Away:
         self._until_when = math.inf
         self._closed = False
         self.deaths: list[str] = []
+        self._meeting = MeetingPlace.on_this_machine(self.mailbox.address)
+        self._sockets = 0  # that were made there
         try:
             for place in self.places.values():
                 self._launch(place)
@@ -259,6 +264,8 @@ class Away:
             self.launcher.close()
         finally:
             self.mailbox.close()
+            if self._meeting is not None:
+                self._meeting.close()
 
     # --- runs --------------------------------------------------------------------------------------------------------------
 
@@ -398,6 +405,10 @@ class Away:
             self._waiting[data["name"]] = time.monotonic()
             return
         why = self._why_not(place, identity, data, whose)
+        if not why and place is not None and place.identity not in (b"", identity):
+            why = self._is_taken(place, identity, by_hand=not data["incarnation"])
+            if not why:
+                return
         if why or place is None:
             self.mailbox.answer(identity, *written("quit", {"why": why}))
             return
@@ -420,9 +431,19 @@ class Away:
             return f"the key of '{whose}' does not open the place of '{place.name}'."
         if data.get("incarnation") not in (0, place.launched) or not place.alive:
             return f"'{place.name}' has been replaced."
-        if place.identity not in (b"", identity):
-            return f"'{place.name}' is there already."
         return ""
+
+    def _is_taken(self, place: Place, rival: bytes, *, by_hand: bool) -> str:
+        """Why a second process cannot have a place; nothing while it may turn out that the first is gone: it will greet again.
+
+        Whoever has killed a worker and starts another does not wait until we have noticed.
+        """
+        now = time.monotonic()
+        if not self.mailbox.answer(place.identity, *written("ping")):
+            self._mourn(place, place.launched, "its connection is gone", now)
+            return ""
+        first = self._rivals.setdefault(rival, now)
+        return f"'{place.name}' is there already." if now - first > RIVAL or not by_hand else ""
 
     def _bury(self, gone: Exited, now: float) -> None:
         """A process has ended, says the launcher."""
@@ -451,6 +472,9 @@ class Away:
         place.alive = True
         place.missed_at = time.monotonic() + LONG
         told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
+        if self._meeting is not None:
+            self._sockets += 1
+            told["where"] = self._meeting.address(str(self._sockets))
         if self.mailbox.keys is not None:
             told["hub key"] = self.mailbox.keys.public.decode()
         pair = self._pairs.get(place.name)

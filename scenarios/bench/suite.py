@@ -22,6 +22,7 @@ FAMILIES = {
     "startup": "startup",
     "memory": "memory",
     "threads": "threads",
+    "workers": "workers",
     "floor": "floor",
     "exudyn": "peers.exudyn",
     "mujoco": "peers.mujoco",

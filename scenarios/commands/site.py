@@ -135,7 +135,7 @@ def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> A
     if name == "hand" and pair is None and "authorized" in given:
         raise ModelError("--authorized: give the pair of this run as well, as in --keys run (modular keys new run).")
     guests = authorised(given["authorized"]) if "authorized" in given else None
-    return Site(_launcher(console, name, workers, given), bind, pair, guests)
+    return Site(_launcher(console, name, workers, given), bind, pair, guests, welcoming=name == "hand")
 
 
 def _launcher(console: Console, name: str, workers: int, given: dict[str, Any]) -> Launcher:

@@ -1,0 +1,178 @@
+"""ZeroMQ by address: what goes in comes out; and a wire that loses, doubles and damages frames changes no bit of a run."""
+
+import ctypes
+import threading
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+from numba import carray, cfunc, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+import scenarios
+from coordinator import Simulation, Site
+from coordinator.transports import by_address, zeromq
+from coordinator.transports.by_address import SEND, receive, send
+from coordinator.transports.meeting_place import MeetingPlace
+from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.workers import express, process
+from coordinator.workers.process import serve
+from modular import Crossing, Cut
+
+LIBRARY = zeromq.library()
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="the functions of ZeroMQ cannot be reached here")
+UNTIL = 0.02
+
+
+def heard(wire, tries=2000):
+    for _ in range(tries):
+        size = receive(wire.numbers)
+        if size >= 0:
+            return wire.last(size)
+    return None
+
+
+@pytest.mark.parametrize("where", ["tcp://127.0.0.1:*", "ipc"])
+@pytest.mark.parametrize("guarded", [False, True])
+def test_frames_of_any_length_come_as_they_were_sent(where, guarded):
+    place = MeetingPlace()
+    keys = fresh_keys() if guarded else None
+    address = place.address("a") if where == "ipc" else where
+    with closing(place), closing(Mailbox(address, keys=keys)) as inbox, closing(Mailbox(keys=keys)) as other:
+        if guarded:
+            inbox.guests.keys[keys.public] = "other"
+        other.connect("inbox", inbox.address, key=keys.public if guarded else b"")
+        wire, wire_of_other = inbox.wire(2), other.wire(2, 20)
+        assert receive(wire.numbers) == by_address.NOTHING
+        rng = np.random.default_rng(1)
+        frames = [rng.integers(0, 256, size, dtype=np.uint8) for size in (0, 1, 33, 88, 5000, 300_000)]
+        for frame in frames:
+            assert send(wire_of_other.numbers, other.line("inbox"), frame.ctypes.data, frame.nbytes)
+            assert heard(wire) == frame.tobytes()
+        assert not send(wire_of_other.numbers, other.line("nobody"), frames[0].ctypes.data, 0)
+        assert other.send("inbox", b"two", b"parts") and receive(wire.numbers) in (
+            by_address.NOTHING,
+            by_address.RUBBISH,
+        )
+        other.send("inbox", b"one")
+        assert heard(wire) == b"one"
+
+
+def test_the_folder_where_workers_meet_is_nobody_elses_and_goes_with_them():
+    import stat
+    from pathlib import Path
+
+    place = MeetingPlace.on_this_machine("tcp://127.0.0.1:5555")
+    assert MeetingPlace.on_this_machine("tcp://192.168.0.1:5555") is None
+    folder = Path(place.address("a").removeprefix("ipc://")).parent
+    with closing(place):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert not folder.exists()
+
+
+# --- a wire that does its worst ------------------------------------------------------------------------------------------
+
+REAL = ctypes.cast(LIBRARY.zmq_send, ctypes.c_void_p).value if LIBRARY is not None else 0
+
+
+@intrinsic
+def as_words(context, address):
+    def generate(_, builder, kinds, values):
+        return builder.inttoptr(values[0], cgutils.int32_t.as_pointer())
+
+    return types.CPointer(types.uint32)(types.int64), generate
+
+
+@cfunc(types.int32(types.int64, types.int64, types.int64, types.int32))
+def bad_send(line, address, size, flags):
+    """Loses some frames, sends some twice, some once more with a flipped bit and some only so; which, their step decides."""
+    words = carray(as_words(address), (10,))
+    step = words[5]
+    damaged = step % 13 == 6 or step % 29 == 20
+    if step % 37 == 3:
+        return size
+    if damaged:
+        words[6] ^= 4
+        by_address._send(REAL, line, address, size, flags)
+        words[6] ^= 4
+        if step % 29 == 20:
+            return size
+    if step % 7 == 5:
+        by_address._send(REAL, line, address, size, flags)
+    return by_address._send(REAL, line, address, size, flags)
+
+
+class Threads:
+    """A launcher of workers that are threads."""
+
+    def __init__(self):
+        self.running = []
+
+    def start(self, order):
+        thread = threading.Thread(target=serve, args=(dict(order.told),))
+        thread.start()
+        self.running.append(thread)
+
+    def exits(self):
+        return []
+
+    def stop(self, name, incarnation):
+        pass
+
+    def close(self):
+        for thread in self.running:
+            thread.join(10.0)
+
+
+def model():
+    chain = scenarios.load("chain", bodies=9)
+    chain.when(Crossing("rod8.end", "z", -1e-4, direction=-1), Cut("ball4"))
+    return chain
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Why compiled code came back, as often as it did."""
+    found = []
+    go = express.Express.go
+
+    def counting(self):
+        found.append(go(self))
+        return found[-1]
+
+    monkeypatch.setattr(express.Express, "go", counting)
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    return found
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("every", [1, 7])
+def test_frames_that_are_lost_doubled_and_damaged_change_no_bit(workers, every, counted, monkeypatch):
+    make = Mailbox.wire
+
+    def bad_wire(self, *settings):
+        wire = make(self, *settings)
+        wire.numbers[SEND] = bad_send.address
+        return wire
+
+    monkeypatch.setattr(Mailbox, "wire", bad_wire)
+    with Simulation(model(), 1e-4, record_every=every) as simulation:
+        alone = simulation.run(UNTIL)
+    started = time.perf_counter()
+    with Simulation(model(), 1e-4, record_every=every, workers=workers, launcher=Site(Threads())) as simulation:
+        together = simulation.run(UNTIL)
+        assert simulation.company.team.deaths == []
+    assert together.digest == alone.digest
+    assert together.events == alone.events and len(alone.events) == 1
+    assert {express.driver.MAIL, express.driver.WAITS, express.driver.TRUE} <= set(counted)
+    assert time.perf_counter() - started < 60.0
+
+
+def test_without_the_functions_of_zeromq_workers_do_as_well(monkeypatch):
+    monkeypatch.setattr(zeromq, "library", lambda: None)
+    with Simulation(model(), 1e-4, record_every=7) as simulation:
+        alone = simulation.run(UNTIL)
+    with Simulation(model(), 1e-4, record_every=7, workers=2, launcher=Site(Threads())) as simulation:
+        assert simulation.run(UNTIL).digest == alone.digest
