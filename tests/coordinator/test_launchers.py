@@ -133,6 +133,20 @@ def test_processes_start_once_end_when_stopped_or_followed_and_none_is_left(laun
     assert time.monotonic() - started < 2.0
 
 
+def test_nothing_is_left_open_by_launchers_that_come_and_go(settings, hub):
+    def come_and_go():
+        launcher = made(settings)
+        for name in ("a", "b"):
+            launcher.start(hub.order(name, 1))
+        launcher.close()
+        return psutil.Process().num_fds() if os.name == "posix" else 0
+
+    first = come_and_go()
+    for _ in range(4):
+        last = come_and_go()
+    assert last <= first + 2  # a connection of Dask may take a moment to go
+
+
 def test_the_last_words_of_a_process_come_with_the_news_of_its_end(launcher):
     launcher.start(Order("a", 1, {"name": "a", "incarnation": "1", "hub": "ipc://\0"}))
     (heard,) = wait_for(launcher.exits)
