@@ -60,7 +60,7 @@ def test_a_net_is_cut_along_short_lines():
     graph = grid(30, 30)
     parts = partition(graph, 4)
     assert max(map(len, parts)) <= 1.05 * 225
-    assert across(graph, parts) <= 120  # two straight cuts would be 60; breadth first cuts aslant
+    assert across(graph, parts) <= 64  # two straight cuts are 60
 
 
 def test_costs_decide_how_many_bodies_a_part_has():
