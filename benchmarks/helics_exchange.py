@@ -25,6 +25,7 @@ from modular import Assembly
 DOUBLES = 26
 PAIRS = 5  # of rods, one of each with either worker
 DT = 1e-4
+SAYS = "seconds"  # begins the lines that count; HELICS writes others
 
 
 def federate(core: str, me: int, port: int) -> None:
@@ -32,9 +33,12 @@ def federate(core: str, me: int, port: int) -> None:
     import helics as h
 
     broker = h.helicsCreateBroker(core, "", f"-f 2 --localport={port} --loglevel=error") if me == 0 else None
+    print(SAYS, 0.0, flush=True)  # the broker is there
     info = h.helicsCreateFederateInfo()
     h.helicsFederateInfoSetCoreTypeFromString(info, core)
-    h.helicsFederateInfoSetCoreInitString(info, f"--federates=1 --broker_address=127.0.0.1 --brokerport={port}")
+    h.helicsFederateInfoSetCoreInitString(
+        info, f"--federates=1 --broker_address=127.0.0.1 --brokerport={port} --loglevel=error"
+    )
     h.helicsFederateInfoSetTimeProperty(info, h.HELICS_PROPERTY_TIME_DELTA, 1.0)
     one = h.helicsCreateValueFederate(f"federate{me}", info)
     said = h.helicsFederateRegisterGlobalPublication(one, f"said{me}", h.HELICS_DATA_TYPE_VECTOR, "")
@@ -49,7 +53,7 @@ def federate(core: str, me: int, port: int) -> None:
             now = h.helicsFederateRequestTime(one, now + 1.0)
             came = h.helicsInputGetVector(heard)
         assert len(came) == DOUBLES and came[0] == numbers[0]
-        print(time.perf_counter() - started, flush=True)
+        print(SAYS, time.perf_counter() - started, flush=True)
     h.helicsFederateDisconnect(one)
     if broker is not None:
         h.helicsBrokerWaitForDisconnect(broker, 2000)
@@ -59,19 +63,26 @@ class Helics:
     """The two federates of one kind of core."""
 
     def __init__(self, core: str, port: int) -> None:
-        self.pair = [
-            subprocess.Popen(
-                [sys.executable, __file__, "--federate", str(me), "--cores", core, "--port", str(port)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
-            )
-            for me in (0, 1)
-        ]  # fmt: skip
+        self.pair: list[subprocess.Popen[str]] = []
+        for me in (0, 1):
+            command = [sys.executable, __file__, "--federate", str(me), "--cores", core, "--port", str(port)]
+            pipe = subprocess.PIPE
+            self.pair.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1))
+            self.heard(self.pair[-1])
+
+    @staticmethod
+    def heard(process: subprocess.Popen[str]) -> float:
+        """What one of them says next."""
+        while line := process.stdout.readline():
+            if line.startswith(SAYS):
+                return float(line.split()[1])
+        raise SystemExit(f"a federate has ended with code {process.wait()}; is `helics` installed?")
 
     def go(self, steps: int) -> float:
         """Microseconds per step."""
         for one in self.pair:
             one.stdin.write(f"{steps}\n")
-        return max(float(one.stdout.readline()) for one in self.pair) / steps * 1e6
+        return max(map(self.heard, self.pair)) / steps * 1e6
 
     def close(self) -> None:
         for one in self.pair:
