@@ -10,10 +10,12 @@ checkpoints, and move ten rods meanwhile. Needs `pip install helics` (the extra 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -131,14 +133,19 @@ def main() -> None:
         federate(chosen.cores, chosen.federate, chosen.port)
         return
     cores = chosen.cores.split(",")
-    theirs = {core: Helics(core, chosen.port + 10 * k) for k, core in enumerate(cores)}
-    subjects = {"ours": Ours(), **theirs}
+    subjects: dict[str, Callable[[int], Ours | Helics]] = {"ours": lambda port: Ours()}
+    subjects |= {core: functools.partial(Helics, core) for core in cores}
+    port = chosen.port
     found: dict[str, list[float]] = {name: [] for name in subjects}
     for number in range(-1, chosen.rounds):
         for name in list(subjects) if number % 2 else reversed(subjects):
-            each = subjects[name].go(chosen.steps * (10 if name == "ours" else 1))
+            port += 10
+            subject = subjects[name](port)  # alone: federates that do nothing still take a part of a processor
+            steps = chosen.steps * (10 if name == "ours" else 1)
+            subject.go(steps // 10)
             if number >= 0:
-                found[name].append(each)
+                found[name].append(subject.go(steps))
+            subject.close()
     for name, values in found.items():
         spread = harness.spread(values)
         line = f"{name:8s} {spread.median:8.1f} us per step ({spread.low:.1f} ... {spread.high:.1f})"
@@ -146,8 +153,6 @@ def main() -> None:
             times = harness.ratio(values, found["ours"])
             line += f"   ours is {times.median:.1f} times as fast ({times.low:.1f} ... {times.high:.1f})"
         print(line)
-    for subject in subjects.values():
-        subject.close()
 
 
 if __name__ == "__main__":
