@@ -10,10 +10,12 @@ checkpoints, and move ten rods meanwhile. Needs `pip install helics` (the extra 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from modular import Assembly
 DOUBLES = 26
 PAIRS = 5  # of rods, one of each with either worker
 DT = 1e-4
+SAYS = "seconds"  # begins the lines that count; HELICS writes others
 
 
 def federate(core: str, me: int, port: int) -> None:
@@ -32,9 +35,12 @@ def federate(core: str, me: int, port: int) -> None:
     import helics as h
 
     broker = h.helicsCreateBroker(core, "", f"-f 2 --localport={port} --loglevel=error") if me == 0 else None
+    print(SAYS, 0.0, flush=True)  # the broker is there
     info = h.helicsCreateFederateInfo()
     h.helicsFederateInfoSetCoreTypeFromString(info, core)
-    h.helicsFederateInfoSetCoreInitString(info, f"--federates=1 --broker_address=127.0.0.1 --brokerport={port}")
+    h.helicsFederateInfoSetCoreInitString(
+        info, f"--federates=1 --broker_address=127.0.0.1 --brokerport={port} --loglevel=error"
+    )
     h.helicsFederateInfoSetTimeProperty(info, h.HELICS_PROPERTY_TIME_DELTA, 1.0)
     one = h.helicsCreateValueFederate(f"federate{me}", info)
     said = h.helicsFederateRegisterGlobalPublication(one, f"said{me}", h.HELICS_DATA_TYPE_VECTOR, "")
@@ -49,7 +55,7 @@ def federate(core: str, me: int, port: int) -> None:
             now = h.helicsFederateRequestTime(one, now + 1.0)
             came = h.helicsInputGetVector(heard)
         assert len(came) == DOUBLES and came[0] == numbers[0]
-        print(time.perf_counter() - started, flush=True)
+        print(SAYS, time.perf_counter() - started, flush=True)
     h.helicsFederateDisconnect(one)
     if broker is not None:
         h.helicsBrokerWaitForDisconnect(broker, 2000)
@@ -59,19 +65,26 @@ class Helics:
     """The two federates of one kind of core."""
 
     def __init__(self, core: str, port: int) -> None:
-        self.pair = [
-            subprocess.Popen(
-                [sys.executable, __file__, "--federate", str(me), "--cores", core, "--port", str(port)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
-            )
-            for me in (0, 1)
-        ]  # fmt: skip
+        self.pair: list[subprocess.Popen[str]] = []
+        for me in (0, 1):
+            command = [sys.executable, __file__, "--federate", str(me), "--cores", core, "--port", str(port)]
+            pipe = subprocess.PIPE
+            self.pair.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1))
+            self.heard(self.pair[-1])
+
+    @staticmethod
+    def heard(process: subprocess.Popen[str]) -> float:
+        """What one of them says next."""
+        while line := process.stdout.readline():
+            if line.startswith(SAYS):
+                return float(line.split()[1])
+        raise SystemExit(f"a federate has ended with code {process.wait()}; is `helics` installed?")
 
     def go(self, steps: int) -> float:
         """Microseconds per step."""
         for one in self.pair:
             one.stdin.write(f"{steps}\n")
-        return max(float(one.stdout.readline()) for one in self.pair) / steps * 1e6
+        return max(map(self.heard, self.pair)) / steps * 1e6
 
     def close(self) -> None:
         for one in self.pair:
@@ -120,14 +133,19 @@ def main() -> None:
         federate(chosen.cores, chosen.federate, chosen.port)
         return
     cores = chosen.cores.split(",")
-    theirs = {core: Helics(core, chosen.port + 10 * k) for k, core in enumerate(cores)}
-    subjects = {"ours": Ours(), **theirs}
+    subjects: dict[str, Callable[[int], Ours | Helics]] = {"ours": lambda port: Ours()}
+    subjects |= {core: functools.partial(Helics, core) for core in cores}
+    port = chosen.port
     found: dict[str, list[float]] = {name: [] for name in subjects}
     for number in range(-1, chosen.rounds):
         for name in list(subjects) if number % 2 else reversed(subjects):
-            each = subjects[name].go(chosen.steps * (10 if name == "ours" else 1))
+            port += 10
+            subject = subjects[name](port)  # alone: federates that do nothing still take a part of a processor
+            steps = chosen.steps * (10 if name == "ours" else 1)
+            subject.go(steps // 10)
             if number >= 0:
-                found[name].append(each)
+                found[name].append(subject.go(steps))
+            subject.close()
     for name, values in found.items():
         spread = harness.spread(values)
         line = f"{name:8s} {spread.median:8.1f} us per step ({spread.low:.1f} ... {spread.high:.1f})"
@@ -135,8 +153,6 @@ def main() -> None:
             times = harness.ratio(values, found["ours"])
             line += f"   ours is {times.median:.1f} times as fast ({times.low:.1f} ... {times.high:.1f})"
         print(line)
-    for subject in subjects.values():
-        subject.close()
 
 
 if __name__ == "__main__":

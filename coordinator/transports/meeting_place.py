@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import weakref
 
 import zmq
 
@@ -16,6 +17,7 @@ class MeetingPlace:
 
     def __init__(self) -> None:
         self._folder = tempfile.mkdtemp(prefix="modular-")  # 0700
+        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     @classmethod
     def on_this_machine(cls, hub: str) -> MeetingPlace | None:
@@ -34,4 +36,4 @@ class MeetingPlace:
 
     def close(self) -> None:
         """Remove it."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._remove()

@@ -21,8 +21,8 @@ BEGIN, PLAY, SAY, HEAR, MOVED, ENDED, SHOWN, NEXT = range(8)
 PLACE, TICK, STEP, LIMIT, STAGE, OPEN, EVERY, LOOK = range(8)
 OPENING, AGAIN, END, SHOW, REST = range(8, 13)  # where on the tape they start
 LATEST, WORKING, WAITING = range(13, 16)  # longest that it may go on, and time so far [us]
-POSTED, TAKEN, WORDS, SIZE, LOST, WRONG, ROW, ASKED, LEAKS = range(16, 25)
-STATES = 25
+POSTED, TAKEN, WORDS, SIZE, WRONG, ROW, ASKED, BEGAN = range(16, 24)
+STATES = 24
 # why it returns
 DONE, WAITS, FULL, MAIL, HELD, FAILED, BREAKS, TRUE, LEAK, SAMPLE, LATE = range(11)
 # columns of what is known of each neighbour
@@ -72,8 +72,7 @@ def say(
         address = words.ctypes.data + WORD * start
         copy_bytes(address + WORD * HEAD, said[kind, j, 0], said[kind, j, 1])
         write(words, start, count, heads[j], state[STEP], state[STAGE])
-        if not send(wire, near[j, LINE], address, WORD * count):
-            state[LOST] += 1
+        send(wire, near[j, LINE], address, WORD * count)  # where it cannot be, the neighbour asks again
         row = posted[state[POSTED]]
         row[WHOSE], row[KEY], row[FIRST], row[COUNT] = j, state[STEP] << 16 | state[STAGE], start, count
         state[POSTED] += 1
@@ -138,8 +137,9 @@ def drive_part(
     early_numbers: Array,
 ) -> int:  # fmt: skip
     """Go on until something has to be looked at; what."""
-    began = now(wire)
-    last = began
+    last = now(wire)
+    if state[BEGAN] == 0:
+        state[BEGAN] = last
     while True:
         operation, a, b = tape[state[PLACE]]
         if operation == PLAY:
@@ -170,7 +170,7 @@ def drive_part(
         elif operation == BEGIN:
             if state[STEP] >= state[LIMIT]:
                 return DONE
-            if last - began >= state[LATEST]:
+            if last - state[BEGAN] >= state[LATEST]:
                 return LATE
             if play(watch, elements, ALONE, 1)[0] >= 0:
                 return BREAKS

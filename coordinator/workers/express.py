@@ -24,7 +24,10 @@ from modular.elements import Indices
 KINDS = (STATE, RATE, ANSWER, FREE, BOUND)
 FRAMES = 1024  # that are written before the protocol is told of them, at most
 BYTES = 1 << 19  # of them
-LONGEST = 10_000  # without looking after anybody else [us]
+ANEW = [
+    driver.POSTED, driver.TAKEN, driver.WORDS, driver.WORKING, driver.WAITING, driver.BEGAN,
+]  # fmt: skip
+LONGEST = 50_000  # without looking after others than neighbours, while all goes well [us]
 
 
 class Express:
@@ -138,11 +141,15 @@ class Express:
 
     def go(self) -> int:
         """Until something has to be looked at; what."""
-        self.state[[driver.POSTED, driver.TAKEN, driver.WORDS, driver.WORKING, driver.WAITING, driver.LOST]] = 0
-        why: int = drive_part(*self._fixed)
-        self.worker.piece.system.tick = int(self.state[driver.TICK])
-        self.worker.open = bool(self.state[driver.OPEN])
-        self.worker.working += 1e-6 * float(self.state[driver.WORKING])
+        state, worker = self.state, self.worker
+        state[ANEW] = 0
+        why: int = driver.SAMPLE
+        while why == driver.SAMPLE:
+            why = drive_part(*self._fixed)
+            worker.piece.system.tick, worker.open = int(state[driver.TICK]), bool(state[driver.OPEN])
+            if why == driver.SAMPLE:
+                worker.recorder.record(worker.piece.system)
+        worker.working += 1e-6 * float(state[driver.WORKING])
         return why
 
     def tell(self, core: protocol.Worker, now: float) -> int:

@@ -123,9 +123,7 @@ class Job:
         if done:
             core.pass_over(done - 1)
             self._finish(now)
-        if why == driver.SAMPLE:
-            worker.recorder.record(self.piece.system)
-        elif why == driver.FAILED:
+        if why == driver.FAILED:
             worker.stopped = express.wrong
         elif why in STOPPED:
             worker.stopped = STOPPED[why]

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 import scenarios
 from coordinator import Centralized, MinimalCoordinates, Simulation
+from coordinator.transports.raw_exchange import RawExchange
 from modular import Diverged, ModelError
-from scenarios.bench import suite
+from scenarios.bench import suite, workers
 from scenarios.bench.by_hand import chain as by_hand
 from scenarios.bench.by_hand.rows import BOOK, Q, V
 from scenarios.bench.figures import Figure, Point, Target
@@ -261,6 +262,14 @@ def test_what_is_typed_wrongly_is_refused_before_anything_is_measured(tmp_path):
     assert list(tmp_path.iterdir()) == []
     listed = CliRunner().invoke(app, ["bench", "--list"])
     assert listed.exit_code == 0 and all(name in listed.stdout for name in FAMILIES)
+
+
+def test_workers_say_a_header_and_one_element_and_plain_pyzmq_swaps_as_many_bytes():
+    (figure,) = workers.message(QUICK)
+    assert (figure.value, figure.verdict) == (88.0, "reached")
+    for curve in (False, True):
+        with RawExchange(88, curve=curve) as raw:
+            assert raw.swap(20) > 0.0
 
 
 # --- the models and the physics --------------------------------------------------------------------------------------
