@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Sequence
 from enum import StrEnum
 
 from coordinator.protocol.frames import key_of
@@ -62,6 +63,13 @@ class Inbox:
         self._keys.append(key)
         self._checks.append(found[0])
         return found[1]
+
+    def took(self, keys: Sequence[int], checks: Sequence[int]) -> None:
+        """Frames were taken as they came, in order; checksums of their numbers."""
+        self.taken = keys[-1]
+        self.count += len(keys)
+        self._keys.extend(keys)
+        self._checks.extend(checks)
 
     def passed_over(self) -> int | None:
         """A key that waits although a later one was taken: the neighbour has a frame more than we ask for."""

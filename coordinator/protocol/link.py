@@ -15,6 +15,7 @@ from coordinator.protocol.frames import (
     STEPS,
     Buffer,
     Frame,
+    Header,
     Kind,
     decode,
     encode,
@@ -135,6 +136,37 @@ class Link:
                 position=position,
             )
         return payload
+
+    def usual(self, step: int) -> tuple[Header, Header] | None:
+        """The headers of what goes out and of what is taken in from a step on, at step 0 and stage 0.
+
+        For those who exchange frames without calling `post` and `take` for each, as long as everything goes as it should; any other
+        frame has to come here. None where the plan of that step has no such edge, or is not the latest.
+        """
+        version, edge = self._latest
+        if edge is None or step < self._latest_start:
+            return None
+        me, peer, rest = self.me, self.peer, (0, 0, edge.joints, edge.layout)
+        return (
+            Header(_DATA, self.run, version, me.number, me.incarnation, *rest),
+            Header(_DATA, self.run, version, peer.number, self.incarnation, *rest),
+        )
+
+    def went(
+        self, posted: Sequence[int], frames: Sequence[bytes], taken: Sequence[int], checks: Sequence[int], now: float
+    ) -> None:
+        """What was exchanged so: keys and frames that were sent, keys and checksums of the numbers that were taken, in order."""
+        if posted:
+            if posted[0] <= self.posted:
+                raise ModelError(f"step {posted[0] >> 16} to '{self.peer.name}' was posted before; steps are posted in order.")
+            self.log.extend(posted, frames)
+            self.posted = posted[-1]
+        if taken:
+            if taken[0] <= self.inbox.taken:
+                raise ModelError(f"step {taken[0] >> 16} of '{self.peer.name}' was taken before; each frame is taken once.")
+            self.inbox.took(taken, checks)
+            self.counts[ACCEPTED] += len(taken)
+            self._wanted, self._fed, self._heard = -1, True, now
 
     def _disagree(self, step: int, what: str) -> None:
         raise Disagreement(

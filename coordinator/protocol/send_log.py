@@ -8,6 +8,7 @@ worker that comes back can still answer for what it sent before it died.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from coordinator.protocol.frames import key_of, stamped
 
@@ -33,6 +34,12 @@ class SendLog:
         self._keys.append(key)
         self._frames.append(frame)
         self.bytes += len(frame)
+
+    def extend(self, keys: Sequence[int], frames: Sequence[bytes]) -> None:
+        """Keep several."""
+        self._keys.extend(keys)
+        self._frames.extend(frames)
+        self.bytes += sum(map(len, frames))
 
     def since(self, key: int, most: int) -> list[bytes]:
         """Up to `most` frames from a key on."""

@@ -91,6 +91,16 @@ class Worker:
             self._out += self.near.notices(self.step)
         return bool(self.every) and self.step % self.every == 0
 
+    def next_due(self) -> int:
+        """The step after which `finish` has something to do again; those before may be passed over."""
+        period = self.every or RELEASE
+        due = min(self.horizon, (self.step // period + 1) * period)
+        return min(due, self._report_step) if self._report_step > self.step else due
+
+    def pass_over(self, steps: int) -> None:
+        """So many steps are done, after none of which `finish` would have had anything to do."""
+        self.step += steps
+
     def checkpoint(self, state: bytes) -> None:
         """Save the state after the step that was just finished."""
         plan = self.near.version_before(self.step)

@@ -1,4 +1,4 @@
-"""ZeroMQ, which no other file knows: mailboxes that are bound, and lines that lead to mailboxes.
+"""ZeroMQ, which no other file but by_address.py knows: mailboxes that are bound, and lines that lead to mailboxes.
 
 Neighbours exchange over a mailbox and one line each ("Harmony" of the ZeroMQ guide); workers talk with the coordinator over a
 line to its mailbox, which answers on the same connection. Sending never waits: where a line is full or nobody listens the bytes are
@@ -15,6 +15,7 @@ from math import ceil
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
+from coordinator.transports.by_address import Wire, library
 from coordinator.transports.keys import Keys
 from modular.errors import ModelError
 
@@ -97,6 +98,7 @@ class Mailbox:
         self._poller.register(self._socket, zmq.POLLIN)
         self._ready: list[zmq.Socket[bytes]] = []
         self._patience = -1  # [ms]
+        self._wires: list[Wire] = []
         self.lost = 0  # what could not be sent
 
     # --- lines to other mailboxes --------------------------------------------------------------------------------------
@@ -182,6 +184,21 @@ class Mailbox:
         except zmq.Again:
             return None
 
+    def wire(self, milliseconds: int, looks: int = 0, give_way: int = 0) -> Wire | None:
+        """This mailbox for compiled code, where that can be; it waits at most so long. It ends with the mailbox."""
+        found = library()
+        if found is None:
+            return None
+        self._patience = milliseconds
+        self._socket.setsockopt(zmq.RCVTIMEO, milliseconds)
+        self._wires.append(Wire(found, int(self._socket.underlying), give_way, looks))
+        return self._wires[-1]
+
+    def line(self, name: str) -> int:
+        """A line as a wire knows it, 0 where there is none; until it is connected anew."""
+        line = self._lines.get(name)
+        return 0 if line is None else int(line.underlying)
+
     def heard(self, name: str) -> Iterator[list[bytes]]:
         """What has come back along a line: one message, if `wait` has found any."""
         line = self._lines.get(name)
@@ -190,6 +207,8 @@ class Mailbox:
 
     def close(self) -> None:
         """Let all go; what is on its way has half a second."""
+        for wire in self._wires:
+            wire.close()
         for name in list(self._lines):
             line = self._lines.pop(name)
             with suppress(KeyError):

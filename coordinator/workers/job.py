@@ -11,21 +11,38 @@ from typing import Any
 import numpy as np
 
 from coordinator import protocol
+from coordinator.transports.by_address import Wire
+from coordinator.workers import driver
 from coordinator.workers.border import NOTHING
+from coordinator.workers.express import Express
 from coordinator.workers.piece import Piece
 from coordinator.workers.worker import Worker
 from modular.parcel import packed, unpacked
 
-Send = Callable[[str, bytes], None]
+Send = Callable[[str, bytes], object]
+Line = Callable[[str], int]
 END = "end"
 NOBODY, NEIGHBOUR, COORDINATOR = "nobody", "neighbour", "coordinator"  # who has to be heard before it can go on
+STOPPED = {driver.BREAKS: "breaks", driver.TRUE: "condition", driver.LEAK: "leak"}
 
 
 class Job:
     """One worker in one run."""
 
-    def __init__(self, data: Mapping[str, Any], piece: Piece, hello: protocol.Hello, send: Send, now: float) -> None:
-        """`data`: names of all workers, the tick at which the run begins and the one from which samples are wanted."""
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        piece: Piece,
+        hello: protocol.Hello,
+        send: Send,
+        now: float,
+        wire: Wire | None = None,
+        line: Line = lambda name: 0,
+    ) -> None:
+        """`data`: names of all workers, the tick at which the run begins and the one from which samples are wanted.
+
+        With a `wire`, on which each name has its `line`, ticks are played in compiled code where all that takes part is compiled.
+        """
         self.piece, self.worker, self._send = piece, Worker(piece), send
         self.names: list[str] = data["names"]
         self.base: int = data["tick"]
@@ -37,6 +54,11 @@ class Job:
         self._saying = True  # or hearing, at the next exchange
         self._kind, self._stage = NOTHING, 0
         self._missing: set[int] = set()  # neighbours that have to be heard first
+        self.sent, self.waiting = 0, 0.0  # bytes to neighbours; [s] for them, where it waited itself
+        self._express = None
+        if wire is not None and Express.possible(self.worker):
+            self._express = Express(self.worker, wire, self.names)
+        self._line = line
 
     @property
     def tick(self) -> int:
@@ -44,7 +66,11 @@ class Job:
         return self.base + self.core.step
 
     def go_on(self, now: float) -> str:
-        """Go on to the end of a tick, or until somebody has to be heard first."""
+        """Go on to the end of a tick or of several, or until somebody has to be heard first."""
+        if self._express is not None and self._ticking is None and not self._missing:
+            waits_for = self._go_fast(self._express, now)
+            if waits_for is not None:
+                return waits_for
         while True:
             if self._missing:
                 self._hear(now)
@@ -60,11 +86,46 @@ class Job:
                 self._ticking = None
             elif item == NOTHING:
                 self._finish(now)
+                if self._express is not None:
+                    self._ticking = None
                 return NOBODY
             elif self._saying:
                 self._say(item)
             else:
                 self._missing, self._saying = set(self.piece.hearing), True
+
+    def _go_fast(self, express: Express, now: float) -> str | None:
+        """The same in compiled code; None where it cannot be now."""
+        core, worker = self.core, self.worker
+        if not core.may_step or worker.stopped is not None:
+            return COORDINATOR
+        limit = core.next_due()
+        if self.kept_at > self.tick:
+            limit = min(limit, self.kept_at - self.base)
+        if not express.begin(core, list(map(self._line, express.names)), limit):
+            for frame in express.leave():
+                core.receive(frame, now)
+            return None
+        why = express.go()
+        self.sent += express.tell(core, now)
+        self.waiting += 1e-6 * float(express.state[driver.WAITING])
+        done = int(express.state[driver.STEP]) - core.step
+        if done:
+            core.pass_over(done - 1)
+            self._finish(now)
+        if why == driver.SAMPLE:
+            worker.recorder.record(self.piece.system)
+        elif why == driver.FAILED:
+            worker.stopped = express.wrong
+        elif why in STOPPED:
+            worker.stopped = STOPPED[why]
+        elif why in (driver.WAITS, driver.HELD, driver.MAIL):
+            if why == driver.MAIL:
+                core.receive(express.mail(), now)
+            for j, frame in express.missing():
+                if self._hear_one(express.names[j], frame, int(express.state[driver.STAGE]), now):
+                    express.near[j, driver.MISSING] = 0
+        return NOBODY
 
     def _say(self, kind: str) -> None:
         """What the neighbours have to hear."""
@@ -72,17 +133,23 @@ class Job:
         for other, border in self.piece.telling.items():
             name = self.names[other]
             numbers = border.frame(kind).reshape(-1).view(np.uint8).data
-            self._send(name, self.core.links[name].post(self.core.step, self._stage, numbers))
+            frame = self.core.links[name].post(self.core.step, self._stage, numbers)
+            self.sent += len(frame)
+            self._send(name, frame)
 
     def _hear(self, now: float) -> None:
         """What the neighbours have said, where it has come."""
         for other in sorted(self._missing):
-            frame = self.piece.hearing[other].frame(self._kind)
-            link = self.core.links[self.names[other]]
-            numbers = link.take(self.core.step, self._stage, frame.nbytes, now)
-            if numbers is not None:
-                frame[...] = np.frombuffer(numbers, "<f8").reshape(frame.shape)
+            if self._hear_one(self.names[other], self.piece.hearing[other].frame(self._kind), self._stage, now):
                 self._missing.discard(other)
+
+    def _hear_one(self, name: str, frame: Any, stage: int, now: float) -> bool:
+        """What a neighbour has said, where it has come."""
+        numbers = self.core.links[name].take(self.core.step, stage, frame.nbytes, now)
+        if numbers is None:
+            return False
+        frame[...] = np.frombuffer(numbers, "<f8").reshape(frame.shape)
+        return True
 
     def _finish(self, now: float) -> None:
         """A tick is over."""
@@ -102,6 +169,8 @@ class Job:
     def go_back(self) -> None:
         """Stand as at the last `keep`; this run is over then."""
         self._ticking, self._missing = iter(()), set()
+        if self._express is not None:
+            self._express.forget()
         self.worker.go_back()
 
     # --- how it stands ---------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from coordinator.protocol import effects
 from coordinator.record.fingerprint import bits
 from coordinator.transports.keys import Keys
 from coordinator.transports.zeromq import Mailbox
-from coordinator.workers.job import COORDINATOR, NEIGHBOUR, NOBODY, Job
+from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import taken_by
@@ -40,6 +40,7 @@ class Process:
         self.name, self.incarnation = told["name"], int(told["incarnation"])
         keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
         self.mailbox = Mailbox(told.get("where") or "tcp://127.0.0.1:*", keys=keys)
+        self._wire = self.mailbox.wire(int(1000 * LOOK))
         identity = f"{self.name}/{self.incarnation}/{os.getpid()}"
         self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
         self._keys: dict[str, str] = {}  # of neighbours
@@ -108,16 +109,18 @@ class Process:
 
     def _work(self, job: Job, now: float) -> str:
         """Go on with the job; who has to be heard next."""
-        worked = job.worker.working
+        before = job.tick, job.sent, job.worker.working, job.waiting
         waits_for = job.go_on(now)
-        self._ticks += waits_for == NOBODY
+        self._ticks += job.tick - before[0]
+        self._sent += job.sent - before[1]
         if job.worker.stopped is not None and not job.told:
             job.told = True
             self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped[:LAST_WORDS]})
         self._perform(job)
-        worked = job.worker.working - worked
+        worked, waited = job.worker.working - before[2], job.waiting - before[3]
         self._working += worked
-        self._talking += time.monotonic() - now - worked
+        self._waiting += waited
+        self._talking += time.monotonic() - now - worked - waited
         return waits_for
 
     def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
@@ -192,13 +195,9 @@ class Process:
         hello = protocol.Hello(
             self.name, data["incarnation"], f"{os.getpid()}", data["run"], "", data["model"], self.mailbox.address
         )
-        self.job = Job(data, self._piece, hello, self._post, now)
+        self.job = Job(data, self._piece, hello, self.mailbox.send, now, self._wire, self.mailbox.line)
         if message.second:
             self.job.take_state(message.second)
-
-    def _post(self, name: str, frame: bytes) -> None:
-        self._sent += len(frame)
-        self.mailbox.send(name, frame)
 
     def _perform(self, job: Job) -> None:
         """What the protocol asks for."""

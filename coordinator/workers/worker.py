@@ -74,12 +74,12 @@ class Worker:
         self.began, self.working = piece.system.tick, 0.0  # [s]
         self.open = False  # whether bodies have predicted for the next tick already
         stages = piece.stages
-        self._begin, heard = self._ready(stages.begin, NOTHING)
-        self._first, again = self._ready(stages.first, heard)
-        self._again, _ = self._ready(stages.again, again)
-        self._end, _ = self._ready(stages.end, NOTHING)
-        self._shown, shown = self._ready(stages.shown, NOTHING)
-        self._look = Play([(border, f"hear {shown}") for border in piece.hearing.values()], piece)
+        begin, heard = self._ready(stages.begin, NOTHING)
+        first, again = self._ready(stages.first, heard)
+        shown, seen = self._ready(stages.shown, NOTHING)
+        self.rounds = {"begin": begin, "first": first, "again": self._ready(stages.again, again)[0], "shown": shown}
+        self.rounds["end"], _ = self._ready(stages.end, NOTHING)
+        self.look = Play([(border, f"hear {seen}") for border in piece.hearing.values()], piece)
         self._memory: tuple[int, bool, list[tuple[Any, Any]]] = (0, False, [])
         piece.system.elements.clock[:] = piece.dt, 0.0, piece.dt
         self.keep()
@@ -97,6 +97,16 @@ class Worker:
         """Where it stands."""
         return self.piece.system.tick
 
+    @property
+    def checks(self) -> dict[str, Play]:
+        """What is asked before a tick, after it, and at its end: whether a joint breaks, a condition came true, a ledger leaks."""
+        watched, guards = self.piece.watched, self.piece.guards
+        return {
+            "watch": Play([] if watched is None else [(watched, "watch")], self.piece),
+            "guard": Play([] if guards is None else [(guards, "guard")], self.piece),
+            "leaks": Play(self.piece.leaks, self.piece),
+        }
+
     # --- ticks -----------------------------------------------------------------------------------------------------
 
     def ticks(self, last: int) -> Iterator[str]:
@@ -109,8 +119,8 @@ class Worker:
         while system.tick < last and not self._breaks():
             clock[TIME] = (system.tick + 1.0) * self.piece.dt
             if not self.open:
-                yield from self._play(self._begin)
-            wrong = yield from self._play(self._again if self.open else self._first)
+                yield from self._play(self.rounds["begin"])
+            wrong = yield from self._play(self.rounds["again"] if self.open else self.rounds["first"])
             if wrong is not None:
                 self.stopped = wrong
                 return
@@ -118,14 +128,14 @@ class Worker:
             system.tick += 1
             due = system.tick % every == 0
             if due or self.piece.must_look:
-                yield from self._play(self._end)
+                yield from self._play(self.rounds["end"])
                 self.open = False
             if self._comes_true():
                 system.tick -= 1
                 return
             if due:
-                yield from self._play(self._shown)
-                self._look()
+                yield from self._play(self.rounds["shown"])
+                self.look()
                 self.recorder.record(system)
             leaks = self._leaks_too_much()
             yield NOTHING
@@ -135,7 +145,7 @@ class Worker:
     def settle(self) -> None:
         """Let everything be as at the end of a tick, to be looked at."""
         if self.open:
-            for stage in self._end:  # nobody across has to hear of it: else it was played at every tick
+            for stage in self.rounds["end"]:  # nobody across has to hear of it: else it was played at every tick
                 stage.before()
             self.open = False
 
