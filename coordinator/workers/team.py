@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from coordinator.record.recorder import Recorder, Segment
+from coordinator.workers.lines import Line, LineHere
 from coordinator.workers.piece import Piece
+from coordinator.workers.resident import Residents
 from coordinator.workers.worker import Worker
 
 
@@ -73,6 +75,9 @@ class Team(Protocol):
     def comings(self) -> tuple[list[str], list[str]]:
         """Who has come by himself and wants to take part, and who wants to go."""
 
+    def line(self, worker: str) -> Line:
+        """To the black boxes of a worker."""
+
     def close(self) -> None:
         """Let the workers go."""
 
@@ -85,6 +90,7 @@ class Here:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
+        self.residents = Residents()
         self.workers: list[Worker] = []
         self._done: dict[str, tuple[int, float]] = {}  # ticks, and seconds of work
         self.forget()
@@ -150,6 +156,10 @@ class Here:
     def comings(self) -> tuple[list[str], list[str]]:
         """Nobody comes or goes by himself."""
         return [], []
+
+    def line(self, worker: str) -> Line:
+        """All live in this process."""
+        return LineHere(worker, self.residents)
 
     def close(self) -> None:
         """There is nobody to let go."""
