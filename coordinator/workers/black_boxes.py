@@ -14,7 +14,7 @@ import numpy as np
 
 from coordinator.workers.lent import Lent
 from coordinator.workers.lines import Line, Lost
-from coordinator.workers.resident import PLAYED, Refusal, exchanged
+from coordinator.workers.resident import BY_ROWS, PLAYED, Refusal, exchanged
 from modular.body import Body
 from modular.component import plain
 from modular.elements import Array, Elements, Indices
@@ -57,6 +57,7 @@ class BlackBoxes:
         }  # fmt: skip
         offered = {*offers, "respond_freely"} if "respond" in offers else {*offers}
         self.__dict__.update({name: method for name, method in methods.items() if name in offered})
+        self.by_rows = BY_ROWS in offered  # whether it can be asked for some of its rows, as a table can
         self.saves = {"save", "restore"} <= offered
 
     @property
@@ -92,7 +93,7 @@ class BlackBoxes:
             return self.line.ask(self._process, method, {"key": self.key, **said})
         except Refusal as error:
             raise ModelError(
-                f"{self._whose(said)} at worker '{self.worker}', {self._spoken(method, said)}: {error}"
+                f"{self._whose(said)} at worker '{self.worker}', {self._spoken(method, said)}:\n{error}"
             ) from error
 
     def _spoken(self, method: str, said: Mapping[str, Any]) -> str:
@@ -205,7 +206,11 @@ class BlackBoxes:
         self.ask("configure", **settings)
         self._configured = settings
 
-    def _play(self, verb: str, elements: Elements, **told: Any) -> Any:
+    def play_rows(self, verb: str, elements: Elements, rows: Any) -> None:
+        """A part of an event, for stretches of rows."""
+        self._play(verb, elements, np.array(rows, np.int64))
+
+    def _play(self, verb: str, elements: Elements, stretches: Any = None, **told: Any) -> Any:
         """Show the elements as they are, and take over what becomes of them."""
         assert verb in PLAYED
         if self._slots is None:
@@ -213,7 +218,8 @@ class BlackBoxes:
             self._slots = np.array(list(held), np.int64), np.array([slot for _, slot, _ in held.values()], np.int64)
         rows, slots = self._slots
         columns = {name: getattr(elements, name)[rows] for name in exchanged(verb)}
-        found = self.ask("play", verb=verb, slots=slots, columns=columns, clock=elements.clock.copy(), told=told)
+        said = {"verb": verb, "slots": slots, "columns": columns, "clock": elements.clock.copy(), "told": told}
+        found = self.ask("play", **said, **({} if stretches is None else {"stretches": stretches}))
         for name, values in found["columns"].items():
             getattr(elements, name)[rows] = values
         return found["answer"]

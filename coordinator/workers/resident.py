@@ -19,6 +19,7 @@ from modular.elements import Elements, Indices
 from modular.errors import ModelError
 from modular.port import PortName
 from modular.side import Mark, Side
+from modular.table import Table
 
 Record = Mapping[str, Any]
 MOVING = ("position", "velocity", "current_velocity", "force")  # columns that a body reads or writes in a tick
@@ -45,6 +46,8 @@ DESCRIBED = frozenset(
     }
 )  # fmt: skip  # what a description says of coordinates
 GONE = "it does not live here"  # said of one that was made in a process that is no more
+LOOPS = {"predict": ("predict", "foresee")}  # of compiled stacks, for what they do; others have the same name
+BY_ROWS = "by rows"  # offered where all that an event asks for is compiled
 LINES = 3  # of a traceback that are passed on, from its end
 
 
@@ -127,8 +130,19 @@ class Resident:
         """Take the settings of the scheme."""
         self.stack.configure(Component.from_data(newmark), Component.from_data(internal), dt)
 
-    def play(self, verb: str, slots: Indices, columns: Mapping[str, Any], clock: Any, told: Mapping[str, Any]) -> Any:
-        """Do something with elements as they are shown; what the stack says, and what has become of them."""
+    def play(
+        self,
+        verb: str,
+        slots: Indices,
+        columns: Mapping[str, Any],
+        clock: Any,
+        told: Mapping[str, Any],
+        stretches: Any = None,
+    ) -> Any:
+        """Do something with elements as they are shown; what the stack says, and what has become of them.
+
+        `stretches` of rows: where the stack is compiled and can be asked for some of its rows.
+        """
         if verb not in PLAYED:
             raise ModelError(f"{verb!r} is nothing that bodies do with elements.")
         elements, stack = self.elements, self.stack
@@ -136,7 +150,12 @@ class Resident:
             if name in ANSWERING:
                 getattr(elements, name)[slots] = rows
         elements.clock[:] = clock
-        if verb == "respond_freely":
+        answer = None
+        if stretches is not None:
+            for start, stop in stretches:
+                for loop in LOOPS.get(verb, (verb,)):
+                    stack.play(loop, elements, int(start), int(stop))
+        elif verb == "respond_freely":
             answer = stack.respond(elements, constrained=False)
         elif verb == "reevaluate":
             answer = stack.reevaluate(elements, told["names"])
@@ -224,6 +243,9 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
     """What never changes of a body."""
     body = body_from(description)
     stack, kind = body.new_stack(), body.kind()
+    offers = [offer for offer in OFFERS if callable(getattr(stack, offer, None))]
+    if isinstance(stack, Table) and {*ASKED, "predict", "foresee", "show", "reevaluate"} <= stack.loops.keys():
+        offers.append(BY_ROWS)
     return {
         "problems": body.check(name),
         "dimension": body.dimension,
@@ -231,7 +253,7 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
         "total_mass": float(body.total_mass),
         "freedoms": int(body.freedoms),
         "kind": f"{type(kind).__name__} {kind!r}",
-        "offers": [offer for offer in OFFERS if callable(getattr(stack, offer, None))],
+        "offers": offers,
     }
 
 
