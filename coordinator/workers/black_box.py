@@ -47,10 +47,18 @@ class BlackBox(Body):
 
     def reached(self, name: str, line: Line) -> Self:
         """The same, at the end of a line; refused where it is another than it was said to be."""
+        there = f"at worker '{line.worker}'" if line.worker == self.worker else f"in {line.worker}"
+        owner = f"body '{name}' ({self.what}, a black box of worker '{self.worker}') cannot be made {there}"
         try:
             facts = _asked(line, "facts", name=name, description=self.description)
         except Refusal as error:
-            raise ModelError(self._unmade(name, line, error)) from error
+            raise ModelError(f"{owner}: {error}") from error
+        if facts["missing"] is not None:
+            remedy = "" if line.worker == self.worker else f"give workers=…, one of which is '{self.worker}', or "
+            raise ModelError(
+                f"{owner}: {facts['missing']} Remedy: {remedy}install the package '{self.what.partition(':')[0]}' there, and let it "
+                "declare the entry point 'modular.components'."
+            )
         problems = list(facts["problems"])
         if not problems and facts["dimension"] != self.dimension:
             problems.append(f"body '{name}': dimension = {self.dimension}; {self.what} has {facts['dimension']}.")
@@ -62,16 +70,6 @@ class BlackBox(Body):
         object.__setattr__(other, "_line", line)
         object.__setattr__(other, "_facts", facts)
         return other
-
-    def _unmade(self, name: str, line: Line, error: Refusal) -> str:
-        package = self.what.partition(":")[0]
-        there = f"worker '{line.worker}'" if line.worker == self.worker else line.worker
-        remedy = "" if line.worker == self.worker else f"Give workers=…, one of which is '{self.worker}'; or install "
-        remedy = remedy or "Install "
-        return (
-            f"body '{name}' ({self.what}, a black box of worker '{self.worker}') cannot be made in {there}: {error}\n{remedy}the "
-            f"package '{package}' there, and let it declare the entry point 'modular.components'."
-        )
 
     @property
     def _here(self) -> Body:

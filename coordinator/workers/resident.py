@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from modular.body import Body
-from modular.component import Component
+from modular.component import Component, find_class
 from modular.elements import Elements, Indices
 from modular.errors import ModelError
 from modular.port import PortName
@@ -240,13 +240,18 @@ def body_from(data: Mapping[str, Any]) -> Body:
 
 
 def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
-    """What never changes of a body."""
+    """What never changes of a body; or why nobody knows its class here."""
+    try:
+        find_class(description["class"])
+    except ModelError as error:
+        return {"missing": str(error)}
     body = body_from(description)
     stack, kind = body.new_stack(), body.kind()
     offers = [offer for offer in OFFERS if callable(getattr(stack, offer, None))]
     if isinstance(stack, Table) and {*ASKED, "predict", "foresee", "show", "reevaluate"} <= stack.loops.keys():
         offers.append(BY_ROWS)
     return {
+        "missing": None,
         "problems": body.check(name),
         "dimension": body.dimension,
         "ports": list(body.port_names),

@@ -1,16 +1,22 @@
 """Models with bodies of a package that only some processes have; `make` says how such a body is described."""
 
 import json
-import sys
+import tempfile
 import warnings
 
 import scenarios
 from components import Load, Revolute, Rod, Spherical, SpringDamper
-from coordinator import LeakWarning, Penalty, Shannon, Simulation
+from coordinator import BlackBox, LeakWarning, Penalty, Shannon, Simulation, resume
+from coordinator.checkpoints.resume import latest
+from coordinator.workers import company
+from coordinator.workers.piece import Piece
+from coordinator.workers.team import Here
 from modular import Add, Apply, Assembly, Crossing, Cut, Diverged, Join, Limit
 from modular.component import find_class
+from modular.parcel import packed, unpacked
 
 DT, UNTIL = 1e-3, 0.12
+PORTS = {"plant:Motor": ["shaft"], "plant:Forgetful": ["shaft"], "plant:Beam": ["start", "end"]}
 
 
 def hung(make, **data):
@@ -108,25 +114,24 @@ def build(case, make, **more):
     return Simulation(model(make), DT, **{"record_every": 7, **settings}, **more)
 
 
-def outcome(simulation, *, stops=(UNTIL,)):
-    """What a run comes to."""
+def outcome(simulation):
+    """What a run comes to, or how it fails."""
+    failure = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LeakWarning)
-            for stop in stops:
-                simulation.run(stop)
-        failure = None
+            simulation.run(UNTIL)
     except Diverged as error:
         failure = str(error)
+    return {**told(simulation), "failure": failure}
+
+
+def told(simulation):
+    """Everything of a run that must not depend on who computes it."""
     run = simulation.recorded
     margins = [dict(entry["margins"]) for entry in run.margins]
-    return {
-        "digest": run.digest,
-        "events": run.events,
-        "margins": margins,
-        "failure": failure,
-        "ticks": simulation.tick,
-    }
+    found = {"digest": run.digest, "events": run.events, "margins": margins, "ticks": simulation.tick, "failure": None}
+    return json.loads(json.dumps(found))
 
 
 def itself(what, **data):
@@ -134,9 +139,53 @@ def itself(what, **data):
     return find_class(what)(**data)
 
 
+def boxed(what, **data):
+    """The same as a black box."""
+    return BlackBox(what, worker="plant", ports=PORTS[what], data=data)
+
+
+class ByParcel(Here):
+    """Workers whose pieces go through bytes on their way there and back, as to another process."""
+
+    def begin(self, pieces):
+        self.pieces = pieces
+        super().begin([Piece.from_parcel(piece.to_parcel()) for piece in pieces])
+
+    def give_back(self):
+        for piece, worker in zip(self.pieces, self.workers, strict=True):
+            worker.settle()
+            piece.take_state(unpacked(packed({}, worker.piece.state()))[1])
+        super().give_back()
+
+
+def ways(case, folder):
+    """The outcomes of a case where the package is installed: of the class itself, and of black boxes in every way."""
+    with build(case, itself) as simulation:
+        yield "itself", outcome(simulation)
+    with build(case, boxed) as simulation:
+        yield "alone", outcome(simulation)
+    for team in (Here, ByParcel):
+        company.Here = team
+        with build(case, boxed, workers=2, launcher="here") as simulation:
+            yield team.__name__, outcome(simulation)
+    company.Here = Here
+    with build(case, boxed) as simulation:
+        simulation.run(0.005)
+        if case != "forgetful":
+            simulation.hire(2, "here")
+        yield "hired", outcome(simulation)
+    if case in ("events", "beams"):
+        with build(case, boxed) as simulation:
+            simulation.run(0.045, checkpoints=folder)
+        for stop, more in ((0.075, {"workers": 2, "launcher": "here"}), (UNTIL, {})):
+            with resume(folder, **more) as simulation:
+                simulation.run(stop, checkpoints=latest(folder).checkpoints())
+        yield "resumed", told(simulation)
+
+
 if __name__ == "__main__":
     found = {}
-    for case in sys.argv[1:]:
-        with build(case, itself) as simulation:
-            found[case] = outcome(simulation)
+    for case in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            found[case] = dict(ways(case, folder))
     print(json.dumps(found))
