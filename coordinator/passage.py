@@ -52,7 +52,7 @@ class Passage:
             if callable(step):
                 self.pieces.append(step)
             elif getattr(step[0], "by_rows", False) and (step[1] != "reevaluate" or region.local or region.everything):
-                self.pieces.append(_by_rows(*step[:2], *region.group(*step)))
+                self.pieces.append(_by_rows(step[0], step[1], region.group(*step)))
             else:
                 self.pieces.append(_by_method(*step[:2]))
         gather()
@@ -82,11 +82,12 @@ def _by_method(stack: Any, verb: str) -> Callable[[Region], None]:
     return act
 
 
-def _by_rows(stack: Any, verb: str, first: int, last: int) -> Callable[[Region], None]:
+def _by_rows(stack: Any, verb: str, group: tuple[int, int]) -> Callable[[Region], None]:
     """A part of a stack that is compiled elsewhere: `play_rows` takes stretches of rows."""
 
     def act(region: Region) -> None:
-        rows = region.layout[region.layout[first] : region.layout[last]].reshape(-1, 2)
+        first, last = (region.layout[place] for place in group)
+        rows = region.layout[first:last].reshape(-1, 2)
         if len(rows):
             stack.play_rows(verb, region.elements, rows)
 

@@ -253,8 +253,8 @@ def run(
                 leave_last_ticks(console, simulation, folder.path, why)
             elif checkpoints is not None:
                 checkpoints.lean_on_run(simulation, until)
-        console.print()
-        print_summary(console, recorded, files)
+            console.print()
+            print_summary(console, recorded, files)  # while black boxes can be asked for their energies
         if workers is not None:
             print_workers(console, simulation.workers)
         if code is not None:
@@ -322,9 +322,9 @@ def prepare(
         ready = simulation(workers)
         if not compile_ahead(ready):
             with (
+                suppress(ModelError, CouplingError, ArithmeticError),  # the run itself will say so
                 simulation() as trial,
-                suppress(ModelError, CouplingError, ArithmeticError),
-            ):  # the run itself will say so
+            ):
                 trial.step()
         return ready
 

@@ -56,8 +56,8 @@ class BlackBox(Body):
         if facts["missing"] is not None:
             remedy = "" if line.worker == self.worker else f"give workers=…, one of which is '{self.worker}', or "
             raise ModelError(
-                f"{owner}: {facts['missing']} Remedy: {remedy}install the package '{self.what.partition(':')[0]}' there, and let it "
-                "declare the entry point 'modular.components'."
+                f"{owner}: {facts['missing']} Remedy: {remedy}install the package '{self.what.partition(':')[0]}' there, and let "
+                "it declare the entry point 'modular.components'."
             )
         problems = list(facts["problems"])
         if not problems and facts["dimension"] != self.dimension:

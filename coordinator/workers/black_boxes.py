@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.workers.black_side import BlackSide
 from coordinator.workers.lent import Lent
 from coordinator.workers.lines import Line, Lost
 from coordinator.workers.resident import BY_ROWS, PLAYED, Refusal, exchanged
@@ -280,38 +281,3 @@ class BlackBoxes:
         """They stand as the worker left them, in the process that is there now."""
         self._process, self._state = self.line.process(), None
         self._remember(part.save())
-
-
-class BlackSide(Side):
-    """A port of a black box as it stood when it was asked for."""
-
-    def __init__(self, stack: BlackBoxes, name: str, port: PortName) -> None:
-        self._stack, self._port = stack, port.port
-        self.owner, self.name = name, str(port)
-        found = stack.ask("side", name=name, port=port.port)
-        self.position, self.velocity, self.acceleration = (
-            np.array(found[key], float) for key in ("position", "velocity", "acceleration")
-        )
-        self._frame, self._directions = np.array(found["frame"], float), np.array(found["directions"], float)
-
-    @property
-    def frame(self) -> Array:
-        """Axes of the port as rows."""
-        return self._frame
-
-    @property
-    def directions(self) -> Array:
-        """Those that it can follow."""
-        return self._directions
-
-    def point(self, x: Array) -> Mark | None:
-        """The material point that stands at `x`."""
-        return self._mark("point", x)
-
-    def direction(self, u: Array) -> Mark | None:
-        """The body-fixed direction along `u`."""
-        return self._mark("direction", u)
-
-    def _mark(self, what: str, value: Array) -> Mark | None:
-        found = self._stack.ask("mark", name=self.owner, port=self._port, what=what, value=np.array(value, float))
-        return None if found is None else Mark(np.array(found[0], float), np.array(found[1], float))

@@ -78,8 +78,8 @@ def resume(
                 leave_last_ticks(console, simulation, folder, why)
             else:
                 (checkpoints or found.checkpoints()).lean_on_run(simulation, end)
-        console.print()
-        print_summary(console, recorded, files)
+            console.print()
+            print_summary(console, recorded, files)  # while black boxes can be asked for their energies
         if workers is not None:
             print_workers(console, simulation.workers)
         if code is not None:
