@@ -258,7 +258,7 @@ class Away:
         ask_at, patience, slow_at = now, ASK_AGAIN, now + SLOW
         while self._number not in self._answers:
             if self._closed or place is None or (place.launched, place.identity) != who:
-                raise Lost(name)
+                raise Lost(self.deaths[-1] if self.deaths else f"'{name}' has gone")
             if now >= ask_at:
                 self.mailbox.answer(place.identity, *question)
                 ask_at, patience = now + patience, 2.0 * patience

@@ -72,6 +72,12 @@ class BlackBox(Body):
         return other
 
     @property
+    def sources(self) -> dict[str, str]:
+        """A digest of the file that defines its class, where the worker was asked."""
+        facts = self.__dict__.get("_facts")
+        return {} if facts is None else dict(facts["sources"])
+
+    @property
     def _here(self) -> Body:
         """The body itself, where its package is installed in this process."""
         return body_from(self.description)

@@ -70,18 +70,19 @@ class BlackBoxes:
 
     def ask(self, method: str, **said: Any) -> Any:
         """Ask where they live; in another process too, where they have been made again."""
+        last = ""
         for _ in range(DEATHS):
             try:
                 if self._process is None:
                     self._settle_in()
                 answer = self._tell(method, said)
                 break
-            except Lost:
-                self._process = None
+            except Lost as error:
+                self._process, last = None, str(error)
         else:
             raise ModelError(
-                f"worker '{self.worker}' has died {DEATHS} times over {self._spoken(method, said)} of {self._whose(said)}; look at "
-                "what it said last."
+                f"worker '{self.worker}' has died {DEATHS} times over {self._spoken(method, said)} of {self._whose(said)}; the "
+                f"last time {last}."
             )
         if method in CHANGING:
             self._state = None

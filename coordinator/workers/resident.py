@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.record.obstacles import source_of
 from modular.body import Body
 from modular.component import Component, find_class
 from modular.elements import Elements, Indices
@@ -220,9 +221,11 @@ class Residents:
         return None
 
     def revived(self, key: str, record: Record) -> Resident:
-        """The one that lives here, or another like it."""
+        """The one that lives here, standing as the record says, or another like it."""
         if key not in self.known:
             self.known[key] = Resident(record)
+        else:  # it may have gone on with those who have taken this process for dead
+            self.known[key].restore(record["memory"])
         return self.known[key]
 
     def _resident(self, key: str) -> Resident:
@@ -257,6 +260,7 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
         "ports": list(body.port_names),
         "total_mass": float(body.total_mass),
         "freedoms": int(body.freedoms),
+        "sources": source_of(body),
         "kind": f"{type(kind).__name__} {kind!r}",
         "offers": offers,
     }

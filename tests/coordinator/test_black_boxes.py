@@ -22,6 +22,7 @@ from coordinator.launchers import Subprocess
 from coordinator.workers import black_boxes
 from coordinator.workers.far import Desk, _as_parcel, _from_parcel
 from coordinator.workers.messages import Message
+from coordinator.workers.resident import Residents
 from foreign import Particle, Wire, pendulum
 from modular import Assembly, CouplingError, Cut, ModelError
 from modular.component import Component, class_name
@@ -242,6 +243,15 @@ def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(site):
         assert said in str(caught.value)
 
 
+def test_one_that_ends_every_process_ends_the_run_with_its_last_words(site):
+    model = single(what="plant:Deadly")
+    model.join("mount", Spherical(), "ground", "motor.shaft")
+    with pytest.raises(ModelError) as caught:
+        Simulation(model, 1e-3, workers=1, launcher=site)
+    for said in ("'plant' has died 3 times over side of 'motor' (plant:Deadly)", "ended with code 3: farewell"):
+        assert said in str(caught.value)
+
+
 def test_centralized_solvers_refuse_it_by_name(site):
     with pytest.raises(CouplingError, match=r"motor, flyer cannot.*Penalty"):
         Simulation(plants.hung(boxed), 1e-3, Centralized(), **ELSEWHERE, launcher=site)
@@ -275,6 +285,7 @@ def test_energies_are_asked_for_while_the_simulation_is_open(site, tmp_path):
         assert run.position("motor.shaft").shape == (51, 3)
         assert run.bodies["motor"].total_mass == 1.0
         assert run.bodies["motor"].freedoms == 3
+        assert "source of plant" in run.versions
     q, _, _ = run.state("motor")
     assert q.shape == (51, 1, 3)
     run.save(tmp_path)
@@ -374,12 +385,15 @@ def question(number, method, **said):
     return Message(("call", {"number": number, "method": method}, _as_parcel(said), b""))
 
 
+def record_of(body):
+    """How a resident with one body, called "p", is made."""
+    data = box_of(body).description
+    nothing = {"configured": None, "held": [], "memory": None}
+    return {"like": data, "gravity": np.zeros(3), "bodies": [["p", data]], **nothing}
+
+
 def test_what_is_asked_twice_is_done_once():
-    desk, box = Desk(), box_of(Particle.example())
-    record = {
-        "like": box.description, "gravity": np.zeros(3), "bodies": [["p", box.description]], "configured": None, "held": [],
-        "memory": None,
-    }  # fmt: skip
+    desk, record = Desk(), record_of(Particle.example())
     desk.answer(question(7, "make", key="k", record=record))
     push = question(8, "shift", key="k", name="p", velocity=np.array([1.0, 0.0, 0.0]))
     first = desk.answer(push)
@@ -387,6 +401,16 @@ def test_what_is_asked_twice_is_done_once():
     _, data, state, _ = desk.answer(question(9, "state", key="k"))
     assert _from_parcel(state)["v"][0, 0, 0] == Particle.example().velocity[0] + 1.0
     assert json.loads(data)["refused"] == ""
+
+
+def test_one_that_went_on_alone_stands_as_the_record_says_when_it_is_lent_anew():
+    residents, record = Residents(), record_of(zoo.RigidBody.example(3))
+    residents.obey("make", {"key": "k", "record": record})
+    memory = residents.obey("save", {"key": "k"})
+    residents.obey("shift", {"key": "k", "name": "p", "velocity": np.ones(3)})
+    again = residents.revived("k", {**record, "memory": memory})
+    assert again is residents.known["k"]
+    assert np.array_equal(again.save()["v"], memory["v"])
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """A package that is installed at one worker only: bodies in plain Python, which the tests' own process cannot import."""
 
+import os
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 
 from components import Rod
-from modular import ModelError
 from modular.body import Body
 from modular.elements import RIGID
 from modular.side import Mark, Side
@@ -218,10 +219,21 @@ class Forgetful(Motor):
     stack = Careless
 
 
+class Deaths(Motors):
+    """They end the process that asks for a port."""
+
+    def side(self, name, port):
+        print("farewell", file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+@dataclass(frozen=True)
+class Deadly(Motor):
+    """A motor that nobody survives."""
+
+    stack = Deaths
+
+
 @dataclass(frozen=True)
 class Beam(Rod):
     """A body of ours under another name: compiled, and elsewhere."""
-
-
-class Trouble(ModelError):
-    """Of this package alone."""
