@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import plants
+import scenarios
 import zoo
 from components import Spherical
 from coordinator import BlackBox, Centralized, Run, Simulation, Site, resume
@@ -376,6 +377,43 @@ def test_bodies_come_and_go_and_the_others_do_not_notice():
             assert simulation.body("b2").names == ["b2"]
             assert simulation.body("b2").state()["q"].shape == (1, 1, 3)
     assert runs[0].digest == runs[1].digest
+
+
+def test_black_boxes_and_workers_come_and_go():
+    rod = scenarios.load("chain", bodies=1).bodies["rod0"]
+    runs = []
+    for box, settings in (
+        (None, {}),
+        (box_of, {"workers": {"there": ["motor", "spare"], "rest": ["rod0", "rod1"]}, "launcher": "here"}),
+    ):
+        make = box or (lambda body: body)
+        model = scenarios.load("chain", bodies=2)
+        model.add("motor", make(rod))
+        model.add("spare", make(rod))
+        with Simulation(model, 1e-3, **settings) as simulation:
+            simulation.run(0.02)
+            if box:
+                simulation.enlist("third", ["rod1"])
+                with pytest.raises(ModelError, match="it is a black box that lives at 'there'"):
+                    simulation.enlist("fourth", ["motor"])
+            simulation.remove("motor")
+            simulation.remove("spare")
+            simulation.run(0.04)
+            simulation.add("other", make(rod))
+            simulation.join("hold", Spherical(), "ground", "other.end")
+            runs.append(simulation.run(0.06))
+            if box:
+                assert [worker.bodies for worker in simulation.workers] == [("other",), ("rod0",), ("rod1",)]
+    assert runs[0].digest == runs[1].digest
+
+
+def test_one_that_does_not_save_stays_where_it_has_moved():
+    with simulated(Particle.example()) as simulation:
+        simulation.run(0.01)
+        with pytest.raises(ModelError, match=r"'body' \(foreign:Particle\) stays in this process"):
+            simulation.hire(1, "here")
+        assert simulation.workers == []
+        simulation.run(0.02)
 
 
 # --- questions and answers -------------------------------------------------------------------------------------------
