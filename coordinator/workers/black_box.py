@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from coordinator.workers.black_boxes import BlackBoxes
-from coordinator.workers.lines import Line, Lost, Unreachable
+from coordinator.workers.lines import DEATHS, Line, Lost, Unreachable
 from coordinator.workers.resident import Refusal, body_from
 from modular.body import Body
 from modular.component import plain
@@ -194,11 +194,15 @@ class BlackBox(Body):
 
 def _asked(line: Line, method: str, **said: Any) -> Any:
     """What needs no memory is asked of whoever is there."""
-    while True:
+    last = ""
+    for _ in range(DEATHS):
         try:
             return line.ask(line.process(), method, said)
-        except Lost:
-            continue  # the launcher gives up on a process that dies again and again
+        except Lost as error:
+            last = str(error)
+    raise ModelError(
+        f"worker '{line.worker}' has died {DEATHS} times over {method} of {said['description'][CLASS]}; the last time {last}."
+    )
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from coordinator.workers.black_side import BlackSide
 from coordinator.workers.lent import Lent
-from coordinator.workers.lines import Line, Lost
+from coordinator.workers.lines import DEATHS, Line, Lost
 from coordinator.workers.resident import BY_ROWS, PLAYED, Refusal, exchanged
 from modular.body import Body
 from modular.component import plain
@@ -27,7 +27,6 @@ from modular.side import Mark, Side
 
 CHANGING = frozenset({"add", "remove", "attach", "detach", "configure", "play", "shift"})
 LONG = 500  # things that were told since they were last asked for their memory
-DEATHS = 3  # of workers, over one and the same question
 
 
 class BlackBoxes:

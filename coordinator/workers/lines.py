@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from coordinator.workers.resident import Resident, Residents
 from modular.errors import ModelError
 
+DEATHS = 3  # of workers, over one and the same question
+
 
 class Lost(Exception):
     """The process in which a black box lived is gone; another has taken its place, or will."""
