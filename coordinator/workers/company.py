@@ -168,7 +168,7 @@ class Company:
         for name in comers:
             if not self.fixed and len(self.bodies) < len(simulation.assembly.bodies):
                 self.enlist(simulation, name)
-        living = {box.worker for box in black_boxes_in(simulation.assembly.bodies).values()}
+        living = {box.worker for box in black_boxes_in(simulation.assembly.bodies).values()} if goers else set()
         for name in goers:
             if name in living:
                 _log.warning("worker '%s' wants to go, and black boxes live there: it is to be replaced", name)
