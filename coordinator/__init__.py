@@ -21,6 +21,7 @@ from coordinator.record.repetition import rerun
 from coordinator.record.run import Run
 from coordinator.rules import Shannon, Stable, StiffnessRule
 from coordinator.simulation import Simulation
+from coordinator.workers.black_box import BlackBox
 from coordinator.workers.company import Site
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "HHT",
     "AugmentedLagrangian",
     "Baumgarte",
+    "BlackBox",
     "Centralized",
     "CheckpointWarning",
     "Checkpoints",

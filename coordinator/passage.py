@@ -49,7 +49,12 @@ class Passage:
                     waiting.append((address, stack.sheet, *region.group(*step)))
                     continue
             gather()
-            self.pieces.append(step if callable(step) else _by_method(*step[:2]))
+            if callable(step):
+                self.pieces.append(step)
+            elif getattr(step[0], "by_rows", False) and (step[1] != "reevaluate" or region.local or region.everything):
+                self.pieces.append(_by_rows(step[0], step[1], region.group(*step)))
+            else:
+                self.pieces.append(_by_method(*step[:2]))
         gather()
 
     def play(self, region: Region) -> None:
@@ -73,6 +78,18 @@ def _by_method(stack: Any, verb: str) -> Callable[[Region], None]:
             stack.reevaluate(elements, region.names)
         else:
             getattr(stack, verb)(elements, *([float(elements.clock[ARGUMENTS[verb]])] if verb in ARGUMENTS else []))
+
+    return act
+
+
+def _by_rows(stack: Any, verb: str, group: tuple[int, int]) -> Callable[[Region], None]:
+    """A part of a stack that is compiled elsewhere: `play_rows` takes stretches of rows."""
+
+    def act(region: Region) -> None:
+        first, last = (region.layout[place] for place in group)
+        rows = region.layout[first:last].reshape(-1, 2)
+        if len(rows):
+            stack.play_rows(verb, region.elements, rows)
 
     return act
 

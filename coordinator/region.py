@@ -50,7 +50,7 @@ class Ensemble:
         known = system.workshop.get("ensemble")
         if known is None or known.turnover != system.turnover:
             stacks = [*system.bodies, *system.joints, *system.forces, system.elements]
-            whole = not all(isinstance(stack, Table) for stack in stacks)
+            whole = not all(isinstance(stack, Table) or getattr(stack, "by_rows", False) for stack in stacks)
             known = cls(system.turnover, stacks, {id(stack): k for k, stack in enumerate(stacks)}, whole)
             system.workshop["ensemble"] = known
         return cast(Ensemble, known)

@@ -30,8 +30,12 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
-from coordinator.workers.company import HASTE, PATIENCE, Company, Site, company_for
+from coordinator.workers.black_box import BlackBox
+from coordinator.workers.company import HASTE, PATIENCE, Company, Site, check_divisible, company_for
+from coordinator.workers.lines import Line
+from coordinator.workers.resident import Residents
 from coordinator.workers.team import Member
+from coordinator.workers.whose import black_boxes_in, lines_to, move, reach
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
@@ -58,6 +62,8 @@ class Simulation:
     bodies of each by its name; the same bits again. `launcher`: where those processes are: "processes" on this machine, "here",
     one after the other in this one, or a `Site`.
     """
+
+    company: Company | None
 
     def __init__(
         self,
@@ -93,19 +99,30 @@ class Simulation:
         past = Past(Given(model, chosen), project=project_velocities, grouped=grouped)
         system = System(model.gravity, model.bodies, grouped=grouped)
         self._begin(model, system, float(dt), chosen, past, Recorder(int(record_every)), leak_limit, threads)
-        with undisturbed():
-            self._build(project_velocities)
-        if workers is not None:
+        if black_boxes_in(model.bodies) and workers is not None:
+            self.company = company_for(model, workers, launcher)  # they are asked while all is built
+        try:
+            reach(model.bodies, self._line)
+            with undisturbed():
+                self._build(project_velocities)
+            if self.company is not None:
+                check_divisible(self)
+        except BaseException:
+            self.close()
+            raise
+        if workers is not None and self.company is None:
             self.hire(workers, launcher)
 
     @classmethod
     def standing(
         cls, model: Assembly, system: System, dt: float, coupling: Coupling, past: Past, recorder: Recorder, *,
-        leak_limit: float | None, threads: int | None,
+        leak_limit: float | None, threads: int | None, company: Company | None = None,
+        residents: Residents | None = None,
     ) -> Self:  # fmt: skip
         """One that has moved already: `system` is what the model has become (coordinator/checkpoints)."""
         found = cls.__new__(cls)
         found._begin(model, system, dt, coupling, past, recorder, leak_limit, threads)
+        found.company, found._residents = company, residents or found._residents
         coupling.configure(system, dt)
         return found
 
@@ -116,7 +133,7 @@ class Simulation:
         self._dt = dt
         self.coupling = coupling
         self.assembly = model
-        self.company: Company | None = None
+        self.company = None
         self.lent_system = system
         self.recorder = recorder
         self.breakage = Breakage(dt, model.dimension)
@@ -124,6 +141,7 @@ class Simulation:
         self.engine = Engine(check_threads(threads))
         self.schedule = Schedule(model.schedule, dt)
         self.past = past
+        self._residents = Residents()  # black boxes, while there are no workers
         self._alone = False  # while the model itself changes something
         self._closed = False
 
@@ -131,7 +149,18 @@ class Simulation:
         """Let workers move the bodies from here on: so many of them, or the bodies of each by its name."""
         if self.company is not None:
             raise ModelError("this simulation has workers already; they are in `workers`.")
-        self.company = company_for(self, workers, launcher)
+        check_divisible(self)
+        company = company_for(self.assembly, workers, launcher)
+        try:
+            move(self.assembly.bodies, list(self.lent_system.bodies), company.line)
+        except BaseException:
+            company.team.close()
+            raise
+        self.company = company
+
+    def _line(self, name: str, box: BlackBox) -> Line:
+        """To where a black box lives: at the worker that it names, or in this process where there are no workers."""
+        return lines_to(self.company, self._residents)(name, box)
 
     def enlist(self, name: str, bodies: Sequence[str] = ()) -> None:
         """One more worker from here on, with some bodies that others have had, or with its share of all."""
@@ -300,6 +329,12 @@ class Simulation:
         """Add a body, in the state that its description gives."""
         self._about_to_change()
         self.assembly.add(name, body)
+        try:
+            if isinstance(body, BlackBox):
+                self.assembly.bodies[name] = body = body.reached(name, self._line(name, body))
+        except ModelError:
+            del self.assembly.bodies[name]
+            raise
         if not self.past.enter(name, body):
             del self.assembly.bodies[name]
             raise other_body(name)

@@ -21,7 +21,7 @@ from scenarios.commands.export import export
 from scenarios.commands.rerun import rerun
 from scenarios.commands.resume import kept_on_the_way, resume
 from scenarios.commands.rewind import rewind
-from scenarios.commands.running import draw, prepare, print_margin, run_and_keep
+from scenarios.commands.running import draw, prepare, print_margin, run_and_keep, show_run
 from scenarios.commands.site import (
     Authorized,
     Bind,
@@ -228,9 +228,8 @@ def run(
     """
     console = _console()
     with refusals():
-        from scenarios.report.folder import RUN_FILES, RunFolder
+        from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
-        from scenarios.report.summary import print_summary
         from scenarios.report.workers import print_workers
         from scenarios.settings import fit_settings, read_coupling, read_settings
 
@@ -253,11 +252,7 @@ def run(
             ):
                 print_margin(console, simulation)
                 recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
-            stopped = code == INTERRUPTED  # whoever has said so does not want to wait for pictures
-            files = [folder.path / name for name in RUN_FILES]
-            files += draw(console, recorded, folder.path, plot=plot and not stopped, animate=animate and not stopped)
-        console.print()
-        print_summary(console, recorded, files)
+                show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)
         if code is not None:

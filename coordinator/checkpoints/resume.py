@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder, Segment
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
-from coordinator.workers.company import Site
+from coordinator.workers.company import Company, Site, check_divisible, company_for
+from coordinator.workers.resident import Residents
+from coordinator.workers.whose import black_boxes_in, lines_to, reach, reach_one
 from modular.assembly import Assembly
 from modular.component import Component
 from modular.errors import ModelError
@@ -142,18 +145,42 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
 def _simulation(
     found: Checkpoint, threads: int | None, workers: int | Mapping[str, Sequence[str]] | None, launcher: str | Site
 ) -> Simulation:
-    head, arrays, notes = found.head, found.arrays, Notes(found.arrays)
+    head, notes = found.head, Notes(found.arrays)
     assembly = Assembly.from_data(head["model"])
     coupling = Component.from_data(head["coupling"])
     if not isinstance(coupling, Coupling):
         raise ModelError(f"'{found.path}': {head['coupling'].get('class')} is no coupling.")
     past = _past(notes.get(head["past"]), assembly, coupling)
+    asked = workers is not None and bool(black_boxes_in(assembly.bodies))
+    company = company_for(assembly, workers, launcher) if workers is not None and asked else None
+    try:
+        simulation = _standing(found, assembly, coupling, past, threads, company)
+    except BaseException:
+        if company is not None:
+            company.team.close()
+        raise
+    if workers is not None and company is None:
+        simulation.hire(workers, launcher)
+    return simulation
+
+
+def _standing(
+    found: Checkpoint, assembly: Assembly, coupling: Coupling, past: Past, threads: int | None, company: Company | None
+) -> Simulation:
+    """Without workers, but for those where black boxes live."""
+    head, arrays, notes = found.head, found.arrays, Notes(found.arrays)
+    residents = Residents()
+    reach(assembly.bodies, lines_to(company, residents))
+    for name in black_boxes_in(past.ever or {}):
+        with suppress(ModelError):  # one that has left, and so has its worker
+            reach_one(past.ever or {}, name, lines_to(company, residents))
     system = system_from_data(head["system"], arrays, assembly, grouped=past.grouped)
     recorder = Recorder(head["record every"])
     recorder.segments = found.segments
     simulation = Simulation.standing(
-        assembly, system, head["dt"], coupling, past, recorder, leak_limit=head["alarm"]["limit"], threads=threads
-    )
+        assembly, system, head["dt"], coupling, past, recorder, leak_limit=head["alarm"]["limit"], threads=threads,
+        company=company, residents=residents,
+    )  # fmt: skip
     coupling.stand(system, notes.get(head["standing"]))
     simulation.schedule.stand(notes.get(head["schedule"]))
     simulation.alarm.rung = set(head["alarm"]["rung"])
@@ -164,8 +191,8 @@ def _simulation(
     breakage.watched = revived(head["watched"], columns, f"'{found.path}', limited joints")
     kept = notes.get(head["breakage"])
     breakage.asked, breakage.gone = kept["asked"], {name: tuple(values) for name, values in kept["gone"].items()}
-    if workers is not None:
-        simulation.hire(workers, launcher)
+    if company is not None:
+        check_divisible(simulation)
     return simulation
 
 

@@ -19,6 +19,7 @@ from modular.lanes import NUMBER, types
 from modular.loop import FINE, loop
 from modular.port import PortName
 from modular.stack import Stack
+from modular.table import Table
 from modular.views import View
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def tell(simulation: Simulation, guards: Guards) -> None:
 
 def changed_by_a_tick(system: System) -> list[Array]:
     """All arrays that a tick changes and the next one reads."""
-    found: list[Array] = [array for bodies in system.bodies for array in bodies.state().values()]
+    tables = [bodies for bodies in system.bodies if isinstance(bodies, Table)]  # all others save and restore
+    found: list[Array] = [array for bodies in tables for array in bodies.state().values()]
     for stack in system.booked:
         n = stack.count
         found += [stack.ledger[:n], stack.power[:n], stack.power_before[:n]]

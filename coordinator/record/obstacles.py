@@ -7,7 +7,7 @@ that was typed at the prompt have no name under which another process could find
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -58,14 +58,21 @@ def exchanged(at_start: Component, now: Component) -> list[str]:
 
 def foreign_sources(assembly: Assembly, coupling: Component) -> dict[str, str]:
     """A digest of every file outside our packages that defines a function or class of the model."""
-    found = {}
+    found: dict[str, str] = {}
     for _, value in _parts(assembly, coupling):
-        name = type(value).__module__ if isinstance(value, Component) else getattr(value, "__module__", None) or ""
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if name.partition(".")[0] not in OURS and file and name not in found:
-            path = Path(file)
-            found[name] = digest_of_files([path], path.parent) if path.is_file() else "unknown"
-    return {f"source of {name}": digest for name, digest in found.items()}
+        there = getattr(value, "sources", None)  # of a black box, which is defined elsewhere
+        found |= source_of(value, found) if there is None else there
+    return found
+
+
+def source_of(value: Any, known: Container[str] = ()) -> dict[str, str]:
+    """A digest of the file that defines a function, or the class of a component, unless it is ours or known."""
+    module = type(value).__module__ if isinstance(value, Component) else getattr(value, "__module__", None) or ""
+    file, name = getattr(sys.modules.get(module), "__file__", None), f"source of {module}"
+    if module.partition(".")[0] in OURS or not file or name in known:
+        return {}
+    path = Path(file)
+    return {name: digest_of_files([path], path.parent) if path.is_file() else "unknown"}
 
 
 def _parts(assembly: Assembly, coupling: Component) -> Iterator[tuple[str, Any]]:

@@ -293,7 +293,10 @@ class Run:
 
     def summary(self) -> dict[str, str]:
         """The figures one looks at first."""
-        energy = self.energy
+        try:
+            energy = self.energy
+        except ModelError:  # a black box that nobody can ask any more
+            energy = None
         lines = {
             "model": self.model.get("title") or "(no title)",
             "bodies, joints": f"{len(self.bodies)}, {len(self.joints)}",
@@ -301,7 +304,7 @@ class Run:
             if len(self)
             else "none",
         }
-        if len(self):
+        if len(self) and energy is not None:
             lines["energy"] = f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
         worst = self.worst_violation()
         if worst:

@@ -14,7 +14,7 @@ import secrets
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,8 @@ from coordinator.record.recorder import Segment
 from coordinator.transports.keys import Keys
 from coordinator.transports.meeting_place import MeetingPlace
 from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.workers.far import FarLine
+from coordinator.workers.lines import Line, Lost, Unreachable
 from coordinator.workers.messages import Message, read, samples_from_arrays, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import Member, Stood
@@ -131,6 +133,8 @@ class Away:
         self._failure = ""
         self._ping_at = 0.0
         self._until_when = math.inf
+        self._number = secrets.randbelow(1 << 30)  # of the last question to a black box
+        self._answers: dict[int, Message] = {}  # to it, once it is there
         self._closed = False
         self.deaths: list[str] = []
         self._meeting = MeetingPlace.on_this_machine(self.mailbox.address)
@@ -267,6 +271,40 @@ class Away:
             if self._meeting is not None:
                 self._meeting.close()
 
+    # --- black boxes -----------------------------------------------------------------------------------------------------
+
+    def line(self, worker: str) -> Line:
+        """To the black boxes of a worker."""
+        return FarLine(self, worker)
+
+    def who(self, name: str) -> Hashable:
+        """The process that has the place of a worker; waits until one is there."""
+        if self._closed or name not in self.places:
+            raise Unreachable(f"worker '{name}' has gone.")
+        place = self.places[name]
+        self._pump(lambda: bool(place.identity))
+        return place.launched, place.identity
+
+    def call(self, name: str, who: Hashable, method: str, parcel: bytes) -> Message:
+        """Ask a process about a black box, and again until it answers; raises Lost when it is gone."""
+        place, now = self.places.get(name), time.monotonic()
+        self._number, self._answers = self._number + 1, {}
+        question = written("call", {"number": self._number, "method": method}, parcel)
+        ask_at, patience, slow_at = now, ASK_AGAIN, now + SLOW
+        while self._number not in self._answers:
+            if self._closed or place is None or (place.launched, place.identity) != who:
+                raise Lost(self.deaths[-1] if self.deaths else f"'{name}' has gone")
+            if now >= ask_at:
+                self.mailbox.answer(place.identity, *question)
+                ask_at, patience = now + patience, 2.0 * patience
+            if now >= slow_at:
+                slow_at = now + SLOW
+                _log.warning("workers: '%s' has been busy with '%s' of a black box for %.0f s", name, method, SLOW)
+            self.mailbox.wait(NAP)
+            now = time.monotonic()
+            self._look_after(now)
+        return self._answers[self._number]
+
     # --- runs --------------------------------------------------------------------------------------------------------------
 
     def _open(self, tick: int, starts: list[bytes]) -> None:
@@ -373,9 +411,11 @@ class Away:
             self._greet(identity, data, whose)
             return
         place = next((one for one in self.places.values() if one.identity == identity), None)
-        if place is not None:
+        if place is not None and message.word != "answer":
             self._note(f"{place.name} says {_brief(message.word, data, message.parcel)}")
         run = self._run
+        if place is not None and message.word == "answer":
+            self._answers[data["number"]] = message
         if place is not None and message.word == "leave":
             self._leaving.append(place.name)
         if place is None or run is None or data.get("run") != run.number:

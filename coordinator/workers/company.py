@@ -20,16 +20,22 @@ from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
 from coordinator.launchers import ByHand, Launcher, Subprocess
 from coordinator.protocol.deadlines import Deadlines
+from coordinator.score import perform
 from coordinator.system import System
 from coordinator.transports.addresses import is_local
 from coordinator.transports.keys import Keys
 from coordinator.workers.balance import fair_shares
+from coordinator.workers.black_box import BlackBox
+from coordinator.workers.black_boxes import BlackBoxes
+from coordinator.workers.lines import Line
 from coordinator.workers.part import Part
 from coordinator.workers.partition import as_wanted, partition
 from coordinator.workers.places import Places
 from coordinator.workers.samples import absorb
 from coordinator.workers.stages import Stages
 from coordinator.workers.team import Here, Member, Team
+from coordinator.workers.whose import black_boxes_in, check_homes, divided
+from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
 from modular.names import missing
@@ -133,6 +139,7 @@ class Company:
             mine = set(bodies)
             left = {old: [b for b in part if b not in mine] for old, part in zip(names, self.bodies, strict=True)}
             wanted = as_wanted({**left, name: list(bodies)}, tuple(simulation.assembly.bodies))
+            check_homes(black_boxes_in(simulation.assembly.bodies), wanted)
             self.fixed, parts = True, list(wanted.values())
         else:
             parts = partition(simulation.assembly.graph, len(names) + 1)
@@ -146,6 +153,9 @@ class Company:
         names = [member.name for member in self.team.members()]
         if name not in names:
             raise ModelError(missing("worker", name, names))
+        living = [body for body, box in black_boxes_in(simulation.assembly.bodies).items() if box.worker == name]
+        if living:
+            raise ModelError(f"worker '{name}' cannot go: body '{living[0]}' is a black box that lives there alone.")
         self.take_back(simulation)
         self.team.dismiss(name)
         self.team.forget()
@@ -153,7 +163,7 @@ class Company:
         if self.bodies and not self.fixed:
             self.bodies = partition(simulation.assembly.graph, len(self.bodies))
         elif self.bodies:
-            self.bodies = with_newcomers(self.bodies, simulation.lent_system)
+            self.bodies = self._with_newcomers(simulation.lent_system)
         _log.info("worker '%s' has gone", name)
 
     def _let_come_and_go(self, simulation: Simulation) -> None:
@@ -162,8 +172,12 @@ class Company:
         for name in comers:
             if not self.fixed and len(self.bodies) < len(simulation.assembly.bodies):
                 self.enlist(simulation, name)
+        living = {box.worker for box in black_boxes_in(simulation.assembly.bodies).values()} if goers else set()
         for name in goers:
-            self.retire(simulation, name)
+            if name in living:
+                _log.warning("worker '%s' wants to go, and black boxes live there: it is to be replaced", name)
+            else:
+                self.retire(simulation, name)
 
     # --- the mechanism -----------------------------------------------------------------------------------------------
 
@@ -178,12 +192,18 @@ class Company:
                 self._warned = True
             return False
         system = simulation.lent_system
+        if (kept := next((b for b in system.bodies if isinstance(b, BlackBoxes) and not b.saves), None)) is not None:
+            if not self._warned:
+                whose = f"'{kept.names[0]}' ({kept.what})"
+                _log.warning("%s does not save what it remembers; every tick is taken in one piece", whose)
+                self._warned = True
+            return False
         leaks = simulation.alarm.score(system)
         stages = stages_of(simulation.coupling, system, books=bool(leaks))
         if not self.fixed and (shares := fair_shares(simulation.assembly.graph, self.members())) is not None:
             self.bodies = shares
             self.team.forget()
-        self.bodies = with_newcomers(self.bodies, system)
+        self.bodies = self._with_newcomers(system)
         places = Places(system, self.bodies)
         self._parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
         self.team.begin([part.piece(stages, simulation, leaks, guards) for part in self._parts])
@@ -206,8 +226,17 @@ class Company:
             if part.guards is not None:
                 tell(simulation, part.guards)
         system = simulation.lent_system
-        for stack, verb in shown(system):
-            stack.play(verb, system.elements)
+        perform(system.elements, shown(system))
+
+    def line(self, name: str, box: BlackBox) -> Line:
+        """To the worker that a black box names."""
+        names = [member.name for member in self.team.members()]
+        check_homes({name: box}, {worker: [name] for worker in names})
+        return self.team.line(box.worker)
+
+    def _with_newcomers(self, system: System) -> list[list[str]]:
+        self.fixed = self.fixed or any(isinstance(bodies, BlackBoxes) for bodies in system.bodies)
+        return with_newcomers(self.bodies, system, [member.name for member in self.team.members()])
 
     def close(self, simulation: Simulation, within: float) -> None:
         """Take everything back and let the workers go, whatever happens; nobody is waited for longer than so long [s]."""
@@ -237,10 +266,14 @@ class Company:
             self.failure, self._parts = str(error) if isinstance(error, ModelError) else lost, []
 
 
-def with_newcomers(parts: Sequence[Sequence[str]], system: System) -> list[list[str]]:
-    """The bodies of each part as they are now: one that has come goes where it is joined to, or where there is the least to do."""
+def with_newcomers(parts: Sequence[Sequence[str]], system: System, workers: Sequence[str]) -> list[list[str]]:
+    """The bodies of each part as they are now: one that has come goes where it lives or is joined to, or where little is to do."""
     found = [[name for name in names if name in system.body_home] for names in parts]
     part_of = {name: part for part in found for name in part}
+    for name, stack in system.body_home.items():
+        if name not in part_of and isinstance(stack, BlackBoxes):
+            part_of[name] = found[list(workers).index(stack.worker)]
+            part_of[name].append(name)
     for name in system.body_home:
         if name not in part_of:
             mates = [owner for use in system.uses[name] for owner in system.home(use).owners if owner in part_of]
@@ -260,20 +293,11 @@ def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
     return Stages.of(rounds, shown(system), books=books)
 
 
-def company_for(simulation: Simulation, workers: int | Mapping[str, Sequence[str]], launcher: str | Site) -> Company:
+def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], launcher: str | Site) -> Company:
     """Workers as asked for: parts of the bodies, or so many that all have the same to do and few joints go across."""
-    assembly = simulation.assembly
-    check_divisible(simulation)
-    if isinstance(workers, Mapping):
-        wanted = as_wanted(workers, tuple(assembly.bodies))
-    elif isinstance(workers, bool) or not isinstance(workers, int):
-        raise ModelError(
-            f"Simulation: workers = {workers!r}; give a number of workers, or the names of the bodies of each, as in "
-            "{'left': ['rod0', 'rod1'], 'right': ['rod2']}."
-        )
-    else:
-        wanted = {f"worker{k}": part for k, part in enumerate(partition(assembly.graph, workers))}
-    return Company(wanted, team_for(list(wanted), launcher), fixed=isinstance(workers, Mapping))
+    wanted = divided(assembly, workers)
+    fixed = isinstance(workers, Mapping) or bool(black_boxes_in(assembly.bodies))
+    return Company(wanted, team_for(list(wanted), launcher), fixed=fixed)
 
 
 def check_divisible(simulation: Simulation) -> None:
@@ -282,7 +306,7 @@ def check_divisible(simulation: Simulation) -> None:
     stages_of(simulation.coupling, system, books=False)
     stacks: list[Any] = [*system.bodies, *system.joints, *system.forces]
     for stack in stacks:
-        if not isinstance(stack, Table):
+        if not isinstance(stack, Table | BlackBoxes):
             raise ModelError(
                 f"workers: '{stack.names[0]}' ({class_name(type(stack))}) is kept in one piece, in Python; derive its stack from "
                 "modular.stack.Stack, or run in one process."

@@ -14,6 +14,8 @@ store       worker    keep this checkpoint
 stored      coord.    it is kept
 load        worker    give me that checkpoint
 loaded      coord.    here it is, or not
+call        coord.    do this with a black box that lives with you (the parcel)
+answer      worker    done, and what comes of it; or refused, and why
 leave       worker    I have to go; give my bodies to others
 over        coord.    the run is over
 quit        coord.    so is everything
@@ -48,6 +50,8 @@ FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which 
     "stored": {"run": int, "step": int},
     "load": {"run": int, "step": int, "incarnation": int, "digest": str},
     "loaded": {"run": int, "step": int, "incarnation": int, "digest": str},
+    "call": {"number": int, "method": str},
+    "answer": {"number": int, "refused": str},
     "leave": {},
     "over": {"run": int},
     "ping": {},

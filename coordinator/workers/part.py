@@ -16,6 +16,7 @@ from coordinator.breakage import Watched
 from coordinator.engine.guards import Aims, Guards, guards_among
 from coordinator.score import Part as Verb
 from coordinator.system import System
+from coordinator.workers.black_boxes import BlackBoxes
 from coordinator.workers.border import Border
 from coordinator.workers.piece import Piece
 from coordinator.workers.places import Places
@@ -74,8 +75,9 @@ class Part:
         known = [row for row, name in enumerate(names) if mine(name)]
         if not known:
             return False
-        rows = sorted(known, key=lambda row: not at_border(names[row]))
-        border = sum(at_border(names[row]) for row in rows)
+        whole = isinstance(stack, BlackBoxes)  # which is not divided, neither among workers nor at a border
+        rows = known if whole else sorted(known, key=lambda row: not at_border(names[row]))
+        border = 0 if whole else sum(at_border(names[row]) for row in rows)
         sides, me = self.places.sides, self.me
         uses = [names[row] for row in rows]
         home = np.array([name not in sides or self.places.home(name) == me for name in uses])

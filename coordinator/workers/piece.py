@@ -16,9 +16,10 @@ from coordinator.engine.guards import Aims, Guards, take_aim
 from coordinator.score import Part as Verb
 from coordinator.system import System
 from coordinator.workers.border import Border
+from coordinator.workers.lent import Lent
+from coordinator.workers.resident import Residents
 from coordinator.workers.stages import Stage, Stages
 from modular.parcel import packed, unpacked
-from modular.table import Table
 from modular.tables_as_data import described, revived
 
 ROUNDS = ("begin", "first", "again", "end", "shown")
@@ -42,8 +43,8 @@ class Piece:
     must_look: bool = False  # whether every worker has to look around at the end of every tick
 
     @property
-    def tables(self) -> list[Table]:
-        """All tables of components, elements first."""
+    def tables(self) -> list[Any]:
+        """All tables of components, elements first; black boxes are none, but stand among them."""
         system = self.system
         watched = [] if self.watched is None else [self.watched]
         stacks: list[Any] = [system.elements, *system.bodies, *system.joints, *system.forces, *watched]
@@ -52,12 +53,12 @@ class Piece:
     def to_parcel(self) -> bytes:
         """As bytes."""
         guards = [] if self.guards is None else [self.guards]
-        tables = [*self.tables, *self.telling.values(), *self.hearing.values(), *guards]
+        tables: list[Any] = [*self.tables, *self.telling.values(), *self.hearing.values(), *guards]
         number = {id(table): k for k, table in enumerate(tables)}
         arrays: dict[str, Any] = {}
         listed = []
         for k, table in enumerate(tables):
-            data, columns = described(table)
+            data, columns = table.described() if isinstance(table, Lent) else described(table)
             listed.append(data)
             arrays |= {f"{k}.{name}": array for name, array in columns.items()}
 
@@ -89,15 +90,21 @@ class Piece:
         return packed(data, arrays)
 
     @classmethod
-    def from_parcel(cls, parcel: bytes | memoryview) -> Piece:
-        """From bytes."""
+    def from_parcel(cls, parcel: bytes | memoryview, residents: Residents | None = None) -> Piece:
+        """From bytes; `residents`: the black boxes that live here already."""
+        residents = Residents() if residents is None else residents
         data, arrays = unpacked(parcel, "piece of work")
         columns: list[dict[str, Any]] = [{} for _ in data["tables"]]
         for name, array in arrays.items():
             number, _, column = name.partition(".")
             if column:
                 columns[int(number)][column] = array
-        tables = [revived(table, columns[k], f"piece of work, table {k}") for k, table in enumerate(data["tables"])]
+        tables: list[Any] = [
+            Lent.revived(table, columns[k], residents)
+            if "record" in table
+            else revived(table, columns[k], f"piece of work, table {k}")
+            for k, table in enumerate(data["tables"])
+        ]
         rest = iter(tables)
         system = System(np.array(arrays["gravity"]))
         system.tick, system.elements = data["tick"], next(rest)
@@ -137,8 +144,11 @@ class Piece:
 
     def state(self) -> dict[str, Any]:
         """Arrays of everything that a run changes, by table and column."""
-        found = {}
+        found: dict[str, Any] = {}
         for k, table in enumerate(self.tables):
+            if isinstance(table, Lent):
+                found |= {f"{k}.{name}": array for name, array in table.memory_as_arrays().items()}
+                continue
             for name in table.changing():
                 found[f"{k}.{name}"] = getattr(table, name)[: table.count]
         for other, border in self.hearing.items():
@@ -150,6 +160,10 @@ class Piece:
     def take_state(self, arrays: dict[str, Any]) -> None:
         """Stand like another piece that began as this one did."""
         for k, table in enumerate(self.tables):
+            if isinstance(table, Lent):
+                mine = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{k}.")}
+                table.take_memory(mine)
+                continue
             for name in table.changing():
                 array = arrays.get(f"{k}.{name}")
                 if array is not None:

@@ -24,6 +24,7 @@ from coordinator.record.fingerprint import bits
 from coordinator.transports.addresses import mailbox_towards
 from coordinator.transports.keys import Keys
 from coordinator.transports.zeromq import Mailbox
+from coordinator.workers.far import Desk
 from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
 from coordinator.workers.piece import Piece
@@ -52,6 +53,7 @@ class Process:
         )
         self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
         self._keys: dict[str, str] = {}  # of neighbours
+        self.desk = Desk()  # where black boxes are asked for
         self.job: Job | None = None
         self.over = False
         self._piece: Piece | None = None
@@ -172,6 +174,8 @@ class Process:
             self.over = True
             if data.get("why"):
                 raise ModelError(data["why"])
+        elif message.word == "call":
+            self.mailbox.send(HUB, *self.desk.answer(message))
         elif job is None or data.get("run") != job.run:
             return
         elif message.word == "core":
@@ -210,7 +214,7 @@ class Process:
             return
         try:
             if message.parcel:
-                self._piece = Piece.from_parcel(message.parcel)
+                self._piece = Piece.from_parcel(message.parcel, self.desk.residents)
         except ModelError as error:
             self._say("refused", {"run": data["run"], "why": str(error)[:LAST_WORDS]})
             return

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from coordinator.record.recorder import Recorder, Segment
+from coordinator.workers.lines import Line, LineHere
 from coordinator.workers.piece import Piece
+from coordinator.workers.resident import Residents
 from coordinator.workers.worker import Worker
 
 
@@ -76,6 +78,9 @@ class Team(Protocol):
     def hurry(self, seconds: float) -> None:
         """From now on wait for nobody longer than so long; whoever takes longer is an error."""
 
+    def line(self, worker: str) -> Line:
+        """To the black boxes of a worker."""
+
     def close(self) -> None:
         """Let the workers go."""
 
@@ -88,6 +93,7 @@ class Here:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
+        self.residents = Residents()
         self.workers: list[Worker] = []
         self._done: dict[str, tuple[int, float]] = {}  # ticks, and seconds of work
         self.forget()
@@ -156,6 +162,10 @@ class Here:
 
     def hurry(self, seconds: float) -> None:
         """There is nobody to wait for."""
+
+    def line(self, worker: str) -> Line:
+        """All live in this process."""
+        return LineHere(worker, self.residents)
 
     def close(self) -> None:
         """There is nobody to let go."""

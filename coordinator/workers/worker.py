@@ -17,6 +17,7 @@ from coordinator.record.recorder import Recorder
 from coordinator.score import ALONE, compiled, perform
 from coordinator.score import Part as Verb
 from coordinator.workers.border import NOTHING
+from coordinator.workers.lent import Lent
 from coordinator.workers.piece import Piece
 from coordinator.workers.stages import Stage
 from modular.elements import TIME, Indices
@@ -81,6 +82,8 @@ class Worker:
         self.rounds["end"], _ = self._ready(stages.end, NOTHING)
         self.look = Play([(border, f"hear {seen}") for border in piece.hearing.values()], piece)
         self._memory: tuple[int, bool, list[tuple[Any, Any]]] = (0, False, [])
+        self._black_boxes = [bodies for bodies in piece.system.bodies if isinstance(bodies, Lent)]
+        self._saved: list[Any] = []
         piece.system.elements.clock[:] = piece.dt, 0.0, piece.dt
         self.keep()
 
@@ -199,12 +202,15 @@ class Worker:
         """Remember how everything stands; what was recorded has been taken over."""
         self.recorder = Recorder(self.recorder.every)
         self._memory = self.tick, self.open, [(array, array.copy()) for array in self._changing()]
+        self._saved = [bodies.save() for bodies in self._black_boxes]
 
     def go_back(self) -> None:
         """Stand as at the last `keep`, with nothing recorded since."""
         self.piece.system.tick, self.open, arrays = self._memory
         for array, before in arrays:
             array[...] = before
+        for bodies, memory in zip(self._black_boxes, self._saved, strict=True):
+            bodies.restore(memory)
         self.recorder = Recorder(self.recorder.every)
 
     def _changing(self) -> list[Any]:

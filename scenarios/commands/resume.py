@@ -80,10 +80,9 @@ def resume(
 
     console = cli._console()
     with cli.refusals(), checkpoint_warnings():
-        from scenarios.commands.running import draw, run_and_keep
-        from scenarios.report.folder import RUN_FILES, RunFolder
+        from scenarios.commands.running import run_and_keep, show_run
+        from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
-        from scenarios.report.summary import print_summary
         from scenarios.report.workers import print_workers
 
         with waiting(console, "loading…"):
@@ -102,11 +101,7 @@ def resume(
         console.print(f"going on from {simulation.time:g} s", markup=False, highlight=False)
         with RunFolder(folder, overwrite=True) as place, simulation:
             recorded, code = run_and_keep(console, simulation, end, place, found.checkpoints(checkpoint_every or inf))
-            stopped = code == cli.INTERRUPTED
-            files = [folder / name for name in RUN_FILES]
-            files += draw(console, recorded, folder, plot=plot and not stopped, animate=animate and not stopped)
-        console.print()
-        print_summary(console, recorded, files)
+            show_run(console, recorded, folder, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)
         if code is not None:

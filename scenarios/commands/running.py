@@ -134,21 +134,38 @@ def simulate(
 
 
 def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int | None) -> tuple[Run, int | None]:
-    """Let workers go and write the run folder, whoever interrupts; what was recorded, and the exit code."""
+    """Write the run folder, whoever interrupts; what was recorded, and the exit code. Where it was, workers go first."""
     from coordinator.interrupt import held_interrupts
-    from coordinator.workers.company import HASTE, PATIENCE
+    from coordinator.workers.company import HASTE
     from scenarios import cli
     from scenarios.report.progress import waiting
 
     try:
         with held_interrupts(), waiting(console, "saving…"):
-            simulation.close(HASTE if code == cli.INTERRUPTED else PATIENCE)
+            if code == cli.INTERRUPTED:
+                simulation.close(HASTE)
             recorded = simulation.recorded
             recorded.save(folder.path)
             folder.drop_pictures()
     except KeyboardInterrupt:
         return simulation.recorded, cli.INTERRUPTED
     return recorded, code
+
+
+def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *, plot: bool, animate: bool) -> None:
+    """Pictures and summary, while black boxes can still be asked for their energies; whoever interrupts does not want to wait."""
+    from scenarios import cli
+    from scenarios.report.folder import RUN_FILES
+    from scenarios.report.summary import print_summary
+
+    wanted = code != cli.INTERRUPTED
+    files = [folder / name for name in RUN_FILES]
+    files += draw(console, recorded, folder, plot=plot and wanted, animate=animate and wanted)
+    console.print()
+    try:
+        print_summary(console, recorded, files)
+    except ModelError as error:  # a black box whose worker has gone
+        console.print(f"kept in {folder}; no summary: {error}", markup=False, highlight=False, soft_wrap=True)
 
 
 def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: bool) -> list[Path]:
