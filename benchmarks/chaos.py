@@ -20,7 +20,7 @@ from chaos_cases import FAMILIES, Case
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help=f"kinds, with commas between: {', '.join(FAMILIES)}")
-    parser.add_argument("--count", type=int, default=10, help="cases of each kind")
+    parser.add_argument("--count", type=int, default=10, help="cases of each kind; one of leaks takes some minutes")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     asked = parser.parse_args()
     kinds = asked.only.split(",") if asked.only else list(FAMILIES)

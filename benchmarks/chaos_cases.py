@@ -323,8 +323,36 @@ def strangers(seed):
     return Case(well, [ratio], "rate under attack over rate without")
 
 
+# --- for long --------------------------------------------------------------------------------------------------------
+
+
+def leaks(seed):
+    """A million ticks, 200 changes of topology and 50 deaths: memory, descriptors and threads of the run stay what they were."""
+    rng = random.Random(seed)
+    me, sizes = psutil.Process(), []
+    chain = scenarios.load("chain", bodies=8)
+    with Simulation(chain, DT, record_every=1 << 40, workers=2) as simulation:
+        for k in range(200):
+            edge = simulation.assembly.joint_edges["ball4"]
+            simulation.cut("ball4")  # and the same again: what an event makes and what it leaves
+            simulation.join("ball4", edge.joint, str(edge.first), str(edge.second))
+            if k % 4 == 0:
+                kill_one(simulation, rng)
+            simulation.run(simulation.time + 5000 * DT)
+            sizes.append((me.memory_info().rss, me.num_fds(), me.num_threads()))
+        replaced = sum(worker.replaced for worker in simulation.workers)
+    early, late = (max(column) for column in zip(*sizes[60:100])), (max(column) for column in zip(*sizes[160:]))
+    (rss, fds, threads), (rss_late, fds_late, threads_late) = early, late
+    note = (
+        f"{replaced} replaced; {rss / 1e6:.1f} and {rss_late / 1e6:.1f} MB, {fds} and {fds_late} descriptors, {threads} and "
+        f"{threads_late} threads"
+    )
+    print(f"leaks, seed {seed}: {note}", flush=True)
+    return Case(rss_late < 1.01 * rss and fds_late <= fds and threads_late <= threads, [rss_late / rss], note)
+
+
 FAMILIES = {
     "kill": kill, "twice": twice, "zombie": zombie, "slow": slow, "change": change, "run-dies": run_dies, "ends": ends,
-    "strangers": strangers,
+    "strangers": strangers, "leaks": leaks,
 }  # fmt: skip
 __all__ = ["FAMILIES", "Case", "Checkpoints", "Law", "Load", "fails", "resume", "scenarios"]

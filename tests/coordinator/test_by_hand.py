@@ -1,6 +1,8 @@
 """Workers that somebody starts by hand, with keys: they take part, may be killed and started again; strangers stay outside."""
 
+import contextlib
 import os
+import random
 import signal
 import socket
 import stat
@@ -103,6 +105,41 @@ def test_somebody_without_a_key_is_not_heard():
     with_keys.wait(0.1)
     heard += [(parts, whose) for _, parts, whose in with_keys.mail()]
     for mailbox in (plain, stranger, guest, with_keys):
+        mailbox.close()
+    assert heard == [([b"hello"], "guest")]
+
+
+GREETING = bytes([0xFF, *[0] * 8, 0x7F, 3, 1]) + b"NULL".ljust(20, b"\0") + bytes(32)  # of ZMTP 3.1, without keys
+GARBAGE = (b"", b"\x00", b"GET / HTTP/1.1\r\n\r\n", GREETING[:20], GREETING, GREETING + b"\x04\x26" + b"\xff" * 300)
+
+
+def test_garbage_half_open_connections_and_wrong_keys_of_the_run_reach_nobody():
+    rng = random.Random(4)
+    with_keys = Mailbox(keys=fresh_keys())
+    guest, fooled = Mailbox(keys=fresh_keys()), Mailbox(keys=fresh_keys())
+    with_keys.guests.keys = {guest.keys.public: "guest", fooled.keys.public: "fooled"}
+    fooled.connect("hub", with_keys.address, key=fresh_keys().public)  # it takes somebody else for the run
+    fooled.send("hub", b"secret")
+    host, port = with_keys.address.removeprefix("tcp://").split(":")
+    connections = []
+    for k in range(300):
+        one = socket.create_connection((host, int(port)), timeout=5.0)
+        with contextlib.suppress(OSError):
+            one.sendall(GARBAGE[k % len(GARBAGE)] if k % 2 else rng.randbytes(rng.randrange(1, 2000)))
+        connections.append(one)
+    guest.connect("hub", with_keys.address, key=with_keys.keys.public)
+    guest.send("hub", b"hello")
+    heard = []
+    until = time.monotonic() + 10.0
+    while time.monotonic() < until and not heard:
+        with_keys.wait(0.1)
+        heard += [(parts, whose) for _, parts, whose in with_keys.mail()]
+    time.sleep(0.3)
+    with_keys.wait(0.1)
+    heard += [(parts, whose) for _, parts, whose in with_keys.mail()]
+    for one in connections:
+        one.close()
+    for mailbox in (guest, fooled, with_keys):
         mailbox.close()
     assert heard == [([b"hello"], "guest")]
 
