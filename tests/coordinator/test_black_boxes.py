@@ -249,7 +249,7 @@ def crew():
         made.append(There())
         return Site(made[-1])
 
-    site.closed = lambda: made and not made[-1]._running
+    site.closed = lambda: made and not made[-1]._children.running
     return site
 
 

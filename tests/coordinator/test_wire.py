@@ -110,6 +110,9 @@ class Threads:
     def __init__(self):
         self.running = []
 
+    def mailbox(self):
+        return "tcp://127.0.0.1:*"
+
     def start(self, order):
         thread = threading.Thread(target=serve, args=(dict(order.told),))
         thread.start()
