@@ -1,6 +1,6 @@
 """The floor of an exchange: two processes that swap the same bytes by plain pyzmq, in the pattern that workers have.
 
-`python -m coordinator.transports.raw_exchange BYTES plain` is one of them: a ROUTER that is bound and a DEALER to that of
+`python -m coordinator.transports.raw_exchange BYTES plain ADDRESS` is one of them: a ROUTER that is bound and a DEALER to that of
 the other. It says where it is reached, is told where the other is, swaps as often as each line says, and answers with the seconds.
 """
 
@@ -16,12 +16,16 @@ import zmq
 import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
+from coordinator.transports.meeting_place import MeetingPlace
+
+TCP = "tcp://127.0.0.1:*"
+
 
 class RawExchange:
     """Two such processes."""
 
     def __init__(self, size: int, *, curve: bool = False) -> None:
-        """`size` of a frame [bytes]."""
+        """`size` of a frame [bytes]; they meet where workers of one machine do."""
         command = [
             sys.executable,
             "-m",
@@ -30,11 +34,15 @@ class RawExchange:
             "curve" if curve else "plain",
         ]
         self._stack = ExitStack()
+        meeting = MeetingPlace.on_this_machine(TCP)
+        if meeting is not None:
+            self._stack.callback(meeting.close)
+        self.where = [TCP if meeting is None else meeting.address(str(k)) for k in range(2)]
         self._pair = [
             self._stack.enter_context(
-                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+                subprocess.Popen([*command, where], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
             )
-            for _ in range(2)
+            for where in self.where
         ]
         addresses = [self._line(one) for one in self._pair]
         for one, other in zip(self._pair, reversed(addresses)):
@@ -71,7 +79,7 @@ class RawExchange:
         return process.stdout.readline().strip()
 
 
-def main(size: int, curve: bool) -> None:
+def main(size: int, curve: bool, where: str) -> None:
     """One of the two."""
     context = zmq.Context(1)
     inbox, line = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
@@ -82,7 +90,7 @@ def main(size: int, curve: bool) -> None:
         authenticator.configure_curve(domain="*", location=zmq.auth.CURVE_ALLOW_ANY)
         inbox.curve_server = True
         inbox.curve_publickey, inbox.curve_secretkey = public, secret
-    inbox.bind("tcp://127.0.0.1:*")
+    inbox.bind(where)
     print(inbox.getsockopt_string(zmq.LAST_ENDPOINT), public.decode(), flush=True)
     address, *key = sys.stdin.readline().split()
     if curve:
@@ -104,4 +112,4 @@ def main(size: int, curve: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2] == "curve")
+    main(int(sys.argv[1]), sys.argv[2] == "curve", sys.argv[3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,6 +12,9 @@ from coordinator.workers.lines import Line, LineHere
 from coordinator.workers.piece import Piece
 from coordinator.workers.resident import Residents
 from coordinator.workers.worker import Worker
+
+SHORTEST, LONGEST = 0.03, 0.5  # slices of workers in this process [s]
+SHARE = 0.01  # of its time that remembering its beginning may take
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Team(Protocol):
 class Here:
     """Workers in this process, one after the other; nothing is copied."""
 
-    slice = 0.03
+    slice = SHORTEST
     trail: Sequence[str] = ()  # nobody has to say anything
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -126,8 +130,10 @@ class Here:
     def samples(self) -> list[list[Segment]]:
         """What each has recorded since."""
         taken = [taken_by(worker.recorder) for worker in self.workers]
+        started = time.perf_counter()
         for worker in self.workers:
             worker.keep()
+        self.slice = min(max(SHORTEST, (time.perf_counter() - started) / SHARE), LONGEST)
         return taken
 
     def give_back(self) -> None:

@@ -81,7 +81,7 @@ def exchange(effort: Effort) -> Iterator[Figure]:
         seconds = take_turns(subjects, effort.rounds)
     cost = {name: 1e6 * spread(values).median / ticks for name, values in seconds.items()}
     found = ratio(seconds["raw"], seconds["ours"])
-    note = f"{cost['ours']:.0f} against {cost['raw']:.0f} µs per exchange; ROUTER and DEALER over TCP, {MESSAGE.limit:.0f} bytes"
+    note = f"{cost['ours']:.0f} against {cost['raw']:.0f} µs per exchange of {MESSAGE.limit:.0f} bytes over {raw.where[0][:3]}"
     yield Figure.of(NAME, "exchange of two workers", "× the rate of plain pyzmq", found, RATE, note)
     found = ratio(seconds["ours"], seconds["guarded"])
     note = f"{cost['guarded']:.0f} µs per exchange"
