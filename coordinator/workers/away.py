@@ -351,6 +351,11 @@ class Away:
     # --- looking after workers -------------------------------------------------------------------------------------------
 
     @property
+    def longest(self) -> int:
+        """From one checkpoint to the next: of the two that are kept one must not lie beyond the beginning of the slice."""
+        return self.every
+
+    @property
     def trail(self) -> Sequence[str]:
         """What was said last, one line each, the time counted from the beginning of this team [s]."""
         return tuple(self._trail)

@@ -48,7 +48,6 @@ _log = logging.getLogger("modular")
 GUESS = 16  # ticks of the first slice, and of the shortest
 NEVER = -1
 PATIENCE, HASTE = 60.0, 0.5  # seconds to give back what was lent, at the end, and where something went wrong
-MOST = 100_000  # ticks of the longest
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,8 @@ class Company:
         absorb(simulation.recorder, system, self._parts, self.team.samples())
         if reach > first:
             pace = (clock.perf_counter() - started) / (reach - first)
-            self._ticks = min(max(GUESS, int(self.team.slice / max(pace, 1e-9))), 8 * self._ticks, MOST)
+            wanted = max(GUESS, int(self.team.slice / max(pace, 1e-9)))
+            self._ticks = min(wanted, 8 * self._ticks, self.team.longest)
         return reach > first
 
     def members(self) -> list[Member]:

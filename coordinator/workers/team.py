@@ -46,6 +46,10 @@ class Team(Protocol):
     slice: float  # how long they should be left alone [s]
 
     @property
+    def longest(self) -> int:
+        """Ticks of a slice, at most."""
+
+    @property
     def trail(self) -> Sequence[str]:
         """What was said last between coordinator and workers, one line each."""
 
@@ -93,6 +97,7 @@ class Here:
     """Workers in this process, one after the other; nothing is copied."""
 
     slice = SHORTEST
+    longest = 100_000
     trail: Sequence[str] = ()  # nobody has to say anything
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -119,6 +119,20 @@ def test_workers_that_are_killed_are_replaced_and_nobody_can_tell(alone):
     assert gone(pids - {None})
 
 
+def test_a_worker_that_is_killed_in_a_long_slice_is_replaced():
+    """Slices grow with the pace; however long they are, a checkpoint must lie before the beginning of the last."""
+    with Simulation(scenarios.load("chain", bodies=2), 1e-4, record_every=50) as simulation:
+        digest = simulation.run(4.0).digest
+    with Simulation(scenarios.load("chain", bodies=2), 1e-4, record_every=50, workers=2) as simulation:
+        simulation.run(0.5)
+        killer = threading.Timer(0.7, lambda: os.kill(simulation.workers[1].pid, signal.SIGKILL))
+        killer.start()
+        run = simulation.run(4.0)
+        killer.join()
+        assert simulation.workers[1].replaced == 1
+    assert run.digest == digest
+
+
 def test_workers_end_when_the_program_that_started_them_is_killed():
     program = (
         "import scenarios, sys, time\nfrom coordinator import Simulation\n"
