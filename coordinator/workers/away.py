@@ -168,7 +168,7 @@ class Away:
         for place in self.places.values():
             place.stood = None
         if last > run.tick:
-            self._reached = 0
+            self._reached, self._moved = 0, (-1, time.monotonic())
             run.core.run_to(last - run.tick, time.monotonic())
             self._pump(lambda: self._reached >= last - run.tick or any(p.stood for p in self.places.values()))
         self._tick = last
