@@ -499,8 +499,8 @@ class Away:
             self._mourn(place, gone.incarnation, gone.reason, now)
 
     def _mourn(self, place: Place, launched: int, reason: str, now: float) -> None:
-        if launched != place.launched:
-            return
+        if launched != place.launched or not place.alive:
+            return  # another is there already, or it was heard of before
         self.deaths.append(f"'{place.name}': {reason}")
         self._note(f"{place.name} is gone: {reason[:BRIEF]}")
         place.alive, place.identity, place.has_piece, place.pid = False, b"", False, None

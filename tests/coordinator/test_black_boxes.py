@@ -84,7 +84,14 @@ def test_where_it_is_installed_every_way_gives_the_bits_of_the_class_itself(case
         assert outcome == ways[case]["itself"], way
 
 
-@pytest.mark.parametrize("case", ["often", "fragile", "crossing", "beams", "forgetful", "diverging"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "often",
+        "crossing",
+        *(pytest.param(case, marks=pytest.mark.slow) for case in ("fragile", "beams", "forgetful", "diverging")),
+    ],
+)
 def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, ways, site):
     with plants.build(case, boxed, workers=2, launcher=site) as simulation:
         assert [worker.name for worker in simulation.workers] == ["plant", "worker0"]

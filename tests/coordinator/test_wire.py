@@ -150,8 +150,9 @@ def counted(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize(
+    ("every", "workers"), [(7, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((1, 2), (1, 3), (7, 3)))]
+)
 def test_frames_that_are_lost_doubled_and_damaged_change_no_bit(workers, every, counted, monkeypatch):
     make = Mailbox.wire
 

@@ -144,7 +144,10 @@ def instants(count, *about):
     return [random.Random(f"{about} {k}").uniform(0.0, LATEST) for k in range(count)]
 
 
-@SIGNALS
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.slow), pytest.param(signal.SIGTERM, id="SIGTERM")],
+)
 def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(number):
     assert any(
         ended_by(number, more * LATEST) > 0.0 for more in (1, 3, 9)
