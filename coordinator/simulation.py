@@ -293,7 +293,7 @@ class Simulation:
                         progress(self)
         except KeyboardInterrupt:
             with nullcontext() if self.company is None else self.company.in_haste():
-                if checkpoints is not None:
+                if checkpoints is not None and self.whole:
                     checkpoints.try_to_write(self, until)
             raise
         finally:

@@ -109,6 +109,7 @@ def simulate(
     console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None
 ) -> tuple[int | None, str]:
     """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
+    from coordinator.checkpoints.folder import HEAD
     from scenarios import cli
     from scenarios.report.progress import watched
 
@@ -119,7 +120,8 @@ def simulate(
     except Diverged as error:
         code, why = cli.DIVERGED, str(error)
     except KeyboardInterrupt:
-        again = "" if checkpoints is None else f" Go on with: modular resume {checkpoints.folder.parent}"
+        kept = checkpoints is not None and any(checkpoints.folder.glob(f"*{HEAD}"))
+        again = f" Go on with: modular resume {checkpoints.folder.parent}" if checkpoints is not None and kept else ""
         code, why = cli.INTERRUPTED, f"interrupted at {simulation.time:.6g} of {until:g} s.{again}"
     except (ModelError, CouplingError, MemoryError) as error:
         if simulation.tick == 0:
