@@ -28,6 +28,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.record.recorder import Segment
+from coordinator.record.series import PARTS
 from modular.errors import ModelError
 
 MOST = 1 << 20  # bytes of the data of a message
@@ -123,8 +124,6 @@ def _is(value: Any, kind: Any) -> bool:
 
 # --- samples as data and arrays --------------------------------------------------------------------------------------------
 
-KINDS = ("bodies", "joints", "forces")
-
 
 def samples_as_arrays(segments: list[Segment]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Samples of a worker; which component is which row the coordinator knows."""
@@ -133,7 +132,7 @@ def samples_as_arrays(segments: list[Segment]) -> tuple[dict[str, Any], dict[str
     for k, segment in enumerate(segments):
         arrays[f"{k}.ticks"] = segment.ticks
         counts = []
-        for kind in KINDS:
+        for kind in PARTS:
             stacks = getattr(segment, kind)
             counts.append(len(stacks))
             for i, (_, series) in enumerate(stacks):
@@ -154,7 +153,7 @@ def _segments(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> list[Segmen
     found = []
     for k, counts in enumerate(data["segments"]):
         parts = []
-        for kind, count in zip(KINDS, counts, strict=True):
+        for kind, count in zip(PARTS, counts, strict=True):
             stacks: list[tuple[list[str], dict[str, Any]]] = []
             for i in range(count):
                 start = f"{k}.{kind}.{i}."

@@ -8,10 +8,10 @@ import threading
 import time
 import warnings
 
-import psutil
 import pytest
 
 import scenarios
+from company_of_processes import gone
 from components import Spherical
 from coordinator import LeakWarning, Simulation
 from modular import Crossing, Cut, Join, Limit, ModelError
@@ -31,24 +31,6 @@ def model():
 def alone():
     with Simulation(model(), 1e-4, record_every=50) as simulation:
         return simulation.run(UNTIL)
-
-
-def gone(pids, seconds=2.0):
-    """Whether processes end within so long."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if not any(map(lives, pids)):
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def lives(pid):
-    """Whether a process runs."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def test_two_processes_give_the_bits_of_one_and_end_with_the_simulation(alone):

@@ -7,13 +7,12 @@ import pytest
 
 import coordinator.workers.company
 import scenarios
+from by_parcel import ByParcel
 from components import Load, Rod, Spherical
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
-from coordinator.workers.piece import Piece
 from coordinator.workers.team import Here
 from mixture import mixture
 from modular import Apply, Crossing, Cut, Diverged, Join, Limit, ModelError
-from modular.parcel import packed, unpacked
 from random_assemblies import random_assembly
 from scenarios.catalogue import names
 
@@ -149,20 +148,6 @@ def test_what_workers_cannot_do_is_refused_by_name():
 
     with pytest.raises(ModelError, match="Centralized"):
         Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2)
-
-
-class ByParcel(Here):
-    """Workers whose pieces go through bytes on their way there and back, as to another process."""
-
-    def begin(self, pieces):
-        self.pieces = pieces
-        super().begin([Piece.from_parcel(piece.to_parcel()) for piece in pieces])
-
-    def give_back(self):
-        for piece, worker in zip(self.pieces, self.workers, strict=True):
-            worker.settle()
-            piece.take_state(unpacked(packed({}, worker.piece.state()))[1])
-        super().give_back()
 
 
 @pytest.fixture(params=[Here, ByParcel])

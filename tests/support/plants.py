@@ -5,15 +5,14 @@ import tempfile
 import warnings
 
 import scenarios
+from by_parcel import ByParcel
 from components import Load, Revolute, Rod, Spherical, SpringDamper
 from coordinator import BlackBox, LeakWarning, Penalty, Shannon, Simulation, resume
 from coordinator.checkpoints.resume import latest
 from coordinator.workers import company
-from coordinator.workers.piece import Piece
 from coordinator.workers.team import Here
 from modular import Add, Apply, Assembly, Crossing, Cut, Diverged, Join, Limit
 from modular.component import find_class
-from modular.parcel import packed, unpacked
 
 DT, UNTIL = 1e-3, 0.12
 PORTS = {"plant:Motor": ["shaft"], "plant:Forgetful": ["shaft"], "plant:Beam": ["start", "end"]}
@@ -142,20 +141,6 @@ def itself(what, **data):
 def boxed(what, **data):
     """The same as a black box."""
     return BlackBox(what, worker="plant", ports=PORTS[what], data=data)
-
-
-class ByParcel(Here):
-    """Workers whose pieces go through bytes on their way there and back, as to another process."""
-
-    def begin(self, pieces):
-        self.pieces = pieces
-        super().begin([Piece.from_parcel(piece.to_parcel()) for piece in pieces])
-
-    def give_back(self):
-        for piece, worker in zip(self.pieces, self.workers, strict=True):
-            worker.settle()
-            piece.take_state(unpacked(packed({}, worker.piece.state()))[1])
-        super().give_back()
 
 
 def ways(case, folder):
