@@ -123,22 +123,28 @@ class Checkpoints:
 
     def lean_on_run(self, simulation: Simulation, until: float) -> None:
         """The folder above holds the run with all its samples: one checkpoint without any is enough."""
+        try:
+            self._lean(simulation, until)
+        except OSError as error:
+            warnings.warn(
+                f"checkpoint: '{self.folder}' cannot be written ({error.strerror}); those before are kept.",
+                CheckpointWarning, stacklevel=2,
+            )  # fmt: skip
+
+    def _lean(self, simulation: Simulation, until: float) -> None:
         data, arrays = simulation_as_data(simulation)
         last = {"ticks": simulation.tick, "taken": sum(segment.used for segment in simulation.recorder.segments)}
         path = self.folder / f"{simulation.tick:012d}{HEAD}"
         put_in_place(path, packed({**data, "samples": last, "until": until}, arrays))
-        for old in heads_in(self.folder):
-            if old != path:
-                old.unlink(missing_ok=True)
-        for piece in self.folder.glob(f"*{SAMPLES}"):
-            piece.unlink(missing_ok=True)
+        forget(self.folder, but=path)
         self._pieces, self._tick, self._written = [], -1, None
 
 
-def forget(folder: Path) -> None:
-    """Remove checkpoints, to make room for those of another run."""
+def forget(folder: Path, but: Path | None = None) -> None:
+    """Remove checkpoints, to make room for others; all but one, if any."""
     for path in [*heads_in(folder), *folder.glob(f"*{SAMPLES}")]:
-        path.unlink(missing_ok=True)
+        if path != but:
+            path.unlink(missing_ok=True)
 
 
 def heads_in(folder: Path) -> list[Path]:

@@ -293,6 +293,19 @@ def test_a_full_disk_costs_a_checkpoint_and_no_run(tmp_path, monkeypatch):
     assert simulation.run(0.06).digest == digest
 
 
+def test_a_full_disk_at_the_very_end_costs_nothing_that_was_kept(tmp_path, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    checkpoints = Checkpoints(tmp_path)
+    with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
+        simulation.run(0.02, checkpoints=checkpoints)
+        monkeypatch.setattr(coordinator.checkpoints.folder, "put_in_place", full)
+        with pytest.warns(CheckpointWarning, match="No space left"):
+            checkpoints.lean_on_run(simulation, 0.02)
+    assert resume(tmp_path).tick == 20
+
+
 def test_a_folder_that_holds_another_run_is_refused_before_anything_is_computed(tmp_path):
     two_checkpoints(tmp_path)
     with (
