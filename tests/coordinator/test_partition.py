@@ -3,8 +3,10 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse.linalg import eigsh
 
 import coordinator.workers.company as company
+import coordinator.workers.partition as cutting
 import scenarios
 from coordinator import Simulation
 from coordinator.workers.balance import fair_shares
@@ -56,11 +58,22 @@ def test_a_chain_is_cut_into_its_links_in_order(workers):
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-def test_a_net_is_cut_along_short_lines():
+@pytest.mark.parametrize("turn", [0.0, 0.1, 0.3, 1.2])
+def test_a_net_is_cut_along_short_lines(turn, monkeypatch):
+    """A square net has two equally slow waves, and LAPACK gives whichever mixtures of them it likes."""
+
+    def turned(*of, **how):
+        values, waves = eigsh(*of, **how)
+        if values[2] - values[1] < 1e-9:
+            c, s = np.cos(turn), np.sin(turn)
+            waves[:, 1:] = waves[:, 1:] @ [[c, -s], [s, c]]
+        return values, waves
+
+    monkeypatch.setattr(cutting, "eigsh", turned)
     graph = grid(30, 30)
     parts = partition(graph, 4)
     assert max(map(len, parts)) <= 1.05 * 225
-    assert across(graph, parts) <= 64  # two straight cuts are 60
+    assert across(graph, parts) <= 61  # two straight cuts are 60
 
 
 def test_costs_decide_how_many_bodies_a_part_has():
