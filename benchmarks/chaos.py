@@ -14,6 +14,7 @@ import time
 import traceback
 
 import numpy as np
+
 from chaos_cases import FAMILIES, Case
 
 

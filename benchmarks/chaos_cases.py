@@ -26,6 +26,7 @@ from coordinator.launchers import Subprocess
 from coordinator.protocol import Deadlines
 from coordinator.transports.zeromq import fresh_keys
 from modular import Cut, Join
+from rough_way import RoughWay
 
 DT = 1e-4
 UNTIL = 1.5  # [s]
@@ -166,6 +167,22 @@ def change(seed):
                     killer.join()
             digests.append(simulation.run(UNTIL).digest)
     return Case(digests[0] == digests[1])
+
+
+def wire(seed):
+    """What goes between processes is torn into bytes, comes late or thinly, is cut off, or swallowed in silence."""
+    way = RoughWay()
+
+    def strike(simulation, rng):
+        for _ in range(5):
+            way.spoil(rng)
+            time.sleep(rng.uniform(0.05, 1.5))
+            way.mend()
+            time.sleep(rng.uniform(0.05, 0.3))
+
+    case = struck(seed, strike, 1, site=Site(way))
+    moods = sorted({mood for gate in way.gates for mood in gate.seen})
+    return Case(case.well and len(moods) > 1, note=f"{case.note}; through gates that were {', '.join(moods)}")
 
 
 def slow(seed):
@@ -352,7 +369,7 @@ def leaks(seed):
 
 
 FAMILIES = {
-    "kill": kill, "twice": twice, "zombie": zombie, "slow": slow, "change": change, "run-dies": run_dies, "ends": ends,
-    "strangers": strangers, "leaks": leaks,
+    "kill": kill, "twice": twice, "zombie": zombie, "slow": slow, "change": change, "wire": wire, "run-dies": run_dies,
+    "ends": ends, "strangers": strangers, "leaks": leaks,
 }  # fmt: skip
 __all__ = ["FAMILIES", "Case", "Checkpoints", "Law", "Load", "fails", "resume", "scenarios"]

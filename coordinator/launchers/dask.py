@@ -17,7 +17,7 @@ from typing import Any, Self
 from coordinator.launchers.children import GRACE, Key, reason_of
 from coordinator.launchers.dask_task import still_running, work
 from coordinator.launchers.launcher import Exited, Order
-from coordinator.transports.addresses import LOCAL, is_everywhere, is_local, route_to
+from coordinator.transports.addresses import LOCAL, is_everywhere, is_local, route_to, with_host
 from modular.errors import ModelError
 
 _log = logging.getLogger("modular")
@@ -79,7 +79,7 @@ class Dask:
             )
         hub = told.get("hub", LOCAL)
         if is_everywhere(hub):
-            told["hub"] = f"tcp://{route_to(_host(scheduler))}:{hub.rpartition(':')[2]}"
+            told["hub"] = with_host(hub, route_to(_host(scheduler)))
         elif is_local(hub) and (far := [place for place in self._places() if not _is_here(place)]):
             raise ModelError(
                 f"a worker beside {far[0]} cannot reach {hub}, which is for this machine alone; bind an address of this machine "

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from coordinator.launchers.children import MODULE, Children, Key, reason_of
 from coordinator.launchers.launcher import Exited, Order
-from coordinator.transports.addresses import LOCAL, host_of, is_everywhere, is_local, is_this_machine, route_to
+from coordinator.transports.addresses import LOCAL, is_everywhere, is_local, is_this_machine, route_to, with_host
 from modular.errors import ModelError
 
 HOST = re.compile(r"[A-Za-z0-9_.%@:/\[\]][A-Za-z0-9_.%@:/\[\]-]*")  # nothing that ssh would take for an option
@@ -87,7 +87,7 @@ class Ssh:
         host = self._on[key] = self._host_for(order.name)
         hub = order.told.get("hub", LOCAL)
         if is_everywhere(hub):
-            hub = hub.replace(f"//{host_of(hub)}:", f"//{self._seen_from(host)}:")
+            hub = with_host(hub, self._seen_from(host))
         elif is_local(hub) and not is_this_machine(_name(host)):
             raise ModelError(
                 f"a worker on '{host}' cannot reach {hub}, which is for this machine alone; bind an address of this machine that "

@@ -32,6 +32,11 @@ def is_everywhere(address: str) -> bool:
     return host_of(address) in ("0.0.0.0", "*", "::")
 
 
+def with_host(address: str, host: str) -> str:
+    """The same port elsewhere."""
+    return f"tcp://{host}:{address.rpartition(':')[2]}"
+
+
 def route_to(host: str) -> str:
     """The address of this machine from which it speaks to a host: the one that the host reaches it by."""
     try:
@@ -40,6 +45,20 @@ def route_to(host: str) -> str:
             return str(probe.getsockname()[0])
     except (OSError, UnicodeError) as error:
         raise ModelError(f"this machine knows no way to '{host}' ({error}).") from error
+
+
+def reached_at(mailbox: str, hub: str) -> str:
+    """What others are told of a mailbox: one on all networks is found at the address that this machine speaks to them from."""
+    return with_host(mailbox, route_to(host_of(hub))) if is_everywhere(mailbox) and host_of(hub) else mailbox
+
+
+def check_announced(address: str) -> None:
+    """Whether others can turn to it."""
+    if not host_of(address) or is_everywhere(address) or address.endswith(":*"):
+        raise ModelError(
+            f"--announce {address}: give the address at which others reach this worker, with its port, such as "
+            "tcp://gate.example.org:6000."
+        )
 
 
 def mailbox_towards(address: str) -> str:

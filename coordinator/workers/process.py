@@ -21,7 +21,7 @@ from coordinator import protocol
 from coordinator.engine.crew import giving_way
 from coordinator.protocol import effects
 from coordinator.record.fingerprint import bits
-from coordinator.transports.addresses import mailbox_towards
+from coordinator.transports.addresses import mailbox_towards, reached_at
 from coordinator.transports.keys import Keys
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers.far import Desk
@@ -52,6 +52,7 @@ class Process:
             f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(4).hex()}"  # numbers may be the same elsewhere
         )
         self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
+        self.address = told.get("announce") or reached_at(self.mailbox.address, told["hub"])
         self._keys: dict[str, str] = {}  # of neighbours
         self.desk = Desk()  # where black boxes are asked for
         self.job: Job | None = None
@@ -158,7 +159,7 @@ class Process:
         self._say(
             "here",
             {
-                "name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "address": self.mailbox.address,
+                "name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "address": self.address,
                 "fingerprint": bits(),
             },
         )  # fmt: skip
@@ -223,7 +224,7 @@ class Process:
         self._keys = data["keys"]
         self.mailbox.guests.keys = {key.encode(): name for name, key in self._keys.items()}
         hello = protocol.Hello(
-            self.name, data["incarnation"], f"{os.getpid()}", data["run"], "", data["model"], self.mailbox.address
+            self.name, data["incarnation"], f"{os.getpid()}", data["run"], "", data["model"], self.address
         )
         self.job = Job(data, self._piece, hello, self.mailbox.send, now, self._wire, self.mailbox.line)
         if message.second:

@@ -80,6 +80,15 @@ def worker(
             show_default=False,
         ),
     ] = None,
+    announce: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="What the neighbours are told instead, where a port is forwarded to the one of --bind: out of a container, "
+            "through a gateway.",
+            show_default=False,
+        ),
+    ] = None,
     own_keys: Annotated[
         str | None,
         typer.Option("--keys", metavar="NAME", help="The pair of this worker (modular keys new); default: none."),
@@ -102,12 +111,18 @@ def worker(
     for may come at any time, and takes its share. Where the run itself dies, workers wait ten minutes for modular resume to
     come back to the same address.
     """
+    from coordinator.transports.addresses import check_announced
     from coordinator.transports.keys import public_key, read_keys
     from coordinator.workers.process import serve
     from scenarios.cli import refusals
 
     with refusals():
+        if announce is not None:
+            check_announced(announce)
+            if bind is None or bind.endswith(":*"):
+                raise ModelError("--announce: say with --bind which port that one is forwarded to.")
         told = {"name": name, "incarnation": "0", "hub": connect, "where": bind or "", "orphan": str(PATIENCE)}
+        told["announce"] = announce or ""
         if own_keys is not None:
             if coordinator is None:
                 raise ModelError(

@@ -12,6 +12,7 @@ import threading
 import time
 
 import pytest
+from typer.testing import CliRunner
 
 import scenarios
 from coordinator import Simulation, Site
@@ -19,6 +20,8 @@ from coordinator.launchers import ByHand
 from coordinator.transports.keys import authorised, public_key, read_keys, write_keys
 from coordinator.transports.zeromq import Mailbox, fresh_keys
 from modular import ModelError
+from rough_way import Gates, free_port
+from scenarios.cli import app
 
 UNTIL = 0.3
 
@@ -245,3 +248,34 @@ def test_workers_wait_for_a_run_that_was_killed_and_comes_back(tmp_path):
         assert process.wait(10) == 0
     with Simulation(model(), 1e-4, record_every=50) as simulation:
         assert done.stdout.split()[1] == simulation.run(until).digest
+
+
+def test_workers_behind_forwarded_ports_are_found_where_they_say(tmp_path):
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        alone = simulation.run(UNTIL)
+    gates, processes = Gates(), []
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(str))) as simulation:
+        for name in ("worker0", "worker1"):
+            inside = free_port()
+            where = ("--bind", f"tcp://127.0.0.1:{inside}", "--announce", f"tcp://127.0.0.1:{gates.to(inside).port}")
+            processes.append(started(tmp_path, simulation.company.team.mailbox.address, name, *where))
+        assert simulation.run(UNTIL).digest == alone.digest
+    for process in processes:
+        assert process.wait(10) == 0
+    gates.close()
+    assert min(gate.passed for gate in gates) > 88 * round(UNTIL / 1e-4)  # every frame of the neighbour came through
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (("--announce", "gate"), "give the address at which others reach"),
+        (("--bind", "tcp://127.0.0.1:5", "--announce", "tcp://gate:*"), "with its port"),
+        (("--bind", "tcp://127.0.0.1:5", "--announce", "tcp://0.0.0.0:6000"), "at which others reach"),
+        (("--announce", "tcp://gate:6000"), "--announce: say with --bind which port that one is forwarded to"),
+    ],
+)
+def test_an_address_to_be_announced_is_one_that_leads_here(where, said):
+    result = CliRunner().invoke(app, ["worker", "--connect", "tcp://127.0.0.1:5555", "--name", "worker0", *where])
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())

@@ -1,0 +1,16 @@
+"""Bad days of real processes, one of each kind; `benchmarks/chaos.py` has as many as asked."""
+
+import pytest
+
+from chaos_cases import FAMILIES
+from slow import some
+
+SHORT = sorted(set(FAMILIES) - {"leaks", "strangers"})  # one takes minutes, the other is a speed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SHORT)
+@pytest.mark.parametrize("seed", range(some(10)))
+def test_a_bad_day_changes_no_bit(kind, seed):
+    case = FAMILIES[kind](seed)
+    assert case.well, case.note
