@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modular.errors import ModelError
 from modular.loop import FINE, loop
 from modular.table import Table
 from modular.views import View
@@ -101,6 +102,8 @@ class Elements(Table):
         """Keep them again."""
         self.dimension, self._used = details["dimension"], details["used"]
         self._free = {count: list(firsts) for count, firsts in details["free"]}
+        if not all(0 < row <= self._used - count for count, rows in self._free.items() for row in rows):
+            raise ModelError("elements: rows that are free lie beyond those that are or were in use.")
 
     @property
     def count(self) -> int:

@@ -11,7 +11,7 @@ leaked                    what the others leave open: the work of the scheme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class Booked(Stack):
     power: Array  # what dampers take [W], now and one tick ago
     power_before: Array
     ledger: Array  # (n, lines) [J]
+    first_side: Array
+    second_side: Array
     fresh: Indices  # 1 until the books of a row are opened
     rung: Indices  # 1 once the alarm has rung for a row
 
@@ -49,6 +51,11 @@ class Booked(Stack):
         self.column("ledger", len(LEDGER))
         self.fixed("first_side", first, dimension)  # shapes of what it reads and writes on either side
         self.fixed("second_side", second, dimension)
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """Every element of a side lies behind its first one."""
+        yield "first", elements - len(self.first_side)
+        yield "second", elements - len(self.second_side)
 
     def add_rows(self, names: Sequence[str]) -> slice:
         """Fresh rows whose books are still to be opened."""

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from modular.elements import Array, Indices
+from modular.errors import ModelError
 from modular.stack import Stack
 from modular.table import spared
 
@@ -70,7 +71,10 @@ class MadeStack(Stack):
     def recall(self, details: Mapping[str, Any]) -> None:
         """Names, and how many components there are of each make."""
         super().recall(details)
-        self._users = np.bincount(self.make[: self.count], minlength=len(getattr(self, self._common[0])))
+        made, held = self.make[: self.count], {len(getattr(self, name)) for name in self._common}
+        if len(held) != 1 or (made.size and not 0 <= made.min() <= made.max() < min(held)):
+            raise ModelError(f"{type(self).__name__}: makes do not fit the rows of the common columns.")
+        self._users = np.bincount(made, minlength=min(held))
         self._vacant = np.flatnonzero(self._users == 0).tolist()
 
     def each(self, column: str) -> Array:

@@ -254,6 +254,18 @@ class Table:
     def recall(self, details: Mapping[str, Any]) -> None:
         """Keep it again, in a table whose columns are there already and whose `__init__` was not called."""
 
+    def folds(self, name: str) -> bool:
+        """Whether a column is folded."""
+        return len(getattr(self, name)) < self._capacity
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """Columns by which loops find rows of this table or another, and the highest number that may stand there.
+
+        `elements`: rows of the table of elements. Asked where numbers come from a file or from others.
+        """
+        for name in self.pointing:
+            yield name, elements - 1
+
     def look_at(self, table: Table, row: int) -> None:
         """Be a view of one row of another table of the same class: the same arrays, with a sheet of its own."""
         self._sheet, self._bytes = table._sheet.copy(), table._bytes.copy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -86,6 +86,11 @@ class NaturalBodies(MadeStack):
             "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "respond": compliance.respond_loop,
             "respond_freely": compliance.respond_freely_loop, "tighten": compliance.tighten_loop,
         }  # fmt: skip
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """No body shows more elements than there is room for."""
+        yield from super().limits(elements)
+        yield "numbers", min(self.attached.shape[1], self.weights.shape[1])
 
     # --- coming and going ----------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +35,11 @@ class External(Booked):
         self.laws: dict[str, Callable[[float, Array, Array], Any]] = {}
         self._exert = exert
         self.loops = {"account": supply_loop, "exert": exert}
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """There are no more knots than there is room for."""
+        yield from super().limits(elements)
+        yield "number", self.knots.shape[1]
 
     def take(self, name: str, value: Value, first: Sequence[int]) -> None:
         """Take a value in."""

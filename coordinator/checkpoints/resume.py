@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,11 @@ from coordinator.workers.whose import black_boxes_in, lines_to, reach, reach_one
 from modular.assembly import Assembly
 from modular.component import Component
 from modular.errors import ModelError
+from modular.numbers import number
 from modular.parcel import unpacked
-from modular.tables_as_data import revived
+from modular.tables_as_data import check_places, revived
 
+COUNTS = ("tick", "version", "turnover", "evaluations")
 Read = tuple[dict[str, Any], dict[str, Any]]
 
 
@@ -40,12 +42,13 @@ class Checkpoint:
         self.head, self.arrays = _parcel(path)
         if self.head.get("format") != FORMAT:
             raise ModelError(f"'{path}': format {self.head.get('format')!r} is not {FORMAT!r}.")
-        samples = self.head["samples"]
-        self.segments = (
-            put_together(_parcel(path.parent / name) for name in samples)
-            if isinstance(samples, list)
-            else (_of_run(path.parent.parent, samples))
-        )
+        with self._fitting():
+            samples = self.head["samples"]
+            self.segments = (
+                put_together(_parcel(path.parent / name) for name in samples)
+                if isinstance(samples, list)
+                else (_of_run(path.parent.parent, samples))
+            )
 
     @property
     def until(self) -> float | None:
@@ -65,11 +68,25 @@ class Checkpoint:
         launcher: str | Site = "processes",
     ) -> Simulation:
         """The simulation as it stood."""
-        try:
+        with self._fitting():
             return _simulation(self, threads, workers, launcher)
+
+    @contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """Say of what cannot be made sense of from where it is."""
+        try:
+            yield
         except ModelError:
             raise
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            AssertionError,
+            ArithmeticError,
+            MemoryError,
+        ) as error:
             raise ModelError(
                 f"'{self.path}' does not fit this version of modular ({type(error).__name__}: {error}); it was written with "
                 f"{self.head.get('bits')}."
@@ -93,7 +110,7 @@ def latest(folder: str | Path) -> Checkpoint:
     for path in found:
         try:
             checkpoint = Checkpoint(path)
-        except (ModelError, OSError, KeyError, TypeError, ValueError, IndexError) as error:
+        except (ModelError, OSError) as error:
             refused.append(str(error))
             continue
         if refused:
@@ -175,6 +192,7 @@ def _standing(
         with suppress(ModelError):  # one that has left, and so has its worker
             reach_one(past.ever or {}, name, lines_to(company, residents))
     system = system_from_data(head["system"], arrays, assembly, grouped=past.grouped)
+    _check_settings(head, f"'{found.path}'")
     recorder = Recorder(head["record every"])
     recorder.segments = found.segments
     simulation = Simulation.standing(
@@ -188,7 +206,8 @@ def _standing(
         simulation.breakage,
         {n.partition(".")[2]: a for n, a in arrays.items() if n.startswith("watched.")},
     )
-    breakage.watched = revived(head["watched"], columns, f"'{found.path}', limited joints")
+    breakage.watched = revived(head["watched"], columns, f"'{found.path}', limited joints", breakage.watched)
+    check_places(breakage.watched, system.elements, f"'{found.path}', limited joints")
     kept = notes.get(head["breakage"])
     breakage.asked, breakage.gone = kept["asked"], {name: tuple(values) for name, values in kept["gone"].items()}
     if company is not None:
@@ -196,10 +215,27 @@ def _standing(
     return simulation
 
 
+def _check_settings(head: Mapping[str, Any], owner: str) -> None:
+    """Numbers that decide how far compiled code goes."""
+    whole = {"record every": head["record every"], **{name: head["system"][name] for name in COUNTS}}
+    for name, value in whole.items():
+        if type(value) is not int or not (name == "record every") <= value < 1 << 62:
+            raise ModelError(f"{owner}: {name} = {value!r} is no count.")
+    if not number(head["dt"], f"{owner}: dt", "s") > 0.0:
+        raise ModelError(f"{owner}: dt = {head['dt']!r} is no step.")
+    if head["alarm"]["limit"] is not None:
+        number(head["alarm"]["limit"], f"{owner}: leak limit", "J")
+    if head["until"] is not None:
+        number(head["until"], f"{owner}: until", "s")
+
+
 def _past(data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Past:
     past = Past(Given.from_data(data["given"], assembly, coupling), project=data["project"], grouped=data["grouped"])
     past.events, past.margins, past.forms = data["events"], data["margins"], data["forms"]
-    past.seconds = data["seconds"]
+    past.seconds = number(data["seconds"], "seconds of computing", "s")
+    listed = isinstance(past.events, list) and isinstance(past.margins, list) and isinstance(past.forms, dict)
+    if not listed or not all(isinstance(one, dict) for one in (*past.events, *past.margins, *past.forms.values())):
+        raise ModelError("the events, margins and forms of joints that are told have to be lists and tables.")
     if data["ever"] is not None:
         past.ever = {name: Component.from_data(body) for name, body in data["ever"].items()}
     return past

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from coordinator.checkpoints.notes import Notes
 from coordinator.system import ForceHome, JointHome, System
 from modular.assembly import Assembly, JointEdge
@@ -14,7 +16,9 @@ from modular.joint import Attachment, JointForm
 from modular.joints import Joints
 from modular.side import Mark
 from modular.table import Table
-from modular.tables_as_data import revived
+from modular.tables_as_data import check_places, revived
+
+MOST_ROOM = 1 << 32  # elements
 
 
 def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: Assembly, *, grouped: bool) -> System:
@@ -22,7 +26,10 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
     notes = Notes(arrays)
     columns = _by_table(arrays)
     system = System(assembly.gravity.copy(), assembly.bodies, grouped=grouped)
-    system.elements = revived(data["elements"], columns["elements"], "checkpoint, elements")
+    system.elements = revived(data["elements"], columns["elements"], "checkpoint, elements", system.elements)
+    if not system.elements.capacity <= data["room"] <= MOST_ROOM:
+        used = system.elements.capacity
+        raise ModelError(f"checkpoint: {used} elements are in use, and there cannot be room for {data['room']}.")
     if data["room"] > system.elements.capacity:
         system.elements.grow(data["room"])
     for name in ("tick", "version", "turnover", "evaluations"):
@@ -30,9 +37,14 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
     _take_bodies(system, data["bodies"], columns, notes, assembly)
     _take_joints(system, data, columns, notes, assembly)
     _take_forces(system, data, columns, notes, assembly)
+    for table in (*system.bodies, *system.joints, *system.forces):
+        if isinstance(table, Table):
+            check_places(table, system.elements, "checkpoint, " + ", ".join(table.details().get("names", ())[:3]))
     system.uses = {name: tuple(data["uses"].get(name, ())) for name in assembly.bodies}
     _take_hold(system, assembly)
     system.closed, system.memory = notes.get(data["closed"]), notes.get(data["memory"])
+    if not (isinstance(system.closed, dict) and all(isinstance(row, np.ndarray) for row in system.closed.values())):
+        raise ModelError("checkpoint: the books of those that are gone have to be rows of numbers by name.")
     for cut in data["just cut"]:
         other = Assembly(assembly.gravity.tolist())
         other.bodies = assembly.bodies
