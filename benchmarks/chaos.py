@@ -37,6 +37,8 @@ def main() -> int:
             except Exception:
                 case = Case(False, note=traceback.format_exc(limit=-1))
             cases.append(case)
+            if sys.stderr.isatty():
+                print(f"\r{kind}: {len(cases)} of {asked.count}", end="\r", file=sys.stderr, flush=True)
             if not case.well:
                 bad.append(seed)
                 print(f"{kind}, seed {seed}: WRONG {case.note}", flush=True)
