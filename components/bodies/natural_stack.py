@@ -313,7 +313,7 @@ class NaturalBodies(MadeStack):
     def closure(self) -> tuple[Array, Array, Array]:
         """w_a . w_b - const (halved where a = b), its rate and Jacobian."""
         n = self.count
-        return equations.closure(self.q[:n], self.v[:n], self.each("gram"))
+        return equations.closure(self.q[:n], self.v[:n], self.gram, self.make[:n])
 
     def reach(self) -> tuple[Indices, Indices, Array]:
         """Every element is a constant linear map of the coordinates."""

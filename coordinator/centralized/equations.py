@@ -154,16 +154,21 @@ class Equations:
 
     def write(self, **values: Array) -> None:
         """Set q, v or a of all bodies."""
-        for key, value in values.items():
-            for stack, part in zip(self.stacks, self.parts, strict=True):
-                state = stack.state()[key]
-                state[:] = value[part].reshape(state.shape)
+        for stack, part in zip(self.stacks, self.parts, strict=True):
+            state = stack.state()
+            for key, value in values.items():
+                place = state[key]
+                place[:] = value[part].reshape(place.shape)
 
     def go(self, q: Array, v: Array) -> None:
         """Move the system to a state and show it."""
         self.write(q=q, v=v)
+        self._shown()
+
+    def _shown(self) -> None:
+        elements = self.system.elements
         self.system.show()
-        self.system.elements.current_velocity[:] = self.system.elements.velocity
+        elements.current_velocity[:] = elements.velocity
 
     # --- constraints, where the system stands -------------------------------------------------------------------------
 
@@ -229,8 +234,10 @@ class Equations:
         total = np.zeros(self.rows)
         if speed > 0.0:
             h = 1e-2 * self.extent / speed
+            self.write(v=v)
             for place, weight in STENCIL:
-                self.go(q + place * h * v, v)
+                self.write(q=q + place * h * v)
+                self._shown()
                 total += weight / h * self.rates()
         self.go(q, v)
         return total

@@ -49,7 +49,7 @@ class Saddle:
             bordered[: self.n, self.n :] = self.jacobian.T
             bordered[self.n :, : self.n] = self.jacobian
             bordered[range(self.n, self.n + m), range(self.n, self.n + m)] = -epsilon
-            self._factor = _factorise(bordered) if bordered.size else linalg.lu_factor(bordered)
+            self._factor = _factorise(bordered) if bordered.size else None
 
     def moved(self, jacobian: Any) -> Saddle:
         """The same factors for a system whose Jacobian has moved on a little: refinement makes up for the difference."""
@@ -65,7 +65,10 @@ class Saddle:
 
     def _apply(self, f: Array, g: Array) -> tuple[Array, Array]:
         right = np.concatenate([f, g])
-        both = self._factor.solve(right) if self.sparse else linalg.lu_solve(self._factor, right, check_finite=False)
+        if self.sparse:
+            both = self._factor.solve(right)
+        else:  # scipy's lu_solve without its checks, which take longer than a small system
+            both = linalg.lapack.dgetrs(*self._factor, right, overwrite_b=1)[0] if right.size else right
         return both[: self.n], both[self.n :]
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:

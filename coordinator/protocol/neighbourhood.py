@@ -71,12 +71,18 @@ class Neighbourhood:
 
     def requests(self, now: float) -> list[Send]:
         """Requests for missing frames that are due."""
-        found = ((name, link.request(now)) for name, link in self.links.items())
+        due = [(name, link) for name, link in self.links.items() if link.ask_at is not None]
+        found = ((name, link.request(now)) for name, link in due)
         return [Send(name, request) for name, request in found if request is not None]
 
     def next_request(self) -> float | None:
         """When the next request is due, or None."""
-        return min((time for link in self.links.values() if (time := link.ask_at) is not None), default=None)
+        first = None
+        for link in self.links.values():
+            time = link.ask_at
+            if time is not None and (first is None or time < first):
+                first = time
+        return first
 
     def longest_wait(self, now: float) -> Link | None:
         """The link that has been waited for longest, or None."""

@@ -206,14 +206,13 @@ def recorded_violations(
     if bodies:
         for name, rows in equations.closing.items():
             errors[:, rows] = run.internal_violation(name)[part]
-    place, speed = _curve(time, errors), _curve(time, rates)
+    place = _curve(time, errors)
     phi = (place, place.derivative(1), place.derivative(2))
+    if not rates.any():  # no joint that locks velocities only
+        return lambda now: (phi[0](now), phi[1](now), phi[2](now))
+    speed = _curve(time, rates)
     psi = (speed, speed.derivative(1))
-
-    def law(now: float) -> tuple[Array, Array, Array]:
-        return phi[0](now), phi[1](now) + psi[0](now), phi[2](now) + psi[1](now)
-
-    return law
+    return lambda now: (phi[0](now), phi[1](now) + psi[0](now), phi[2](now) + psi[1](now))
 
 
 def _curve(time: Array, values: Array) -> Any:

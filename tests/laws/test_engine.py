@@ -141,7 +141,7 @@ def test_the_number_of_threads_changes_no_bit(threads):
         Simulation(model(), 1e-4, threads=threads, record_every=10) as many,
         Simulation(model(), 1e-4, record_every=10) as single,
     ):
-        assert many.run(0.03).digest == by_steps(single, 0.03).digest
+        assert many.run(0.01).digest == by_steps(single, 0.01).digest
     assert threading.active_count() < 10
 
 

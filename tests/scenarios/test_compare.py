@@ -1,6 +1,7 @@
 """What `modular compare` promises: declared orders, a budget that adds up, refusals as rows, a folder that is complete."""
 
 import csv
+import functools
 import json
 import re
 from pathlib import Path
@@ -62,6 +63,20 @@ def plan_of(name, **given):
 
 def largest(series):
     return float(np.nanmax(np.abs(series)))
+
+
+@functools.cache
+def pendulum_truth():
+    """The reference of the double pendulum over 0.4 s; tests take as much of it as they need."""
+    return reference(scenarios.load("double-pendulum"), 0.4, np.linspace(0.0, 0.4, 41))
+
+
+def pendulum_budget(dt, samples, coupling):
+    """The budget over the first so many hundredths of a second."""
+    truth = pendulum_truth()
+    start = {port: place[: samples + 1] for port, place in truth.positions.items()}
+    model, times = scenarios.load("double-pendulum"), truth.times[: samples + 1]
+    return budget(model, dt, 0.01 * samples, coupling, times, start)
 
 
 # --- orders ----------------------------------------------------------------------------------------------------------
@@ -201,25 +216,18 @@ def test_a_reference_that_refuses_the_model_refuses_the_comparison():
 
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
 def test_the_parts_of_the_error_add_up_to_ten_percent_on_the_double_pendulum(dt):
-    times = np.linspace(0.0, 0.3, 31)
-    model = scenarios.load("double-pendulum")
-    truth = reference(model, 0.3, times)
-    split = budget(model, dt, 0.3, Penalty(), times, truth.positions)
+    split = pendulum_budget(dt, 30, Penalty())
     sizes = split.largest
     assert split.share < 0.1
     assert split.holds and split.holds_until == 0.3
-    assert sizes["total"] > 1e3 * truth.sure
+    assert sizes["total"] > 1e3 * pendulum_truth().sure
     assert sizes["compliance"] > sizes["drift"] > sizes["integration"] > 0.0
 
 
 def test_the_budget_names_the_fixed_gains_of_the_thesis():
     """Fixed internal gains cost an order: bodies that drift, not joints that open, spoil these runs."""
-    times = np.linspace(0.0, 0.4, 41)
-    model = scenarios.load("double-pendulum")
-    truth = reference(model, 0.4, times)
-    theirs = budget(model, 1e-3, 0.4, THESIS, times, truth.positions)
-    tied = Penalty(rule=THESIS.rule, internal=InternalGains(), preload=False)
-    ours = budget(model, 1e-3, 0.4, tied, times, truth.positions)
+    theirs = pendulum_budget(1e-3, 40, THESIS)
+    ours = pendulum_budget(1e-3, 40, Penalty(rule=THESIS.rule, internal=InternalGains(), preload=False))
     assert theirs.largest["drift"] > 3.0 * theirs.largest["compliance"]
     assert ours.largest["drift"] < 0.5 * ours.largest["compliance"]
     assert theirs.largest["compliance"] == pytest.approx(ours.largest["compliance"], rel=0.1)
@@ -227,13 +235,7 @@ def test_the_budget_names_the_fixed_gains_of_the_thesis():
 
 
 def test_stiffer_joints_take_from_the_compliance_and_leave_the_bodies_as_they_are():
-    times = np.linspace(0.0, 0.2, 21)
-    model = scenarios.load("double-pendulum")
-    truth = reference(model, 0.2, times)
-    stiff, soft = (
-        budget(model, 1e-3, 0.2, Penalty(rule=Stable(safety=safety)), times, truth.positions).largest
-        for safety in (1.25, 2.5)
-    )
+    stiff, soft = (pendulum_budget(1e-3, 12, Penalty(rule=Stable(safety=safety))).largest for safety in (1.25, 2.5))
     assert soft["compliance"] == pytest.approx(4.0 * stiff["compliance"], rel=0.1)  # the frequency is divided by safety
     assert soft["drift"] == pytest.approx(stiff["drift"], rel=0.1)
 
@@ -461,7 +463,7 @@ def test_an_unknown_method_is_refused_with_the_list_of_names():
 
 
 def test_the_solvers_by_hand_are_first_order_on_their_own_scenario():
-    plan = plan_of("two-rods", methods="hand-newton-euler,hand-lagrange,modular", steps="4e-3,2e-3", until=0.5)
+    plan = plan_of("two-rods", methods="hand-newton-euler,hand-lagrange,modular", steps="4e-3,2e-3", until=0.2)
     found = compare(plan, budgets=False)
     for name in BY_HAND:
         assert found.order(read_method(name, "two-rods")).order == pytest.approx(1.0, abs=0.1)

@@ -120,18 +120,19 @@ def test_workers_die_at_this_moment(moment):
     assert sum(world.counts["died at the moment"] for world in worlds) > 3
 
 
+@pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("moment", CHANGING)
-def test_a_change_and_a_death_at_this_moment_are_all_or_nothing(moment):
-    random.seed(moment)
+def test_a_change_and_a_death_at_this_moment_are_all_or_nothing(moment, chunk):
+    random.seed(f"{moment} {chunk}")
     days = [
         Day(s, 2 + s % 5, 24, 4, random.choice([3, 6]), loss=random.choice([0, 0.1]), twice=0.05, proposals=4,
             kills=s % 3, racing=True, die_at=moment, coordinator_kills=s % 2)
-        for s in range(40)
+        for s in range(14 * chunk, 14 * (chunk + 1))
     ]  # fmt: skip
     worlds = [World(day) for day in days]
     assert [told for world in worlds if (told := world.run()) is not None] == []
-    assert sum(world.counts["died at the moment"] for world in worlds) > (4 if moment != "Forget" else 0)
-    assert sum(world.counts["committed"] for world in worlds) > 4
+    assert sum(world.counts["died at the moment"] for world in worlds) > (0.1 * len(days) if moment != "Forget" else 0)
+    assert sum(world.counts["committed"] for world in worlds) > 0.1 * len(days)
 
 
 SHORT = Day(17, workers=3, steps=12, every=3, stride=4, proposals=2, jitter=0.3)
@@ -155,8 +156,10 @@ def test_a_worker_dies_at_every_event_of_a_day(seed):
     all_well(replace(day, dies_at_event=n) for n in range(events_of(day)))
 
 
-def test_two_at_once_and_neighbours_and_again_during_the_replay():
-    all_well(Day(s, 2 + s % 3, 24, 6, 8, kills=1, pairs=2, die_at="Resume", loss=0.02) for s in range(50))
+@pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_two_at_once_and_neighbours_and_again_during_the_replay(chunk):
+    seeds = range(25 * chunk, 25 * (chunk + 1))
+    all_well(Day(s, 2 + s % 3, 24, 6, 8, kills=1, pairs=2, die_at="Resume", loss=0.02) for s in seeds)
 
 
 def test_a_zombie_speaks_nonsense_and_nobody_listens():
