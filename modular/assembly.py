@@ -9,9 +9,8 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 
 from modular.body import Body
@@ -25,6 +24,9 @@ from modular.limit import Limit
 from modular.names import missing
 from modular.numbers import number
 from modular.port import GROUND, PortName
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 UNSAFE = re.compile(r"[./\\ \t\n]").search  # what a name cannot hold: names stand in port names and in paths
 
@@ -95,6 +97,8 @@ class Assembly:
     @property
     def graph(self) -> nx.MultiGraph:
         """The joint graph: bodies and the ground are nodes, joints and forces edges; an external force comes from the ground."""
+        import networkx as nx  # a sixth of a second, for those who look at the graph
+
         graph = nx.MultiGraph()
         graph.add_node(GROUND)
         graph.add_nodes_from(self.bodies)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from coordinator.workers.partition import partition
 from coordinator.workers.team import Member
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 UNFAIR = 1.25  # times its share that the busiest may have
 ENOUGH = 200  # ticks that must have been seen

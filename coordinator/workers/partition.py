@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import comb
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import eigsh
 
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import missing
 from modular.port import GROUND
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 SLACK = 0.02  # of its cost that a part may have too much or too little for the sake of fewer joints across
 LARGEST = 50_000  # bodies of a net whose slowest wave is looked for
@@ -104,6 +105,9 @@ def _slowest_waves(count: int, edges: list[tuple[int, int]]) -> Iterator[Array]:
     Where a net is as wide as long two are equally slow, and so is any mixture of them: some are tried. Which two are found is
     an accident then, so mixtures are counted from the steepest one, which is no accident.
     """
+    from scipy import sparse  # a fifth of a second, for those who have a net
+    from scipy.sparse.linalg import eigsh
+
     first, second = np.array(edges).T
     links = sparse.csr_array((np.ones(len(edges)), (first, second)), shape=(count, count))
     laplacian = sparse.diags_array(links.sum(axis=1)) - links
