@@ -2,9 +2,14 @@
 
 import os
 import signal
+import sys
 
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# tests start many processes: sources are compiled once, not by each of them
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as where a shell has started us in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
