@@ -17,7 +17,8 @@ from coordinator import Run
 from slow import some
 
 SOON = 2.0  # seconds until nobody is left, on a machine that has nothing else to do
-LATEST = 2.5  # seconds after the first worker process has begun: most of the time the mechanism moves by then
+TICKS = 100  # from one sample to the next
+LATEST = 1.5  # seconds after the first worker process has begun: most of the time the mechanism moves by then
 COMMAND = "import sys; from scenarios.cli import main; main()"
 STARTED = []
 LAW = """
@@ -76,7 +77,7 @@ class Command:
     """`modular run` with two workers, and the processes that it has started."""
 
     def __init__(self, *more, target=("chain", "--set", "bodies=12")):
-        call = [sys.executable, "-c", COMMAND, "run", *target, "--until", "1000", "--record-every", "100"]
+        call = [sys.executable, "-c", COMMAND, "run", *target, "--until", "1000", "--record-every", str(TICKS)]
         self.child = subprocess.Popen(
             [*call, "--workers", "2", "--out", "kept", "--overwrite", *more],
             stdout=subprocess.PIPE,
@@ -86,6 +87,15 @@ class Command:
         STARTED.append(self.child)
         self.processes = psutil.Process(self.child.pid)
         wait_for(lambda: self.child.poll() is not None or self.workers())
+
+    def moves(self):
+        """Wait until the mechanism does, and a checkpoint lies behind the second sample."""
+
+        def moved():
+            kept = [int(one.stem) for one in Path("kept").rglob("*.checkpoint")]
+            return self.child.poll() is not None or max(kept, default=0) >= TICKS
+
+        wait_for(moved, 60.0)
 
     def workers(self):
         """Process numbers of workers."""
@@ -115,13 +125,19 @@ def soon():
     return SOON * max(1.0, psutil.getloadavg()[0] / (psutil.cpu_count() or 1))
 
 
-def ended_by(number, instant, prepare=lambda pids: None):
-    """A run is told to end after so many seconds; what is checked of every such end."""
-    command = Command()
-    time.sleep(instant)
+def ended_by(number, instant=None, prepare=lambda pids: None):
+    """A run is told to end after so many seconds, or when it moves; what is checked of every such end."""
+    if instant is None:
+        command = Command("--checkpoint-every", "0.1")
+        command.moves()
+        about = "while it moved"
+    else:
+        command = Command()
+        time.sleep(instant)
+        about = f"after {instant:.2f} s"
     prepare(command.workers())
     seconds, said, complaint = command.told(number)
-    about = f"after {instant:.2f} s it took {seconds:.2f} s\n{said}\n{complaint}"
+    about = f"{about} it took {seconds:.2f} s\n{said}\n{complaint}"
     assert command.child.returncode == 130, about
     assert seconds < soon(), about
     assert "Traceback" not in complaint, about
@@ -149,9 +165,7 @@ def instants(count, *about):
     [pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.slow), pytest.param(signal.SIGTERM, id="SIGTERM")],
 )
 def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(number):
-    assert any(
-        ended_by(number, more * LATEST) > 0.0 for more in (1, 3, 9)
-    )  # it has moved before, be the machine ever so busy
+    assert ended_by(number) > 0.0
     ended_by(number, *instants(1, number))
 
 
@@ -163,7 +177,7 @@ def test_a_signal_at_any_instant(number, instant, tmp_path):
 
 
 def test_a_worker_that_hangs_holds_nobody_up():
-    ended_by(signal.SIGTERM, LATEST, lambda pids: psutil.Process(pids[0]).suspend())
+    assert ended_by(signal.SIGTERM, prepare=lambda pids: psutil.Process(pids[0]).suspend()) > 0.0
 
 
 @pytest.mark.parametrize("instant", [LATEST, *instants(1, "killed")])
