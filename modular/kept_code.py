@@ -23,12 +23,15 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 from modular.reach import essence
 
 NEWEST, DAYS = 4, 30.0  # folders that stay in any case; how long the others stay after their last use
 FINGERPRINT = re.compile(r"[0-9a-f]{24}")
 SUFFIX = ".kernel"
+OF_NUMBA = re.compile(r"_?(NRT_|numba).*")
+AT_HAND = re.compile(r"NRT_.*|numba_(do_raise|unpickle|gil_ensure|gil_release|runtime_build_excinfo_struct)")
 
 _log = logging.getLogger("modular")
 _told: set[str] = set()
@@ -55,6 +58,11 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
             self._kept = Drawer(self._folder(), self._py_func)
         return self._kept
 
+    def load_overload(self, types: Any, context: Any) -> Any:
+        """What is kept; numba would first gather all that it knows to compile, which takes longer than loading."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(types, context)
+
     def _save_overload(self, types: Any, made: Any) -> None:
         if self._enabled and self._impl.check_cachable(made):
             self._cache_file.save(self._index_key(types, made.codegen), self._impl.reduce(made))
@@ -68,6 +76,19 @@ class Portable(CompileResultCacheImpl):  # type: ignore[misc]
 
     def __init__(self) -> None:
         """Numba would look for a folder of its own here."""
+
+    def reduce(self, made: Any) -> Any:
+        """Its parts, and what of numba's own it calls."""
+        return called(made.library), super().reduce(made)
+
+    def rebuild(self, context: Any, parts: Any) -> Any:
+        """Put it together, where what it calls can be found."""
+        needed, parts = parts
+        if needed:
+            rtsys.initialize(context)  # arrays and their memory
+        if not all(map(AT_HAND.fullmatch, needed)):
+            context.refresh()
+        return super().rebuild(context, parts)
 
     def check_cachable(self, made: Any) -> bool:
         """Not where an address of this process is in it."""
@@ -111,6 +132,13 @@ class Drawer(IndexDataCacheFile):  # type: ignore[misc]
 
     def _data_path(self, name: str) -> str:
         return name
+
+
+def called(library: Any) -> list[str]:
+    """Functions and data of numba's own that machine code needs."""
+    module = library._final_module
+    parts = (*module.functions, *module.global_variables)
+    return sorted(part.name for part in parts if part.is_declaration and OF_NUMBA.fullmatch(part.name))
 
 
 def cannot_keep(place: Path, error: OSError) -> None:

@@ -200,6 +200,46 @@ def test_who_listens_hears_of_what_is_compiled_and_of_nothing_that_is_found(tmp_
     assert python(tmp_path, "small.py", cache).stdout.splitlines() == ["8.0", "(1, 1)"]
 
 
+OWN = """
+import numpy as np
+from modular.kernel import kernel
+
+@kernel
+def product(a, b):
+    return np.dot(a, b)
+
+@kernel
+def hashed(word):
+    return hash(word)
+
+@kernel
+def lot(seed):
+    np.random.seed(seed)
+    return np.random.random()
+
+@kernel
+def refused(x):
+    if x < 0.0:
+        raise ValueError("negative")
+    return np.arange(3.0) * x
+
+try:
+    refused(-1.0)
+except ValueError as error:
+    print(error)
+print(refused(2.0).sum(), 0.0 < lot(3) < 1.0, hashed("one") == hash("one"), product(np.ones(3), np.ones(3)))
+print(*[sum(k.stats.cache_hits.values()) for k in (refused, lot, hashed, product)])
+"""
+
+
+def test_kept_code_finds_what_it_calls_of_numba_itself(tmp_path: Path):
+    """Errors, arrays of its own, random numbers, hashes and products: nothing of numba was gathered before."""
+    (tmp_path / "own.py").write_text(OWN)
+    first, second = (python(tmp_path, "own.py", tmp_path / "cache").stdout.splitlines() for _ in range(2))
+    assert first[:-1] == second[:-1] == ["negative", "6.0 True True 3.0"]
+    assert (first[-1], second[-1]) == ("0 0 0 0", "1 1 1 1")
+
+
 SUMS = """
 def first(x):
     return x + {one}
