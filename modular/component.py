@@ -115,9 +115,10 @@ def known_packages() -> frozenset[str]:
 
 def find_class(name: str) -> type[Component]:
     """The component class called "package:Class"."""
-    package, _, _ = name.partition(":")
+    package, _, kind = name.partition(":")
     if name not in Component.registered and package in _packages():
-        importlib.import_module(_packages()[package])
+        module = importlib.import_module(_packages()[package])
+        getattr(module, kind, None)  # packages may import their names on first use
     if name not in Component.registered:
         raise ModelError(
             f"{name!r} is no known component class; known packages: {', '.join(sorted(_packages()))}. Import the "

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import coordinator
 import scenarios.systems
-from modular import Assembly, __version__
+from modular import Assembly, Component, __version__
 from scenarios import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -267,6 +268,15 @@ def test_no_test_folder_is_a_package_that_would_shadow_ours():
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_package_is_typed(package: str):
     assert (ROOT / package / "py.typed").is_file()
+
+
+def test_components_of_the_coordinator_are_found_by_name_where_nothing_is_imported():
+    """Its names are imported on first use, and files may ask for any."""
+    named = {name: getattr(coordinator, name) for name in coordinator.__all__}
+    components = [name for name, what in named.items() if isinstance(what, type) and issubclass(what, Component)]
+    assert {"BlackBox", "HHT", "Penalty", "Shannon"} <= set(components)
+    code = "import sys; from modular.component import find_class; [find_class(name) for name in sys.argv[1:]]"
+    subprocess.run([sys.executable, "-c", code, *(f"coordinator:{name}" for name in components)], check=True)
 
 
 def test_every_folder_of_sources_is_a_package():

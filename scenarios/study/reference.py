@@ -21,7 +21,7 @@ class Reference:
 
 def default_reference() -> str:
     """An adaptive centralized solution to twelve digits where there is one, else the penalty coupling."""
-    import coordinator  # noqa: F401  (registers its couplings)
+    import coordinator.couplings.centralized  # noqa: F401  (registers its solvers)
 
     known = {name.partition(":")[2] for name in Component.registered if name.startswith("coordinator:")}
     return ADAPTIVE if {"Centralized", "MinimalCoordinates"} <= known else PLAIN
