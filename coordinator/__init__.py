@@ -102,3 +102,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'coordinator' has no attribute {name!r}")
     return getattr(importlib.import_module(f"coordinator.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
