@@ -184,7 +184,10 @@ def test_a_damaged_case_is_run_again(monkeypatch):
     assert rows("kept") == whole
 
 
-def test_a_model_that_has_changed_is_run_again():
+def test_a_model_that_has_changed_is_run_again(monkeypatch):
+    monkeypatch.setattr(
+        "sys.dont_write_bytecode", False
+    )  # what Python keeps of a file is as old as the file, to the second
     words = ("own.py", "--dt", "2e-3,1e-3", "--until", "0.02", "--reference", "penalty", "--out", "kept")
     Path("own.py").write_text(OWN.replace("LENGTH", "1"), encoding="utf-8")
     assert study(*words).exit_code == 0
