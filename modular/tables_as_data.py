@@ -53,7 +53,7 @@ def revived(data: Mapping[str, Any], arrays: Mapping[str, Any], owner: str, like
         folded = set()  # all of them or none
     for name, what, dtype, shape in data["fields"]:
         array = arrays.get(name)
-        if array is None and (what != COLUMN or name not in folded):
+        if array is None and name not in folded:
             raise ModelError(f"{owner}: column '{name}' of {data['class']} is missing.")
         if array is not None and not _fits(array, what, dtype, shape, data["count"]):
             raise ModelError(f"{owner}: column '{name}' of {data['class']} holds {array.dtype} in shape {array.shape}.")

@@ -12,6 +12,7 @@ from coordinator.checkpoints.folder import EVERY, INSIDE, Checkpoints, Checkpoin
 from coordinator.checkpoints.notes import Notes
 from coordinator.checkpoints.samples import put_together
 from coordinator.checkpoints.simulation_as_data import FORMAT
+from coordinator.checkpoints.system_as_data import COUNTS
 from coordinator.checkpoints.system_from_data import system_from_data
 from coordinator.couplings import Coupling
 from coordinator.record.fingerprint import bits
@@ -30,7 +31,6 @@ from modular.numbers import number
 from modular.parcel import unpacked
 from modular.tables_as_data import check_places, revived
 
-COUNTS = ("tick", "version", "turnover", "evaluations")
 Read = tuple[dict[str, Any], dict[str, Any]]
 
 

@@ -18,6 +18,7 @@ from modular.side import Mark
 from modular.table import Table
 from modular.tables_as_data import described
 
+COUNTS = ("tick", "version", "turnover", "evaluations")  # of a system
 BOOKS = ("ledger", "power", "power_before")
 
 
@@ -54,7 +55,7 @@ def system_as_data(system: System, assembly: Assembly) -> tuple[dict[str, Any], 
             if when == system.tick + system.part
         ],
     }
-    for name in ("tick", "version", "turnover", "evaluations"):
+    for name in COUNTS:
         data[name] = getattr(system, name)
     return data, arrays
 

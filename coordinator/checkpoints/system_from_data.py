@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.checkpoints.notes import Notes
+from coordinator.checkpoints.system_as_data import COUNTS
 from coordinator.system import ForceHome, JointHome, System
 from modular.assembly import Assembly, JointEdge
 from modular.component import Component
@@ -32,7 +33,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
         raise ModelError(f"checkpoint: {used} elements are in use, and there cannot be room for {data['room']}.")
     if data["room"] > system.elements.capacity:
         system.elements.grow(data["room"])
-    for name in ("tick", "version", "turnover", "evaluations"):
+    for name in COUNTS:
         setattr(system, name, data[name])
     _take_bodies(system, data["bodies"], columns, notes, assembly)
     _take_joints(system, data, columns, notes, assembly)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-ODD = [0, 1, -1, 2**31, 2**32 - 1, 2**48, 2**62, 1.5, 1e308, None, True, "", "a", "\u202e", "x" * 3000,
-       [], [[]], [None], {}, {"a": 1}, "coordinator", "../../elsewhere"]  # fmt: skip
+ODD = [0, 1, -1, 2**31, 2**32 - 1, 2**32, 2**48, 2**62, 2**63, 2**64, 1.5, 1e308, None, True, "", "a", "\u202e", "\ud800",
+       "x" * 3000, [], [[]], [None], {}, {"a": 1}, "coordinator", "a" * 128, "../../elsewhere"]  # fmt: skip
 WHOLE = [0, -1, 5, 255, 2**31, 2**62]
 BROKEN = [np.nan, np.inf, 1e308, -1.0]
 

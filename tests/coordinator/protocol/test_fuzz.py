@@ -15,12 +15,11 @@ from coordinator.protocol import Malformed, checkpoint, journal, schema
 from coordinator.protocol.control import Commit, Grant, Hello, Progress, from_coordinator, from_worker
 from coordinator.protocol.frames import Frame, Header, Kind, Rejection, decode, encode, stamped
 from coordinator.protocol.plan import Neighbour, Share
+from forged import twisted
 from slow import some
 
 MANY = 20_000
 MILLION = 1_000_000
-ODD = [0, 1, -1, 2**31, 2**32 - 1, 2**32, 2**48, 2**63, 2**64, 1.5, 1e308, None, True, "", "a", "\u202e", "\ud800", "x" * 3000,
-       [], [[]], [None], {}, {"a": 1}, "coordinator", "a" * 128]  # fmt: skip
 MESSAGES = [
     WELCOME, Grant(3, 40, 30, 1), Commit(3, Share(2, 1, 20, (Neighbour("a", 0, 1, 1),), "x"), ()),
     hello(), Progress("a", 1, 1, 1, 5, 9, 20, 1, 0, "b", 7), journal.Replaced("a", 2, "killed"),
@@ -53,23 +52,6 @@ def sealed_frame(raw):
 
 def sealed_text(body):
     return body + b',"check":"%08x"}' % zlib.crc32(body)
-
-
-def twisted(rng, value):
-    """A JSON value with one thing in it changed, somewhere."""
-    if isinstance(value, dict) and value and rng.random() < 0.85:
-        key = rng.choice(list(value))
-        match rng.randrange(8):
-            case 0:
-                return {k: v for k, v in value.items() if k != key}
-            case 1:
-                return {**value, rng.choice(["extra", "__class__", ""]): rng.choice(ODD)}
-            case _:
-                return {**value, key: twisted(rng, value[key])}
-    if isinstance(value, list) and value and rng.random() < 0.7:
-        place = rng.randrange(len(value))
-        return [*value[:place], twisted(rng, value[place]), *value[place + 1 :], *value[: rng.choice([0, 0, 3])]]
-    return rng.choice(ODD)
 
 
 def frames_of(rng, count):
