@@ -10,6 +10,7 @@ from coordinator.couplings import Coupling
 from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless
 from modular.assembly import Assembly
 from modular.component import Component, plain
+from modular.errors import ModelError
 
 
 class Given:
@@ -42,7 +43,13 @@ class Given:
         first = coupling if plain(coupling) == data["coupling"] else Component.from_data(data["coupling"])
         given = cls(assembly, first)
         given._parted = True
-        given.model, given.sources, given._homeless = data["model"], data["sources"], data["homeless"]
+        model, sources, homeless = data["model"], data["sources"], data["homeless"]
+        told = isinstance(sources, dict) and isinstance(homeless, list)
+        if not told or not all(isinstance(text, str) for text in (*sources.values(), *homeless)):
+            raise ModelError("what a run was given from elsewhere has to be told in tables and lists of texts.")
+        if not isinstance(model, dict):
+            raise ModelError(f"what a run was given has to be a model, not {model!r}.")
+        given.model, given.sources, given._homeless = model, sources, homeless
         return given
 
     @functools.cached_property
