@@ -14,6 +14,7 @@ from coordinator.system import ForceHome, System
 from modular.assembly import Assembly, JointEdge
 from modular.body import SavesAndRestores
 from modular.joint import Attachment
+from modular.port import GROUND
 from modular.side import Mark
 from modular.table import Table
 from modular.tables_as_data import described
@@ -100,7 +101,9 @@ def _marks(marks: Iterable[Mark], notes: Notes) -> Any:
 def _held(home: ForceHome, system: System) -> list[list[list[Any]] | None]:
     """Marks of a force on bodies in Python."""
     return [
-        None if isinstance(system.body_home[owner], Table) else [[mark.weights, mark.value] for mark in marks]
+        None
+        if owner == GROUND or isinstance(system.body_home[owner], Table)
+        else [[mark.weights, mark.value] for mark in marks]
         for owner, marks in zip(home.owners, home.marks, strict=True)
     ]
 
