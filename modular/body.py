@@ -167,6 +167,42 @@ class GivesCompliance(Protocol):
 
 
 @runtime_checkable
+class DriftsAndKicks(Protocol):
+    """Steps on its own between joints that are glued: `drift` may be asked again and again, with other forces each time."""
+
+    def drift(self, elements: Elements, step: float) -> str | None:
+        """From where it stands: half a kick by the forces on the elements, then the way that it leads; show the elements there.
+
+        `step` may be negative. Returns the name of the first body whose internal constraints are not closed there, within
+        `Elements.tolerance`, if any.
+        """
+
+    def arrive(self, elements: Elements) -> None:
+        """Stand where the last drift has led."""
+
+    def kick(self, elements: Elements, step: float) -> str | None:
+        """The other half of the kick, from the velocity of the last drift, with one that obeys the internal constraints; show it.
+
+        Returns the name of the first body that has gone wrong, if any.
+        """
+
+    def set_out(self, elements: Elements) -> None:
+        """Remember where it stands: a step may be tried more than once."""
+
+    def retreat(self, elements: Elements) -> None:
+        """Stand there again."""
+
+    def respond_ahead(self, elements: Elements) -> None:
+        """Write B' per element: B' B^T is how elements at the end of the last drift answer forces at its beginning."""
+
+    def strike(self, elements: Elements) -> None:
+        """Change velocities by impulses on the elements, internal constraints obeyed, and show them."""
+
+    def foresee(self, elements: Elements) -> None:
+        """Show as `Elements.current_velocity` the rates v + a dt to which the accelerations lead; dt is that of the clock."""
+
+
+@runtime_checkable
 class GivesEquations(Protocol):
     """Writes its equations down for solvers that see everything at once: M a + H^T mu = Q with phi(q) = 0.
 

@@ -44,6 +44,7 @@ class Elements(Table):
     Row 0 is nobody's: it stays zero, and what points at nothing points there.
     """
 
+    together = (ASKED,)
     position: Array  # [m] for points, [-] for directions
     velocity: Array  # [m/s], [1/s]
     current_velocity: (
@@ -59,6 +60,8 @@ class Elements(Table):
     kept_bound: Array
     taken: Array  # of them, what springs and dampers of forces ask alone
     alarm: Array  # leak of a ledger from which on the coordinator wants to know [J]
+    tolerance: Array  # where things are glued: what may stay open of lengths [m], and of directions [-]
+    ahead: Array  # 1 while glued bodies answer where a drift has led
     clock: Array  # the step that is being taken [s], the time at its end [s], the step that gains belong to [s]
 
     def __init__(self, dimension: int, capacity: int = 16) -> None:
@@ -74,6 +77,8 @@ class Elements(Table):
         self.column("kept_bound")
         self.fixed("clock", 3)
         self.fixed("alarm", 1)
+        self.fixed("tolerance", 2)
+        self.fixed("ahead", 1)
         self.loops = {
             "forget_loads": forget_loads_loop, "take_bounds": take_bounds_loop, "keep": keep_loop, "put_back": put_back_loop,
             "keep_bounds": keep_bounds_loop, "put_bounds_back": put_bounds_back_loop, "stand": stand_loop,

@@ -80,6 +80,10 @@ class Forces(Protocol):
     def turns(self) -> bool:
         """Whether what it asks of the bodies changes as they turn."""
 
+    @property
+    def read_velocity(self) -> list[str]:
+        """Names of those that depend on velocities."""
+
     def keep_books(self, held: Array, power: Array, touched: set[str]) -> None:
         """After a re-evaluation: rows that the event did not touch hold and take what they did before."""
 

@@ -18,11 +18,18 @@ from modular.loop import FINE, Loop, loop
 from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
 
 ANSWERS = ("compliance", "block")  # columns that are there only while stiffness is being chosen
+GLUE = (
+    "base_first", "base_second", "seen_first", "seen_second", "ahead_first", "ahead_second", "effort", "closed", "kicked",
+    "carried",
+)  # columns that are there only where joints are glued  # fmt: skip
+GLUING = frozenset({"face", "press"})  # what they do then (modular/gluing.py)
 
 
 class Joints(Booked):
     """Joints of one form; every array has one row per joint."""
 
+    together = (ANSWERS, GLUE)
+    remembered = ("kicked", "carried")
     marker: Array  # numbers fixed when the joint was made
     error: Array  # phi, (n, m) [m], [-]
     rate: Array  # its time derivative
@@ -33,6 +40,16 @@ class Joints(Booked):
     damping: Array  # C
     compliance: Array  # W = J M^-1 J^T over both bodies, (n, m, m)
     wrench: Array  # force [N] and moment [N m] on the second side, as last worked out
+    base_first: Array  # Jacobians where the step began, for joints that are glued (modular/gluing.py)
+    base_second: Array
+    seen_first: Array  # G = J B, what the body of either side answers through the joint, (n, m, 6)
+    seen_second: Array
+    ahead_first: Array  # the same of what forces there do where the step leads
+    ahead_second: Array
+    effort: Array  # reaction that a glued joint exerts now [N], [N m]
+    closed: Array  # by how much the reaction that closed it differed from that at the end of the step before
+    kicked: Array  # reaction at the end of the last step
+    carried: Array  # reaction that is expected to close it in the next
     margin: Array  # by how much the step could grow
     rule: Array  # settings of the rule that chooses the stiffness
     block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
@@ -44,12 +61,19 @@ class Joints(Booked):
         for name in ("error", "rate", "preload"):
             self.column(name, form.rows)
         for name, elements, sign in (("on_first", form.first, -1.0), ("on_second", form.second, 1.0)):
-            if form.coincident < form.rows:
-                self.column(name, form.rows, elements, dimension)
-            else:
-                self.alike(name, sign * np.eye(form.rows, elements * dimension).reshape(form.rows, elements, dimension))
+            for each in (name, name.replace("on_", "base_")):
+                if form.coincident < form.rows:
+                    self.column(each, form.rows, elements, dimension)
+                else:
+                    self.alike(
+                        each, sign * np.eye(form.rows, elements * dimension).reshape(form.rows, elements, dimension)
+                    )
         for name in ("stiffness", "damping", "compliance", "block"):
             self.column(name, form.rows, form.rows)
+        for name in ("seen_first", "seen_second", "ahead_first", "ahead_second"):
+            self.column(name, form.rows, RIGID)
+        for name in ("effort", "closed", "kicked", "carried"):
+            self.column(name, form.rows)
         self.column("margin")
         self.column("wrench", dimension + (2 * dimension - 3 if form.second > 1 else 0))
         self.fixed("coincident", form.coincident)
@@ -64,12 +88,14 @@ class Joints(Booked):
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
-        self.fold(*ANSWERS)
+        self.fold(*ANSWERS, *GLUE)
 
     def prepare(self, verb: str) -> None:
         """Unfold what is about to be written: answers of the bodies are there only while stiffness is being chosen."""
         if verb in ASKING and len(self.block) < self._capacity:
             self.unfold(*ANSWERS)
+        if verb in GLUING and len(self.effort) < self._capacity:
+            self.unfold(*GLUE)
 
     def details(self) -> dict[str, Any]:
         """Names, and how the equations are written."""

@@ -183,3 +183,11 @@ def leak_loop(start: int, stop: int, stack: View, elements: View) -> int:
         if stack.rung[n] == 0 and abs(stack.ledger[n, LEAKED]) > elements.alarm[0]:
             return n
     return FINE
+
+
+@loop
+def steady_loop(start: int, stop: int, stack: View, elements: View) -> int:
+    """Dampers take now what they took before: forces stay as they are while this is booked."""
+    for n in range(start, stop):
+        stack.power_before[n] = stack.power[n]
+    return FINE

@@ -31,6 +31,10 @@ class Table:
 
     pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
     constant: ClassVar[tuple[str, ...]] = ()  # columns that no loop writes to
+    remembered: ClassVar[
+        tuple[str, ...]
+    ] = ()  # columns that a tick leaves for the next one, beside what is shown or booked
+    together: ClassVar[tuple[tuple[str, ...], ...]] = ()  # columns that are folded and unfolded together
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -75,11 +79,11 @@ class Table:
         self._declare(name, True, dtype, (0, *shape[1:]) if listed else shape)
         self._place(name, fresh((self._capacity, *shape), dtype))
 
-    def common(self, name: str, *shape: int, listed: bool = False) -> None:
+    def common(self, name: str, *shape: int, dtype: Any = np.float64, listed: bool = False) -> None:
         """Declare an array with rows that several components have in common (modular/makes.py); none yet."""
         self._common.append(name)
-        self._declare(name, True, np.float64, (0, *shape[1:]) if listed else shape)
-        self._place(name, fresh((0, *shape), np.float64))
+        self._declare(name, True, dtype, (0, *shape[1:]) if listed else shape)
+        self._place(name, fresh((0, *shape), dtype))
 
     def alike(self, name: str, row: Any) -> None:
         """Declare an array whose rows are the same for all components: one in memory that stands for all."""
@@ -152,14 +156,15 @@ class Table:
     def fold(self, *names: str) -> None:
         """Let the memory of columns go that nobody needs for now; nobody may read them before `unfold`."""
         for name in names:
-            array = getattr(self, name)
-            self._place(name, fresh((0, *array.shape[1:]), array.dtype))
+            if name in self._columns:
+                array = getattr(self, name)
+                self._place(name, fresh((0, *array.shape[1:]), array.dtype))
 
     def unfold(self, *names: str) -> None:
         """Columns that were folded, all zero; only what is written to takes memory."""
         for name in names:
             array = getattr(self, name)
-            if len(array) < self._capacity:
+            if len(array) < self._capacity and name in self._columns:
                 self._place(name, airy((self._capacity, *array.shape[1:]), array.dtype))
 
     def widen(self, name: str, width: int) -> None:
@@ -257,6 +262,10 @@ class Table:
     def folds(self, name: str) -> bool:
         """Whether a column is folded."""
         return len(getattr(self, name)) < self._capacity
+
+    def memory(self) -> dict[str, Any]:
+        """What a tick leaves for the next one in columns that are there, the rows in use."""
+        return {name: getattr(self, name)[: self.count] for name in self.remembered if not self.folds(name)}
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """Columns by which loops find rows of this table or another, and the highest number that may stand there.

@@ -49,8 +49,9 @@ def revived(data: Mapping[str, Any], arrays: Mapping[str, Any], owner: str, like
     table: Any = object.__new__(kind)
     Table.__init__(table, int(data["count"]))
     folded = {name for name, what, *_ in data["fields"] if what == COLUMN and (like is None or like.folds(name))}
-    if like is not None and folded & arrays.keys():
-        folded = set()  # all of them or none
+    for names in () if like is None else like.together:
+        if arrays.keys() & folded.intersection(names):
+            folded -= set(names)  # all of them or none
     for name, what, dtype, shape in data["fields"]:
         array = arrays.get(name)
         if array is None and name not in folded:

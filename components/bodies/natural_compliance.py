@@ -15,7 +15,42 @@ from modular.lanes import LANES, lanes, share, types
 from modular.loop import FINE, loop
 from modular.views import View, fetch, fetch_slot, gather, gather_one, scatter, scatter_one, spots, spots_slot
 
-answers = shaped(lanes, lambda point: [(point[1], MODES), (point[1],), (3,)])
+answers = shaped(lanes, lambda point: [(point[1], MODES), (point[1],), (3, 3)])
+
+
+@kernel
+def axes_of(axes: Array, spin: Any, q: Array, turns: Array) -> None:
+    """Directions about which a body turns, one row each, mass-normalised: principal axes, or those of the world."""
+    for mode in range(3):
+        for c in range(3):
+            turns[mode, c] = spin if c == mode else 0.0 * spin
+            if q.shape[1] == 3:
+                for i in range(q.shape[0]):
+                    turns[mode, c] += axes[mode, i] * q[i, c]
+
+
+@kernel
+def answer_of(
+    weights: Array, point: Array, middle: Array, slip: Any, spin: Any, turns: Array, arm: Array, response: Array
+) -> None:
+    """B of one element that stands at `point`, of a body with its mass centre in the middle."""
+    dimension = arm.shape[0]
+    share_of_point = weights[0]  # 1 for a point, 0 for a direction
+    if weights.shape[0] > 1:
+        share_of_point = share_of_point + weights[1]
+    response[:, :] = 0.0
+    for c in range(dimension):
+        arm[c] = point[0, c] - share_of_point * middle[0, c]
+        response[c, c] = share_of_point * slip
+    if dimension == 2:
+        response[0, 2] = -spin * arm[1]
+        response[1, 2] = spin * arm[0]
+    else:
+        for mode in range(3):
+            axis = turns[mode]
+            response[0, 3 + mode] = axis[1] * arm[2] - axis[2] * arm[1]
+            response[1, 3 + mode] = axis[2] * arm[0] - axis[0] * arm[2]
+            response[2, 3 + mode] = axis[0] * arm[1] - axis[1] * arm[0]
 
 
 @loop
@@ -27,8 +62,7 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """
     q, centre, axes, weights = like(bodies.q), like(bodies.centre), like(bodies.axes), like(bodies.fall)
     middle, point = like(bodies.point), like(bodies.point)
-    response, arm, axis = answers(bodies.point)
-    count, dimension = q.shape
+    response, arm, turns = answers(bodies.point)
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         makes = spots(bodies.make, n, stop)
@@ -36,28 +70,11 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         gather(bodies.axes, makes, axes)
         slip, spin = gather_one(bodies.slip, makes), gather_one(bodies.spin, makes)
         combine(centre, q, middle)
+        axes_of(axes, spin, q, turns)
         for k in range(most(bodies.numbers, n, stop)):
             fetch_slot(bodies.weights, k, n, stop, weights)
             combine(weights, q, point)
-            share_of_point = weights[0]  # 1 for a point, 0 for a direction
-            if count > 1:
-                share_of_point = share_of_point + weights[1]
-            response[:, :] = 0.0
-            for c in range(dimension):
-                arm[c] = point[0, c] - share_of_point * middle[0, c]
-                response[c, c] = share_of_point * slip
-            if dimension == 2:
-                response[0, 2] = -spin * arm[1]
-                response[1, 2] = spin * arm[0]
-            else:
-                for mode in range(3):
-                    for c in range(3):
-                        axis[c] = spin if c == mode else 0.0 * spin
-                        for i in range(count):
-                            axis[c] += axes[mode, i] * q[i, c]
-                    response[0, 3 + mode] = axis[1] * arm[2] - axis[2] * arm[1]
-                    response[1, 3 + mode] = axis[2] * arm[0] - axis[0] * arm[2]
-                    response[2, 3 + mode] = axis[0] * arm[1] - axis[1] * arm[0]
+            answer_of(weights, point, middle, slip, spin, turns, arm, response)
             scatter(response, elements.response, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
     return FINE
 

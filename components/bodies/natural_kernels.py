@@ -97,6 +97,18 @@ def remove_internal(
 
 
 @kernel
+def accelerate_freely(force: Array, inverse_mass: Array, fall: Array, gravity: Array, a: Array) -> None:
+    """q''(0) = M^-1 Q of one body, as if it had no internal constraints             Séguy 2003, (IV.9)."""
+    elements, dimension = a.shape
+    for c in range(dimension):
+        for i in range(elements):
+            value = fall[i] * gravity[c]
+            for j in range(elements):
+                value += inverse_mass[i, j] * force[j, c]
+            a[i, c] = value
+
+
+@kernel
 def solve_locally(
     q: Array,
     v: Array,
@@ -118,13 +130,7 @@ def solve_locally(
     a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f), and S is constant as long as the body is rigid.
     """
     elements, dimension = q.shape
-    # q''(0) = M^-1 Q                                                            Séguy 2003, (IV.9)
-    for c in range(dimension):
-        for i in range(elements):
-            value = fall[i] * gravity[c]
-            for j in range(elements):
-                value += inverse_mass[i, j] * force[j, c]
-            a[i, c] = value
+    accelerate_freely(force, inverse_mass, fall, gravity, a)
     vectors = elements - 1
     if vectors <= 0:
         return

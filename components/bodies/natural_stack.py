@@ -9,6 +9,7 @@ import numpy as np
 
 from components.bodies import natural_compliance as compliance
 from components.bodies import natural_equations as equations
+from components.bodies import natural_gluing as gluing
 from components.bodies import natural_kernels as kernels
 from components.bodies.natural_many import (
     NaturalRows,
@@ -31,19 +32,32 @@ if TYPE_CHECKING:
     from components.bodies.natural import NaturalBody
 
 
+GLUE = ("ahead", "half", "origin", "pace", "closing")  # columns that are there only where joints are glued
+
+
 class NaturalBodies(MadeStack):
     """Bodies with e elements in d dimensions; arrays have one row per body, or one per make (modular/makes.py)."""
 
     pointing = ("attached",)
     constant = (*MadeStack.constant, "weights", "numbers")
+    together = (GLUE,)
+    remembered = ("closing",)
     q: Array  # corrected positions of the elements [m], [-], (n, e, d)
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
     attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
     weights: Array  # how each of them is put together, (n, width, e)
     numbers: Indices  # how many
+    ahead: Array  # where a step leads, and the velocity in its middle (natural_gluing.py)
+    half: Array
+    origin: Array  # where it began, and how fast
+    pace: Array
+    closing: (
+        Array  # S times the multipliers that keep its shape while it turns: where the next step begins to look for them
+    )
     # of each make
-    inverse_mass: Array  # (n, e, e)
+    mass_matrix: Array  # (n, e, e)
+    inverse_mass: Array
     inverse_local: Array  # (S + 1/alpha)^-1 with S = H M^-1 H^T: its upper half, row by row, (n, m (m + 1) / 2)
     gram: Array  # constants of the internal constraints, (n, e - 1, e - 1)
     fall: Array  # 1 for points, 0 for directions, (n, e)
@@ -60,12 +74,14 @@ class NaturalBodies(MadeStack):
         self.shape = (elements, dimension)
         vectors = elements - 1
         rows = vectors * (vectors + 1) // 2
-        for name in ("q", "v", "a"):
+        for name in ("q", "v", "a", "ahead", "half", "origin", "pace"):
             self.column(name, elements, dimension)
+        self.column("closing", rows)
         self.column("attached", width, dtype=np.int64, listed=True)
         self.column("weights", width, elements, listed=True)
         self.column("numbers", dtype=np.int64)
-        self.common("inverse_mass", elements, elements)
+        for name in ("mass_matrix", "inverse_mass"):
+            self.common(name, elements, elements)
         self.common("inverse_local", rows * (rows + 1) // 2)
         self.common("gram", vectors, vectors)
         for name in ("fall", "centre"):
@@ -85,7 +101,16 @@ class NaturalBodies(MadeStack):
             "go_on": kernels.go_on_loop,
             "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "respond": compliance.respond_loop,
             "respond_freely": compliance.respond_freely_loop, "tighten": compliance.tighten_loop,
+            "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
+            "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
+            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop,
         }  # fmt: skip
+        self.fold(*GLUE)
+
+    def prepare(self, verb: str) -> None:
+        """Unfold what is about to be written."""
+        if verb == "drift" and len(self.ahead) < self._capacity:
+            self.unfold(*GLUE)
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """No body shows more elements than there is room for."""
@@ -110,7 +135,8 @@ class NaturalBodies(MadeStack):
         self.q[rows], self.v[rows] = layout.elements, velocity
         makes = self.add_makes(np.bincount(which))
         self.make[rows] = makes[which]
-        self.inverse_mass[makes], self.gram[makes] = found.inverse_mass, found.gram
+        self.mass_matrix[makes], self.inverse_mass[makes] = found.mass_matrix, found.inverse_mass
+        self.gram[makes] = found.gram
         self.fall[makes], self.centre[makes] = found.fall, found.centre_weights
         self.slip[makes], self.spin[makes], self.axes[makes] = found.slip, found.spin, found.axes
         self._keep_ports(makes, found)
@@ -258,7 +284,7 @@ class NaturalBodies(MadeStack):
         elements.clock[STEP] = dt
         wrong = self.play("correct", elements)
         self.play("show", elements)
-        return None if wrong < 0 else self.names[wrong]
+        return self._name_of(wrong)
 
     def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
         """Accelerations of some bodies at their unchanged position and velocity, under the present forces."""
@@ -268,6 +294,45 @@ class NaturalBodies(MadeStack):
             return
         for row in rows:
             self.play("reevaluate", elements, row, row + 1)
+
+    # --- glued (RATTLE) ----------------------------------------------------------------------------------------------
+
+    def drift(self, elements: Elements, step: float) -> str | None:
+        """Half a kick and the way that it leads; the first body that did not keep its shape there, if any."""
+        elements.clock[STEP] = step
+        return self._name_of(self.play("drift", elements))
+
+    def arrive(self, elements: Elements) -> None:
+        """Stand where the drift has led."""
+        self.play("arrive", elements)
+
+    def kick(self, elements: Elements, step: float) -> str | None:
+        """The other half of the kick; the first body that went wrong, if any."""
+        elements.clock[STEP] = step
+        return self._name_of(self.play("kick", elements))
+
+    def respond_ahead(self, elements: Elements) -> None:
+        """How elements at the end of the last drift answer forces at its beginning."""
+        self.play("respond_ahead", elements)
+
+    def strike(self, elements: Elements) -> None:
+        """Velocities after impulses on the elements."""
+        self.play("strike", elements)
+
+    def foresee(self, elements: Elements) -> None:
+        """Show the velocities to which the accelerations lead."""
+        self.play("foresee", elements)
+
+    def set_out(self, elements: Elements) -> None:
+        """Remember where a step begins."""
+        self.play("set_out", elements)
+
+    def retreat(self, elements: Elements) -> None:
+        """Stand there again."""
+        self.play("retreat", elements)
+
+    def _name_of(self, row: int) -> str | None:
+        return None if row < 0 else self.names[row]
 
     # --- compliance --------------------------------------------------------------------------------------------------
 
@@ -323,12 +388,13 @@ class NaturalBodies(MadeStack):
 
     def save(self) -> dict[str, Any]:
         """A copy of all memory: positions, velocities and the stored accelerations."""
-        return {"names": list(self.names), **{name: array.copy() for name, array in self.state().items()}}
+        state = {**self.state(), **self.memory()}
+        return {"names": list(self.names), **{name: array.copy() for name, array in state.items()}}
 
     def restore(self, memory: Mapping[str, Any]) -> None:
         """Go back to it; the same bodies must be there."""
         rows = [self.row[name] for name in memory["names"]]
-        for name in ("q", "v", "a"):
+        for name in ("q", "v", "a", *self.memory()):
             getattr(self, name)[rows] = memory[name]
 
 

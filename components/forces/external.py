@@ -76,6 +76,11 @@ class External(Booked):
         self._exert = found(details["exert"], "external forces")
         self.laws = {name: Law(law).resolved() for name, law in details["laws"].items()}
 
+    @property
+    def read_velocity(self) -> list[str]:
+        """Laws may; what is given over time does not."""
+        return list(self.laws)
+
     def remove(self, name: str) -> None:
         """Let it go."""
         self.laws.pop(name, None)

@@ -114,6 +114,11 @@ class Springs(Booked):
         """Its line turns against the bodies."""
         return True
 
+    @property
+    def read_velocity(self) -> list[str]:
+        """Those with a damper."""
+        return [name for name, damping in zip(self.names, self.law[:, 1], strict=False) if damping != 0.0]
+
     def ask(self, elements: Elements, dt: float) -> None:
         """E = dt^2 K + 4 dt C; the damper counts twice that of a joint, for it reads a newer velocity."""
         elements.clock[GAIN_STEP] = dt

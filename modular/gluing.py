@@ -1,0 +1,99 @@
+"""The joint's part in gluing: its face to the interface, and the reactions that the interface found for it.
+
+Gluing (Séguy 2003, I.3.5 and the third perspective of his conclusion) joins components by multipliers instead of springs. A joint
+shows the interface what its two sides answer through it, G = J B on each side (modular/seen_mass.py), and hangs its reaction on
+the Jacobian of the place where the step begins, as RATTLE does, while its error is looked at where the step leads to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modular.blocks import shaped
+from modular.elements import RIGID
+from modular.joints import Joints, pull_back
+from modular.kernel import kernel
+from modular.lanes import LANES, lanes
+from modular.loop import FINE, loop
+from modular.seen_mass import looks, see_through
+from modular.views import View, fetch, scatter, spots, store, store_one
+
+
+@loop
+def face_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """G of both sides where the bodies stand, and the Jacobians of this place, on which reactions hang from here on.
+
+    While elements are shown ahead (`Elements.ahead`), G where a drift has led, for forces where it began.
+    """
+    room = looks(joints)
+    for n in range(start, stop, LANES):
+        seen_first, seen_second = see_through(joints, elements, n, stop, RIGID, room)
+        if elements.ahead[0] > 0.0:
+            store_seen(seen_first, joints.ahead_first, n, stop)
+            store_seen(seen_second, joints.ahead_second, n, stop)
+            continue
+        store_seen(seen_first, joints.seen_first, n, stop)
+        store_seen(seen_second, joints.seen_second, n, stop)
+        if joints.coincident.shape[0] < joints.effort.shape[0]:
+            store(room[0], joints.base_first, n, stop)
+            store(room[1], joints.base_second, n, stop)
+    return FINE
+
+
+rigid = shaped(lanes, lambda shape: [(shape[0], RIGID)])
+
+
+@kernel
+def store_seen(seen: Any, column: Any, n: int, stop: int) -> None:
+    """The motions of a rigid body among the columns of G."""
+    (part,) = rigid(seen)
+    for i in range(seen.shape[0]):
+        for mode in range(RIGID):
+            part[i, mode] = seen[i, mode]
+    store(part, column, n, stop)
+
+
+def _hands(joints: Any) -> list[tuple[int, ...]]:
+    return [joints.shape_of(name) for name in ("on_first", "on_second", "error", "first_side", "second_side")]
+
+
+hands = shaped(lanes, _hands)
+
+
+@loop
+def press_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """-J^T sigma on the elements of both sides, J where the step began."""
+    leading = joints.coincident.shape[0]
+    base_first, base_second, effort, a, b = hands(joints)
+    for n in range(start, stop, LANES):
+        if leading < effort.shape[0]:
+            fetch(joints.base_first, n, stop, base_first)
+            fetch(joints.base_second, n, stop, base_second)
+        fetch(joints.effort, n, stop, effort)
+        pull_back(leading, base_first, -1.0, effort, a)
+        pull_back(leading, base_second, 1.0, effort, b)
+        scatter(a, elements.force, spots(joints.first, n, stop))
+        scatter(b, elements.force, spots(joints.second, n, stop))
+        store_one(0.0 * effort[0], joints.power, n, stop)
+    return FINE
+
+
+LOOPS = {"face": face_loop, "press": press_loop}
+
+
+def equip(joints: Joints) -> None:
+    """Let the joints of a stack be glued."""
+    joints.loops |= LOOPS
+    joints.prepare("press")
+
+
+@loop
+def steady_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """Forces that stay as they are while a part of a step is booked."""
+    for n in range(start, stop):
+        for c in range(table.force.shape[0]):
+            table.force_before[n, c] = table.force[n, c]
+    return FINE
+
+
+ELEMENT_LOOPS = {"steady": steady_loop}
