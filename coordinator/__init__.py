@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from coordinator.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.checkpoints.resume import resume
-    from coordinator.couplings import Centralized, Coupling, Penalty
+    from coordinator.couplings import Centralized, Coupling, Glued, Penalty
     from coordinator.diagnosis import beyond
     from coordinator.examination import Examination, examine
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -46,6 +46,7 @@ _HOMES = {
     "Difference": "record.difference",
     "Examination": "examination",
     "GlobalPenalty": "centralized",
+    "Glued": "couplings",
     "LeakWarning": "alarm",
     "MinimalCoordinates": "centralized",
     "Penalty": "couplings",
@@ -78,6 +79,7 @@ __all__ = [
     "Difference",
     "Examination",
     "GlobalPenalty",
+    "Glued",
     "LeakWarning",
     "MinimalCoordinates",
     "Penalty",

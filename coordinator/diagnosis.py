@@ -18,7 +18,7 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     tick, dt = simulation.tick, simulation.dt
     where = f"at tick {tick + 1} ({(tick + 1) * dt:.6g} s)"
     kept = f"What was recorded until tick {tick} is kept."
-    reason = simulation.system.workshop.get("reason")
+    reason = simulation.coupling.reason(simulation.system, body)
     if reason is not None:
         sentence, step = simulation.coupling.remedy(1.0, dt)
         return Diverged(

@@ -53,6 +53,7 @@ class Rounds:
     again: list[Part]
     begin: list[Part] = field(default_factory=list)
     end: list[Part] = field(default_factory=list)
+    evaluations: int = 1  # of all forces, per tick
 
     @property
     def parts(self) -> list[Part]:
@@ -63,6 +64,8 @@ class Rounds:
 ARGUMENTS = {
     "predict": STEP,
     "correct": STEP,
+    "drift": STEP,
+    "kick": STEP,
     "account": STEP,
     "exert": TIME,
     "ask": GAIN_STEP,

@@ -132,6 +132,7 @@ class System:
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
         self.turnover = 0  # counts changes of who is there: stacks that came or went
+        self.returns = 0  # counts how often it went back to an earlier state
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.workshop: dict[str, Any] = {}  # what it has built for the present topology
@@ -139,7 +140,9 @@ class System:
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
         workshop = {
-            name: made for name, made in self.workshop.items() if name not in ("configured", "regions", "ensemble")
+            name: made
+            for name, made in self.workshop.items()
+            if name not in ("configured", "regions", "ensemble", "interface")
         }
         return {**self.__dict__, "workshop": workshop}
 
@@ -438,6 +441,7 @@ class System:
         return {
             "bodies": [bodies.save() for bodies in self.bodies_as(SavesAndRestores)],
             "books": [(stack.ledger.copy(), stack.power.copy(), stack.power_before.copy()) for stack in self.booked],
+            "joints": [{name: array.copy() for name, array in joints.memory().items()} for joints in self.joints],
             "memory": {name: array.copy() for name, array in self.memory.items()},
             "before": (elements.force.copy(), elements.force_before.copy(), elements.velocity_before.copy()),
         }
@@ -448,6 +452,10 @@ class System:
             bodies.restore(state)
         for stack, (ledger, power, power_before) in zip(self.booked, memory["books"], strict=True):
             stack.ledger[:], stack.power[:], stack.power_before[:] = ledger, power, power_before
+        for joints, kept in zip(self.joints, memory["joints"], strict=True):
+            for name, array in kept.items():
+                joints.memory()[name][:] = array
+        self.returns += 1
         self.memory = {name: array.copy() for name, array in memory["memory"].items()}
         elements = self.elements
         elements.force[:], elements.force_before[:], elements.velocity_before[:] = memory["before"]

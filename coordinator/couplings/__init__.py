@@ -6,12 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from coordinator.couplings.coupling import Coupling
+from coordinator.couplings.glued import Glued
 from coordinator.couplings.penalty import Penalty
 
 if TYPE_CHECKING:
     from coordinator.couplings.centralized import Centralized
 
-__all__ = ["Centralized", "Coupling", "Penalty"]
+__all__ = ["Centralized", "Coupling", "Glued", "Penalty"]
 
 
 def __getattr__(name: str) -> Any:

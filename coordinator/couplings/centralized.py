@@ -122,6 +122,11 @@ class Centralized(Coupling):
             forces.exert(system.elements, time)
         equations.exert_joints(state.multipliers)
 
+    def reason(self, system: System, name: str) -> str | None:
+        """What the solver said."""
+        said: str | None = system.workshop.get("reason")
+        return said
+
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> dict[str, float]:
         """It has no limit that hangs on the stiffness of joints."""
         return {}

@@ -41,6 +41,10 @@ class Coupling(Component):
     def stand(self, system: System, standing: Mapping[str, Any]) -> None:
         """Stand so, once configured."""
 
+    def reason(self, system: System, name: str) -> str | None:
+        """Why a tick found no end, where `name` is who went wrong in it; None where a body lost its shape, as any may."""
+        return None
+
     @abstractmethod
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """Stability margin of every joint, or of those on some bodies; empty where the coupling has no such limit."""

@@ -71,6 +71,7 @@ class Engine:
         system, recorder = simulation.system, simulation.recorder
         if simulation.breakage.asked == system.tick or not self._ready(simulation):
             return None
+        assert self._program is not None
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
             return None
@@ -124,7 +125,7 @@ class Engine:
             system.tick = int(state[TICK])
             if segment is not None:
                 segment.used = int(state[USED])
-            system.evaluations += system.tick - first
+            system.evaluations += self._program.evaluations * (system.tick - first)
             recorder.took(int(state[USED]) - taken)
         if system.tick > first:
             self._pace[crew] = max((clock.perf_counter() - started) / (system.tick - first), 1e-8)
@@ -136,8 +137,7 @@ class Engine:
             tell(simulation, guards)
         if state[STATUS] != WRONG:
             return None
-        assert self._program is not None
-        system.evaluations += 1
+        system.evaluations += self._program.evaluations
         return str(self._program.first[state[PART]][0].names[state[ROW]])  # the same places as in `again`
 
     def _ready(self, simulation: Simulation) -> bool:

@@ -285,7 +285,8 @@ def with_newcomers(parts: Sequence[Sequence[str]], system: System, workers: Sequ
 def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
     """What workers play, or why they cannot."""
     rounds = coupling.score(system)
-    if rounds is None:
+    known = {id(stack) for stack in (*system.bodies, *system.booked, system.elements)}
+    if rounds is None or not all(id(stack) in known for stack, _ in rounds.parts):
         raise ModelError(
             f"workers: the coupling {class_name(type(coupling))} sees the whole system at once, or has a rule in Python; take "
             "Penalty with one of the rules of coordinator.rules, or run in one process."

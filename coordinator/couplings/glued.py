@@ -1,0 +1,141 @@
+"""Glued joints: multipliers found at the interface from the compliances that bodies report.
+
+Séguy 2003, I.3.5 (gluing of components) and the third perspective of his conclusion. Between two joints every body steps on its
+own, by RATTLE; the reactions of the joints are those with which all joints are closed where the step leads, in place
+and in velocity. So joints store no energy, limit no step and leave nothing open, and as the whole is symmetric and
+symplectic, compositions of it have order 4, 6 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coordinator.compositions import ORDERS, stages
+from coordinator.couplings.coupling import Coupling, require
+from coordinator.interface.interface import Interface
+from coordinator.interface.kernels import OPEN, UNEQUAL, UNSETTLED
+from coordinator.score import Rounds
+from coordinator.system import System
+from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
+from modular.elements import STEP
+from modular.errors import ModelError
+from modular.internal_gains import InternalGains
+from modular.ledger import IMPACT, LEAKED
+from modular.newmark import Newmark
+
+AT_REST = 1e-9  # of the largest velocity: what joints may find moving against them after an event
+
+
+@dataclass(frozen=True)
+class Glued(Coupling):
+    """Exact joints between components that step on their own; `order` 2, 4, 6 or 8 in dt, which is the macro step.
+
+    `tolerance`: what joints and bodies may leave open, as a share of the extent of the system.
+    """
+
+    order: int = 2
+    tolerance: float = 1e-14
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.order not in ORDERS:
+            raise ModelError(f"Glued: order = {self.order!r}; give 2, 4, 6 or 8.")
+        if not (isinstance(self.tolerance, int | float) and 0.0 < self.tolerance < 1.0):
+            raise ModelError(
+                f"Glued: tolerance = {self.tolerance!r}; give a share of the extent of the system between 0 and 1, such as 1e-14."
+            )
+
+    def configure(self, system: System, dt: float) -> None:
+        """Bodies must drift and be kicked, and report their compliance."""
+        require(system, DriftsAndKicks, "Glued", "drift and can be kicked")
+        require(system, GivesCompliance, "Glued", "report their compliance")
+        for bodies in system.bodies_as(PredictsAndCorrects):
+            bodies.configure(Newmark(), InternalGains(), float("inf"))
+        self._interface(system).tolerate(self.tolerance)
+
+    def _interface(self, system: System) -> Interface:
+        return Interface.of(system, stages(self.order))
+
+    def standing(self, system: System) -> dict[str, Any]:
+        """The extent of the system when the present topology began."""
+        return {"tolerance": system.elements.tolerance.copy()}
+
+    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
+        """Stand so."""
+        system.elements.tolerance[:] = standing["tolerance"]
+
+    def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
+        """One macro step, or a part of it."""
+        face, elements = self._interface(system), system.elements
+        elements.clock[:] = (stop - start) * dt, (system.tick + stop) * dt, dt
+        system.evaluations += len(face.stages)
+        wrong = face.perform("advance")
+        if wrong is None:
+            face.perform("react")
+        return wrong
+
+    def score(self, system: System) -> Rounds | None:
+        """The same for the engine; reactions and accelerations are worked out where somebody looks."""
+        face = self._interface(system)
+        if not face.compiled:
+            return None
+        return Rounds(first=[(face, "advance")], again=[(face, "advance")], end=[(face, "react")],
+                      evaluations=len(face.stages))  # fmt: skip
+
+    def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
+        """Velocities that no joint stops, reactions and accelerations at the unchanged place."""
+        face, elements = self._interface(system), system.elements
+        elements.clock[:] = 0.0, system.time(dt), dt
+        face.perform("meet")
+        self._stop(system, face)
+        face.perform("settle")
+        elements.force_before[:] = elements.force
+        elements.velocity_before[:] = elements.velocity
+        for stack in system.booked:
+            stack.open_books()
+
+    def _stop(self, system: System, face: Interface) -> None:
+        """One impulse of all joints together stops what moves against them; each books what it takes as an impact."""
+        elements = system.elements
+        fastest = max([float(np.abs(bodies.state()["v"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])
+        moving = max([float(np.abs(j.rate[: j.count]).max(initial=0.0)) for j in system.joints] or [0.0])
+        if moving == 0.0:
+            return
+        elements.velocity_before[:] = elements.velocity
+        held = [joints.ledger[: joints.count, LEAKED].copy() for joints in system.joints]
+        elements.force[:] = 0.0
+        face.perform("strike")
+        if moving <= AT_REST * max(1.0, fastest):
+            return
+        elements.force_before[:] = elements.force
+        elements.clock[STEP] = 1.0
+        for joints, left in zip(system.joints, held, strict=True):
+            joints.power[: joints.count] = joints.power_before[: joints.count] = 0.0
+            joints.account(elements, 1.0)
+            joints.ledger[: joints.count, IMPACT] += joints.ledger[: joints.count, LEAKED] - left
+            joints.ledger[: joints.count, LEAKED] = left
+        elements.clock[STEP] = 0.0
+
+    def reason(self, system: System, name: str) -> str | None:
+        """Which joint stays open."""
+        why = self._interface(system).why
+        if why == OPEN and name in system.joint_home:
+            home = system.joint_home[name]
+            gap = float(np.abs(home.stack.error[home.stack.row[name]]).max())
+            return f"Glued found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
+        return {
+            UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
+            UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
+        }.get(why)
+
+    def margins(self, system: System, dt: float, touched: list[str] | None = None) -> dict[str, float]:
+        """Joints set no limit to the step."""
+        return {}
+
+    def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
+        """A smaller step."""
+        return f"take dt = {dt / 4:.2g} s", dt / 4

@@ -1,0 +1,142 @@
+"""The interface as a table: what its kernels and its step need, laid out once per topology."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from coordinator.interface import kernels, stepping
+from coordinator.interface.in_python import InPython
+from coordinator.interface.layout import lay_out
+from coordinator.interface.segments import segments_of
+from coordinator.score import compiled, perform
+from coordinator.system import System
+from modular import gluing
+from modular.elements import Array, Indices
+from modular.table import Table
+
+MOST = 40  # iterations of a step
+
+
+class Interface(Table):
+    """All joints of a system as one sparse system of blocks, and a step of glued components as one part of a score."""
+
+    stages: Array  # shares of a step that make it one of higher order (coordinator/compositions.py)
+    facts: Indices  # whole numbers (kernels.py)
+    where: Indices  # addresses of blocks and right-hand sides
+
+    def __init__(self, system: System, stages: Sequence[float]) -> None:
+        super().__init__(1)
+        self.system, self.key = system, _key(system)
+        for name, columns in (kernels.LISTS | {"program": stepping.COLUMNS, "segments": 2}).items():
+            self.common(name, columns, dtype=np.int64)
+        for name in ("facts", "where", "watched"):
+            self.common(name, dtype=np.int64)
+        self.common("stages")
+        self.fixed("factor", 3)
+        self.loops = kernels.LOOPS | stepping.LOOPS
+        self._python = InPython(system.elements)
+        self._met = -1  # how often all had gone back to an earlier state when joints met last
+        for joints in system.joints:
+            gluing.equip(joints)
+        self._place("facts", np.zeros(kernels.FACTS, np.int64))
+        self._place("stages", np.array(stages, float))
+        self.facts[[kernels.STAGES, kernels.MOST]] = len(stages), MOST
+        self._lay_out()
+        self._write_program()
+        self._watch()
+
+    @classmethod
+    def of(cls, system: System, stages: Sequence[float]) -> Interface:
+        """That of a system now."""
+        known = system.workshop.get("interface")
+        if known is None or known.key != _key(system) or known.stages.tolist() != list(stages):
+            known = cls(system, stages)
+            system.workshop["interface"] = known
+        return cast(Interface, known)
+
+    def _lay_out(self) -> None:
+        layout = lay_out(self.system)
+        for name, array in layout.lists().items():
+            self._place(name, array)
+        glides = any(not joints.form.holonomic for joints in self.system.joints)
+        numbers, rows = layout.numbers, layout.rows
+        sizes = {
+            kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if glides else 0,
+            kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: kernels.LARGEST,
+        }  # fmt: skip
+        self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
+        self._place("where", np.array([room.ctypes.data for room in self._room], np.int64))
+        self.names = [*layout.names, *(name for bodies in self.system.bodies for name in bodies.names)]
+        facts = self.facts
+        facts[[kernels.NUMBERS, kernels.ROWS_OF_ALL, kernels.JOINTS]] = numbers, rows, len(layout.names)
+        facts[[kernels.PRODUCTS, kernels.AHEAD]] = len(layout.products), len(layout.ahead)
+        facts[[kernels.GLIDES, kernels.ALL]] = glides, kernels.RATES if glides else kernels.WORK
+
+    def _write_program(self) -> None:
+        """The segments, by the addresses of their loops; of bodies it says where their names begin."""
+        elements = self.system.elements
+        segments = segments_of(self.system, self)
+        self._parts = [part for parts in segments.values() for part in parts if part[0] is not self]
+        self.compiled = all(map(compiled, self._parts))
+        self.prepare("")
+        who: dict[int, int] = {}
+        begin = first = int(self.facts[kernels.JOINTS])
+        for bodies in self.system.bodies:
+            who[id(bodies)] = begin
+            begin += len(bodies.names)
+        program: list[tuple[int, ...]] = []
+        places = np.zeros((len(segments), 2), np.int64)
+        for which, parts in segments.items():
+            places[which, 0] = len(program)
+            for stack, verb in parts:
+                name = who.get(id(stack), 0 if stack is self else first)
+                if compiled((stack, verb)):
+                    program.append((stack.loops[verb].address(stack, elements), stack.sheet, 0, stack.count, name))
+                else:
+                    program.append((self._python.address(stack, verb), 0, 0, 1, name))
+            places[which, 1] = len(program)
+        self._place("program", np.array(program, np.int64).reshape(-1, stepping.COLUMNS))
+        self._place("segments", places)
+        self.facts[[kernels.SHEET, kernels.ELEMENTS]] = elements.sheet, elements.count
+
+    def _watch(self) -> None:
+        """Elements of forces that read velocities."""
+        reading = {name for forces in self.system.forces for name in forces.read_velocity}
+        homes = [home for name, home in self.system.force_home.items() if name in reading]
+        pairs = [pair for home in homes for pair in zip(home.starts, home.counts, strict=True)]
+        watched = [start + k for start, count in pairs for k in range(count)]
+        self._place("watched", np.array(watched, np.int64))
+        self.facts[kernels.WATCHED] = len(watched)
+
+    def prepare(self, verb: str) -> None:
+        """Everything that takes part unfolds what it needs; where all went back to an earlier state, joints meet anew."""
+        self.system.elements.prepare("respond")
+        for stack, part in self._parts:
+            if compiled((stack, part)):
+                stack.prepare(part)
+        if verb == "advance" and self._met != self.system.returns:
+            self._met = self.system.returns
+            self.perform("meet")
+
+    def perform(self, verb: str) -> str | None:
+        """Play one of the verbs of the interface; the name of who went wrong, if any."""
+        wrong = perform(self.system.elements, [(self, verb)])
+        self._python.tell()
+        return wrong
+
+    @property
+    def why(self) -> int:
+        """Why the last step found no end."""
+        return int(self.facts[kernels.WHY])
+
+    def tolerate(self, share: float) -> None:
+        """What may stay open: a share of the extent of the system, and of a right angle."""
+        extent = max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in self.system.bodies] or [0.0])
+        self.system.elements.tolerance[:] = share * (extent or 1.0), share
+
+
+def _key(system: System) -> tuple[Any, ...]:
+    return system.version, id(system), id(system.elements), system.elements.sheet

@@ -1,0 +1,431 @@
+"""The interface at work: W put together from what joints show, eliminated block by block, and solved.
+
+    W = sum over bodies of G_b G_b^T,   W x = r
+
+in the order of `elimination.py`. Every block is inverted as a whole, row after row with the largest pivot first; where rows
+depend on each other the pivots end at rounding, and the rows that are left ask nothing more: their share of x is zero. What
+has to be done in which order is a list of whole numbers, written once per topology (interface.py).
+
+Beside W stands V = J(q') M_c^-1 J(q)^T, how errors at the end of a drift answer reactions at its beginning: nearly W, and not
+symmetric. It is needed where joints lose their grip for an instant, as a slider-crank does when it is folded: W, a square
+there, does not know on which side of such a place the drift ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import intrinsic
+
+from modular.blocks import BlockType, machine_type
+from modular.elements import RIGID, Array
+from modular.kernel import kernel
+from modular.lanes import types
+from modular.loop import FINE, loop
+from modular.views import View
+
+LARGE = 1 << 40
+LARGEST = 16  # rows that a joint may have
+SHIFT = 1e-9  # of its scale, added to every pivot where the smallest reactions are looked for
+DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
+WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES = range(7)  # what is where
+FACTS = 16
+(
+    NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
+    WHY,
+) = range(16)  # facts  # fmt: skip
+FACTOR, ADDED, TREND = range(
+    3
+)  # of reactions; a share of its scale, added to every pivot; how reactions go on changing
+SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
+# columns of the lists
+LISTS = {"joints": 17, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5}
+(
+    SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
+    MOVED,
+) = range(17)  # of a joint  # fmt: skip
+TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def numbers_at(context: Any, address: types.Type) -> Any:
+    """Numbers from an address on."""
+    kind = BlockType(types.float64, (LARGE,))
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        return builder.inttoptr(values[0], machine_type(kind.item).as_pointer())
+
+    return kind(types.int64), generate
+
+
+@kernel
+def assemble(face: View, place: int) -> None:
+    """W, from the G of all sides."""
+    work = numbers_at(place)
+    for k in range(face.facts[NUMBERS]):
+        work[k] = 0.0
+    for k in range(face.facts[PRODUCTS]):
+        add_product(work, face.products[k])
+    take_scales(face, work)
+
+
+@kernel
+def assemble_ahead(face: View, place: int) -> None:
+    """V, from the G of all sides before and after a drift."""
+    work = numbers_at(place)
+    for k in range(face.facts[NUMBERS]):
+        work[k] = 0.0
+    for k in range(face.facts[AHEAD]):
+        add_product(work, face.ahead[k])
+
+
+@kernel
+def add_product(work: Array, product: Any) -> None:
+    """G_i G_j^T to a block."""
+    target, rows, columns = product[TARGET], product[ROWS], product[COLUMNS]
+    one, other = numbers_at(product[ONE]), numbers_at(product[OTHER])
+    for i in range(rows):
+        for j in range(columns):
+            value = 0.0
+            for mode in range(RIGID):
+                value += one[RIGID * i + mode] * other[RIGID * j + mode]
+            work[target + columns * i + j] += value
+
+
+@kernel
+def invert(work: Array, at: int, size: int, scale: Array) -> int:
+    """A block becomes its inverse on the rows that do not depend on others, and zero elsewhere; how many those others are.
+
+    Sweeps, the row with the largest share of its scale first.
+    """
+    swept = 0
+    left = size
+    for _ in range(size):
+        best, most = -1, DEPENDS
+        for i in range(size):
+            pivot = abs(work[at + size * i + i])
+            if (swept >> i) & 1 == 0 and pivot > most * scale[i]:
+                best, most = i, pivot / scale[i]
+        if best < 0:
+            break
+        swept |= 1 << best
+        left -= 1
+        pivot = 1.0 / work[at + size * best + best]
+        for i in range(size):
+            if i != best:
+                factor = work[at + size * i + best] * pivot
+                for j in range(size):
+                    if j != best:
+                        work[at + size * i + j] -= factor * work[at + size * best + j]
+        for i in range(size):
+            if i != best:
+                work[at + size * i + best] *= pivot
+                work[at + size * best + i] *= pivot
+        work[at + size * best + best] = -pivot
+    for i in range(size):
+        for j in range(size):
+            held = (swept >> i) & (swept >> j) & 1 == 1
+            work[at + size * i + j] = -work[at + size * i + j] if held else 0.0
+    return left
+
+
+@kernel
+def take_scales(face: View, work: Array) -> None:
+    """What the rows of joints are measured by: one number for the translations of a joint, one for its rotations."""
+    scales = numbers_at(face.where[SCALES])
+    for k in range(face.facts[JOINTS]):
+        size, lengths = face.joints[k, SIZE], face.joints[k, LENGTHS]
+        at, right = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
+        for part in range(2):
+            first, last = (0, lengths) if part == 0 else (lengths, size)
+            mean = 0.0
+            for i in range(first, last):
+                mean += work[at + size * i + i] / (last - first)
+            for i in range(first, last):
+                scales[right + i] = mean
+
+
+@kernel
+def take_scale(face: View, k: int, places: bool, scale: Array) -> None:
+    """Those of one joint.
+
+    Joints that lock velocities alone close no places: beside what those rows would need, no pivot of theirs is anything.
+    """
+    scales, right = numbers_at(face.where[SCALES]), face.joints[k, RIGHT]
+    for i in range(face.joints[k, SIZE]):
+        scale[i] = np.inf if places and face.joints[k, GLIDING] == 1 else scales[right + i]
+
+
+@kernel
+def factorise(face: View, place: int, shift: float, places: bool) -> int:
+    """Eliminate joint after joint; how many rows depend on others.
+
+    `shift`: a share of its scale that is added to every pivot, for the smallest x that do.
+    """
+    work, scale = numbers_at(place), numbers_at(face.where[SCRATCH])
+    dependent = 0
+    for k in range(face.facts[JOINTS]):
+        size = face.joints[k, SIZE]
+        take_scale(face, k, places, scale)
+        at = face.joints[k, DIAGONAL]
+        for i in range(size):
+            if shift > 0.0:
+                work[at + size * i + i] += shift * scale[i]
+        dependent += invert(work, at, size, scale)
+        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
+            block, share, rows = face.entries[e, TARGET], face.entries[e, ONE], face.entries[e, ROWS]
+            for i in range(rows):
+                for j in range(size):
+                    value = 0.0
+                    for c in range(size):
+                        value += work[block + size * i + c] * work[at + size * c + j]
+                    work[share + size * i + j] = value
+        for u in range(face.joints[k, NEXT], face.joints[k, BEYOND]):
+            target, one, other = face.updates[u, TARGET], face.updates[u, ONE], face.updates[u, OTHER]
+            rows, columns = face.updates[u, ROWS], face.updates[u, COLUMNS]
+            for i in range(rows):
+                for j in range(columns):
+                    value = 0.0
+                    for c in range(size):
+                        value += work[one + size * i + c] * work[other + size * j + c]
+                    work[target + columns * i + j] -= value
+    return dependent
+
+
+@kernel
+def solve(face: View, place: int) -> None:
+    """W x = r in place."""
+    work, right, scratch = numbers_at(place), numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[SCRATCH])
+    count = face.facts[JOINTS]
+    for k in range(count):
+        size, at = face.joints[k, SIZE], face.joints[k, RIGHT]
+        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
+            share, rows, there = face.entries[e, ONE], face.entries[e, ROWS], face.entries[e, OTHER]
+            for i in range(rows):
+                value = 0.0
+                for c in range(size):
+                    value += work[share + size * i + c] * right[at + c]
+                right[there + i] -= value
+    for back in range(count):
+        k = count - 1 - back
+        size, at, inverse = face.joints[k, SIZE], face.joints[k, RIGHT], face.joints[k, DIAGONAL]
+        for i in range(size):
+            value = 0.0
+            for c in range(size):
+                value += work[inverse + size * i + c] * right[at + c]
+            scratch[i] = value
+        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
+            share, rows, there = face.entries[e, ONE], face.entries[e, ROWS], face.entries[e, OTHER]
+            for i in range(size):
+                value = scratch[i]
+                for c in range(rows):
+                    value -= work[share + size * c + i] * right[there + c]
+                scratch[i] = value
+        for i in range(size):
+            right[at + i] = scratch[i]
+
+
+@kernel
+def factorise_ahead(face: View, place: int) -> None:
+    """The same for V; blocks below the diagonal become Y, those above it stay."""
+    work, scale = numbers_at(place), numbers_at(face.where[SCRATCH])
+    for k in range(face.facts[JOINTS]):
+        size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
+        take_scale(face, k, True, scale)
+        invert(work, at, size, scale)
+        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
+            block, rows = face.entries[e, TARGET], face.entries[e, ROWS]
+            for i in range(rows):
+                for j in range(size):
+                    value = 0.0
+                    for c in range(size):
+                        value += work[block + size * i + c] * work[at + size * c + j]
+                    scale[j] = value
+                for j in range(size):
+                    work[block + size * i + j] = scale[j]
+        for u in range(face.joints[k, MOVE], face.joints[k, MOVED]):
+            target, one, other = face.moves[u, TARGET], face.moves[u, ONE], face.moves[u, OTHER]
+            rows, columns = face.moves[u, ROWS], face.moves[u, COLUMNS]
+            for i in range(rows):
+                for j in range(columns):
+                    value = 0.0
+                    for c in range(size):
+                        value += work[one + size * i + c] * work[other + columns * c + j]
+                    work[target + columns * i + j] -= value
+
+
+@kernel
+def solve_ahead(face: View, place: int) -> None:
+    """V x = r in place."""
+    work, right, scratch = numbers_at(place), numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[SCRATCH])
+    count = face.facts[JOINTS]
+    for k in range(count):
+        size, at = face.joints[k, SIZE], face.joints[k, RIGHT]
+        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
+            share, rows, there = face.entries[e, TARGET], face.entries[e, ROWS], face.entries[e, OTHER]
+            for i in range(rows):
+                value = 0.0
+                for c in range(size):
+                    value += work[share + size * i + c] * right[at + c]
+                right[there + i] -= value
+    for back in range(count):
+        k = count - 1 - back
+        size, at, inverse = face.joints[k, SIZE], face.joints[k, RIGHT], face.joints[k, DIAGONAL]
+        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
+            block, rows, there = face.entries[e, ONE], face.entries[e, ROWS], face.entries[e, OTHER]
+            for i in range(size):
+                value = 0.0
+                for c in range(rows):
+                    value += work[block + rows * i + c] * right[there + c]
+                right[at + i] -= value
+        for i in range(size):
+            value = 0.0
+            for c in range(size):
+                value += work[inverse + size * i + c] * right[at + c]
+            scratch[i] = value
+        for i in range(size):
+            right[at + i] = scratch[i]
+
+
+@kernel
+def take_errors(face: View, length: float, turn: float) -> Any:
+    """Errors of all joints to the right-hand side; the largest, as a multiple of what may stay open."""
+    right = numbers_at(face.where[RIGHT_SIDE])
+    largest, sound = 0.0, 0.0
+    for k in range(face.facts[JOINTS]):
+        at, error, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, ERROR]), face.joints[k, LENGTHS]
+        for i in range(face.joints[k, SIZE]):
+            right[at + i] = error[i]
+            sound += 0.0 * error[i]
+            largest = max(largest, abs(error[i]) / (length if i < lengths else turn))
+    return largest + sound
+
+
+@kernel
+def take_rates(face: View) -> Any:
+    """Rates of all joints to the right-hand side; the largest."""
+    right = numbers_at(face.where[RIGHT_SIDE])
+    largest, sound = 0.0, 0.0
+    for k in range(face.facts[JOINTS]):
+        at, rate = face.joints[k, RIGHT], numbers_at(face.joints[k, RATE])
+        for i in range(face.joints[k, SIZE]):
+            right[at + i] = rate[i]
+            sound += 0.0 * rate[i]
+            largest = max(largest, abs(rate[i]))
+    return largest + sound
+
+
+@kernel
+def give_efforts(face: View, factor: float) -> None:
+    """Add what was found to the reactions of the joints."""
+    right = numbers_at(face.where[RIGHT_SIDE])
+    for k in range(face.facts[JOINTS]):
+        at, effort = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT])
+        for i in range(face.joints[k, SIZE]):
+            effort[i] += factor * right[at + i]
+
+
+# --- as loops, which are called by their addresses: inlined they would be compiled over and over ----------------------
+
+
+@loop
+def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """W of all joints, factorised."""
+    place = face.where[face.facts[PLACE]]
+    assemble(face, place)
+    face.facts[DEPENDENT] = factorise(face, place, face.factor[ADDED], face.facts[PLACE] == WORK)
+    return FINE
+
+
+@loop
+def answer_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Reactions that answer the right-hand side."""
+    solve(face, face.where[face.facts[PLACE]])
+    give_efforts(face, face.factor[FACTOR])
+    return FINE
+
+
+@loop
+def weigh_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """V of all joints, factorised."""
+    assemble_ahead(face, face.where[AGAIN])
+    factorise_ahead(face, face.where[AGAIN])
+    return FINE
+
+
+@loop
+def answer_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Reactions that answer the right-hand side by V."""
+    solve_ahead(face, face.where[AGAIN])
+    give_efforts(face, face.factor[FACTOR])
+    return FINE
+
+
+# --- what reactions are expected -------------------------------------------------------------------------------------
+
+
+@loop
+def recall_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Begin with the reactions that are expected to close the joints."""
+    for k in range(face.facts[JOINTS]):
+        effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
+        for i in range(face.joints[k, SIZE]):
+            effort[i] = carried[i]
+    return FINE
+
+
+@loop
+def keep_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Keep by how much the reactions that closed the joints differ from those with which the step before ended."""
+    for k in range(face.facts[JOINTS]):
+        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
+        closed = numbers_at(face.joints[k, CLOSED])
+        for i in range(face.joints[k, SIZE]):
+            closed[i] = effort[i] - kicked[i]
+    return FINE
+
+
+@loop
+def expect_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """What closes the joints next, but for terms of second order.
+
+    The reaction that closes a joint in a step h from t is lambda(t) + h/3 c, that which stops it at the end of a step h' to t
+    is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows.
+    """
+    for k in range(face.facts[JOINTS]):
+        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
+        closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
+        for i in range(face.joints[k, SIZE]):
+            kicked[i] = effort[i]
+            carried[i] = effort[i] + face.factor[TREND] * closed[i]
+    return FINE
+
+
+@loop
+def average_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Before a step is tried again: the reactions that closed joints, or ones nearer to those that stopped them at the end."""
+    for k in range(face.facts[JOINTS]):
+        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
+        closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
+        for i in range(face.joints[k, SIZE]):
+            carried[i] = 0.5 * (effort[i] + carried[i]) if face.joints[k, GLIDING] == 1 else closed[i] + kicked[i]
+    return FINE
+
+
+@loop
+def carry_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Expect the reactions of now."""
+    for k in range(face.facts[JOINTS]):
+        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
+        carried = numbers_at(face.joints[k, CARRIED])
+        for i in range(face.joints[k, SIZE]):
+            kicked[i] = effort[i]
+            carried[i] = effort[i]
+    return FINE
+
+
+LOOPS = {
+    "weigh": weigh_loop, "answer": answer_loop, "weigh_ahead": weigh_ahead_loop, "answer_ahead": answer_ahead_loop,
+    "recall": recall_loop, "keep": keep_loop, "expect": expect_loop, "average": average_loop, "carry": carry_loop,
+}  # fmt: skip

@@ -1,0 +1,402 @@
+"""Steps of glued components, played by their addresses: the compiled form of coordinator/couplings/glued.py: `Glued._stage`.
+
+One part of a score, (interface, "advance"), is a whole macro step, so the engine samples, watches and stops around it as it does
+around any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.interface.kernels import (
+    ADDED,
+    AGAIN,
+    ALL,
+    BIAS,
+    CARRIED,
+    DEPENDENT,
+    EFFORT,
+    ELEMENTS,
+    FACTOR,
+    GLIDES,
+    GLIDING,
+    JOINTS,
+    MOST,
+    OPEN,
+    PLACE,
+    RATES,
+    RIGHT,
+    RIGHT_SIDE,
+    ROWS_OF_ALL,
+    SHAPE,
+    SHEET,
+    SHIFT,
+    SIZE,
+    STAGES,
+    TREND,
+    TURNS,
+    UNEQUAL,
+    UNSETTLED,
+    WATCHED,
+    WHY,
+    WORK,
+    numbers_at,
+    take_errors,
+    take_rates,
+)
+from modular.elements import STEP, TIME
+from modular.kernel import kernel
+from modular.loop import FINE, call, loop
+from modular.views import View
+
+# what is played together
+BEGIN, PRESS, DRIFT, BOOK, ARRIVE, EXERT, KICK, LOOK, RECKON, SHOW, STRIKE, CARRY = range(12)
+(
+    MEET,
+    ANSWER,
+    ANSWER_AHEAD,
+    WEIGH,
+    CLOSE_PLACES,
+    STOP_RATES,
+    LOOK_ALONG,
+    REACT,
+    EXPECT,
+    WEIGH_AHEAD,
+    SET_OUT,
+    RETREAT,
+) = range(12, 24)
+COLUMNS = 5  # of the program
+ADDRESS, WHOSE, FROM, TO, WHO = range(COLUMNS)
+ENOUGH = 1e-11  # of the first rates of joints: what may be left of them
+STUCK = 0.3  # of the one before: an error that has not fallen below this share falls no more
+CLOSE = 1e3  # times what may stay open: what is accepted where rounding lets no more be had
+ROUNDS = 6
+REACH = 1e-2  # of the extent: how far one looks along the motion
+
+
+@kernel
+def play(face: View, which: int) -> int:
+    """Play one segment; where the names of what went wrong last begin, or -1."""
+    wrong = -1
+    for k in range(face.segments[which, 0], face.segments[which, 1]):
+        found = call(
+            face.program[k, ADDRESS],
+            face.program[k, FROM],
+            face.program[k, TO],
+            face.program[k, WHOSE],
+            face.facts[SHEET],
+        )
+        if found >= 0:
+            wrong = face.program[k, WHO] + found
+    return wrong
+
+
+@loop
+def close_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Reactions with which the drift of all bodies closes all joints; who stays open, or -1."""
+    h = elements.clock[STEP]
+    face.facts[PLACE], face.factor[FACTOR] = WORK, 2.0 / (h * h)
+    length, turn = elements.tolerance[0], elements.tolerance[1]
+    before, ahead = 0.0, False
+    for turns in range(face.facts[MOST]):
+        open_ = play(face, DRIFT)
+        error = take_errors(face, length, turn)
+        if turns > 0 and error <= 1.0 and open_ < 0:
+            return FINE
+        if ahead and open_ < 0 and STUCK * before < error <= CLOSE:
+            return FINE  # as near as rounding lets it come
+        if turns > 0 and not error * error * error <= before * before:
+            elements.ahead[0] = 1.0
+            play(face, WEIGH_AHEAD)  # two more turns like this would not be enough
+            elements.ahead[0] = 0.0
+            ahead = True
+        before = error
+        face.facts[TURNS] += 1
+        play(face, ANSWER_AHEAD if ahead else ANSWER)
+    face.facts[WHY] = OPEN
+    return worst(face, elements)
+
+
+@kernel
+def worst(face: View, elements: View) -> int:
+    """The joint that is open by most."""
+    right = numbers_at(face.where[RIGHT_SIDE])
+    found, largest = 0, -1.0
+    for k in range(face.facts[JOINTS]):
+        for i in range(face.joints[k, SIZE]):
+            if not abs(right[face.joints[k, RIGHT] + i]) <= largest:
+                found, largest = k, abs(right[face.joints[k, RIGHT] + i])
+    return found
+
+
+@loop
+def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Reactions under which no joint moves against itself at the end of the step; who went wrong, or -1."""
+    face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 2.0 / elements.clock[STEP]
+    first, before = -1.0, 0.0
+    wrong = FINE
+    for turns in range(ROUNDS):
+        wrong = play(face, KICK)
+        rate = take_rates(face)
+        if first < 0.0:
+            first = rate
+        if rate <= ENOUGH * first or (turns > 0 and rate > STUCK * before):
+            break
+        before = rate
+        play(face, ANSWER)
+    return wrong
+
+
+@kernel
+def settled(face: View, elements: View) -> tuple[Any, Any]:
+    """By how much velocities differ from those that forces have read, and the largest of them."""
+    change, largest = 0.0, 0.0
+    for k in range(face.facts[WATCHED]):
+        element = face.watched[k]
+        for c in range(elements.velocity.shape[0]):
+            change = max(change, abs(elements.velocity[element, c] - elements.current_velocity[element, c]))
+            largest = max(largest, abs(elements.velocity[element, c]))
+    return change, largest
+
+
+@kernel
+def kick(face: View, elements: View) -> int:
+    """Forces where the step has led, and the other half of the kick; who went wrong, or -1.
+
+    Forces that read velocities read those at the end of the step: half a kick that is implicit at the end of a step, as it is
+    explicit at the beginning of the next, is what keeps the step symmetric, and its order even.
+    """
+    before = 0.0
+    for turns in range(face.facts[MOST]):
+        play(face, EXERT)
+        play(face, PRESS)
+        wrong = play(face, STOP_RATES)
+        if wrong >= 0 or face.facts[WATCHED] == 0:
+            return wrong
+        change, largest = settled(face, elements)
+        if change <= 1e-15 * largest or (change <= 1e-10 * largest and change > STUCK * before and turns > 0):
+            return FINE
+        before = change
+    face.facts[WHY] = UNSETTLED
+    somebody: int = face.facts[JOINTS]
+    return somebody
+
+
+@kernel
+def meet(face: View) -> None:
+    """What joints answer to each other through the bodies, where these stand and joints are linearised."""
+    face.facts[PLACE] = WORK
+    play(face, MEET)
+    if face.facts[GLIDES] == 1:
+        face.facts[PLACE] = RATES
+        play(face, WEIGH)
+
+
+@kernel
+def unlike(face: View) -> tuple[Any, Any]:
+    """By how much reactions of gliding joints at the end of a step differ from those at its beginning, and the largest of all."""
+    change, largest = 0.0, 0.0
+    for k in range(face.facts[JOINTS]):
+        effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
+        for i in range(face.joints[k, SIZE]):
+            largest = max(largest, abs(effort[i]))
+            if face.joints[k, GLIDING] == 1:
+                change = max(change, abs(effort[i] - carried[i]))
+    return change, largest
+
+
+@kernel
+def rehearse(face: View, elements: View, h: float, time: float) -> int:
+    """The reactions of joints that lock velocities alone, the same in both halves of a step; who went wrong, or -1.
+
+    Such a joint stops nothing by what it does in the first half: nothing there tells its reaction. With one and the same in
+    both halves, that stops it at the end, the step is symmetric. The step is tried, and taken back, until it is.
+    """
+    before = 0.0
+    play(face, SET_OUT)
+    for turns in range(face.facts[MOST]):
+        elements.clock[STEP], elements.clock[TIME] = h, time
+        play(face, BEGIN)
+        wrong = play(face, CLOSE_PLACES)
+        if wrong < 0:
+            play(face, ARRIVE)
+            meet(face)
+            wrong = kick(face, elements)
+        if wrong >= 0:
+            return wrong
+        change, largest = unlike(face)
+        play(face, RETREAT)
+        meet(face)
+        elements.clock[TIME] = time - h
+        play(face, EXERT)
+        if change <= 1e-14 * largest or (change <= 1e-9 * largest and change > STUCK * before and turns > 0):
+            return FINE
+        before = change
+    face.facts[WHY] = UNEQUAL
+    somebody: int = face.facts[JOINTS]
+    return somebody
+
+
+@kernel
+def stage(face: View, elements: View, h: float, time: float) -> int:
+    """One RATTLE step of all components together; who went wrong, or -1."""
+    if face.facts[GLIDES] == 1:
+        open_ = rehearse(face, elements, h, time)
+        if open_ >= 0:
+            return open_
+    elements.clock[STEP] = h
+    play(face, BEGIN)
+    open_ = play(face, CLOSE_PLACES)
+    if open_ >= 0:
+        return open_
+    elements.clock[STEP] = 0.5 * h
+    play(face, BOOK)
+    elements.clock[STEP], elements.clock[TIME] = h, time
+    play(face, ARRIVE)
+    meet(face)
+    wrong = kick(face, elements)
+    play(face, EXPECT)
+    elements.clock[STEP] = 0.5 * h
+    play(face, BOOK)
+    return wrong
+
+
+@kernel
+def trend(face: View, k: int) -> Any:
+    """(h' + h'') / (h + h') of a stage h', the one before and the one after; none where that would be far."""
+    count = face.facts[STAGES]
+    h, before, after = face.stages[k], face.stages[(k + count - 1) % count], face.stages[(k + 1) % count]
+    return (h + after) / (before + h) if abs(h + after) < 4.0 * abs(before + h) else 0.0
+
+
+@loop
+def advance_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """One macro step: stage after stage of the composition; who went wrong, or -1."""
+    step, end = elements.clock[STEP], elements.clock[TIME]
+    face.facts[WHY] = SHAPE
+    wrong = FINE
+    passed = 0.0
+    for k in range(face.facts[STAGES]):
+        passed += face.stages[k]
+        face.factor[TREND] = trend(face, k)
+        wrong = stage(face, elements, face.stages[k] * step, end - (1.0 - passed) * step)
+        if wrong >= 0:
+            break
+    elements.clock[STEP], elements.clock[TIME] = step, end
+    return wrong
+
+
+@loop
+def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """dJ/dt v of all joints to the bias, from their rates at places before and behind; elements are shown again afterwards."""
+    right, bias = numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[BIAS])
+    for i in range(face.facts[ROWS_OF_ALL]):
+        bias[i] = 0.0
+    speed = 0.0
+    for n in range(face.facts[ELEMENTS]):
+        for c in range(elements.velocity.shape[0]):
+            speed = max(speed, abs(elements.velocity[n, c]))
+    if speed == 0.0:
+        return FINE
+    h = REACH * elements.tolerance[0] / (elements.tolerance[1] * speed)
+    for place, weight in ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)):  # a derivative of fourth order
+        for n in range(face.facts[ELEMENTS]):
+            for c in range(elements.velocity.shape[0]):
+                elements.position[n, c] += place * h * elements.velocity[n, c]
+        play(face, LOOK)
+        take_rates(face)
+        for i in range(face.facts[ROWS_OF_ALL]):
+            bias[i] += weight * right[i] / (12.0 * h)
+        play(face, SHOW)
+    return FINE
+
+
+@kernel
+def clear_efforts(face: View) -> None:
+    """Joints exert nothing."""
+    for k in range(face.facts[JOINTS]):
+        effort = numbers_at(face.joints[k, EFFORT])
+        for i in range(face.joints[k, SIZE]):
+            effort[i] = 0.0
+
+
+@loop
+def react_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Reactions and accelerations as they are at this instant, the smallest where joints are redundant; the state stays.
+
+    M a + J^T sigma = Q,   J a = -dJ/dt v
+    """
+    step = elements.clock[STEP]
+    elements.clock[STEP] = 1.0
+    right, bias = numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[BIAS])
+    face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 1.0
+    play(face, LOOK_ALONG)
+    play(face, LOOK)
+    dependent = face.facts[DEPENDENT]
+    if dependent > 0:
+        face.facts[PLACE], face.factor[ADDED] = AGAIN, SHIFT
+        play(face, WEIGH)
+    clear_efforts(face)
+    before = 0.0
+    for turns in range(ROUNDS):
+        play(face, PRESS)
+        play(face, RECKON)
+        rate = take_rates(face)
+        play(face, SHOW)
+        largest = 0.0
+        for i in range(face.facts[ROWS_OF_ALL]):
+            right[i] += bias[i]
+            largest = max(largest, abs(right[i]))
+        if turns > 0 and (largest <= 1e-14 * rate or largest > STUCK * before):
+            break
+        before = largest
+        play(face, ANSWER)
+    play(face, PRESS)
+    play(face, RECKON)
+    play(face, SHOW)
+    face.factor[ADDED], face.facts[DEPENDENT] = 0.0, dependent
+    elements.clock[STEP] = step
+    return FINE
+
+
+@loop
+def meet_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """After an event: where everything stands, and what moves against joints."""
+    play(face, SHOW)
+    play(face, LOOK)
+    meet(face)
+    return FINE
+
+
+@loop
+def strike_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Impulses of all joints together, which stop what moves against them."""
+    clear_efforts(face)
+    take_rates(face)
+    face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 1.0
+    play(face, ANSWER)
+    play(face, STRIKE)
+    return FINE
+
+
+@loop
+def settle_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Forces, reactions and accelerations; steps go on from these reactions."""
+    play(face, EXERT)
+    play(face, REACT)
+    play(face, CARRY)
+    return FINE
+
+
+@loop
+def take_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Rates of all joints to the right-hand side."""
+    take_rates(face)
+    return FINE
+
+
+LOOPS = {
+    "take": take_loop,
+    "advance": advance_loop, "react": react_loop, "meet": meet_loop, "strike": strike_loop, "settle": settle_loop,
+    "close": close_loop, "stop": stop_loop, "look_along": look_along_loop,
+}  # fmt: skip
