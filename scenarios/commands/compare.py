@@ -68,6 +68,7 @@ def compare(
     \b
     Methods:
       modular, thesis                              joints that are springs: our defaults, and the settings of the thesis
+      glued                                        joints that are multipliers, order 4
       hht, newmark, augmented-lagrangian, ggl,
       baumgarte, substitution, global-penalty      the whole system at once
       rk4, dop853                                  independent coordinates; dop853, like baumgarte, chooses its own steps

@@ -1,38 +1,10 @@
-"""The Chaplygin sleigh: a body on a skate, against its equations (A. M. Bloch, "Nonholonomic Mechanics and Control",
-Springer 2003, 1.7): v' = a w^2, w' = -m a v w / (I + m a^2), with v along the blade and the mass centre a ahead of it."""
+"""The skate under the penalty coupling: first order, and no work but what its damper takes (tests/support/sleigh.py)."""
 
 import numpy as np
 
 import references
-from components import KnifeEdge, RigidBody
 from coordinator import Simulation
-from modular import Assembly
-
-MASS, INERTIA, AHEAD = 1.3, 0.2, 0.25
-SPEED, SPIN = 0.4, 1.5
-
-
-def sleigh():
-    model = Assembly(gravity=(0.0, 0.0))
-    velocity = (SPEED, SPIN * AHEAD)
-    model.add(
-        "sleigh",
-        RigidBody(
-            mass=MASS,
-            inertia=INERTIA,
-            centre=(AHEAD, 0),
-            ports={"blade": (0, 0)},
-            velocity=velocity,
-            angular_velocity=SPIN,
-        ),
-    )
-    model.join("skate", KnifeEdge(normal=(0, 1)), "sleigh.blade", "ground")
-    return model
-
-
-def rates(t, y):
-    angle, v, w = y[2:]
-    return [v * np.cos(angle), v * np.sin(angle), w, AHEAD * w**2, -MASS * AHEAD * v * w / (INERTIA + MASS * AHEAD**2)]
+from sleigh import SPEED, SPIN, rates, sleigh
 
 
 def test_the_chaplygin_sleigh_is_first_order_as_declared():

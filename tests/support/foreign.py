@@ -137,6 +137,41 @@ class Particles:
         return work
 
 
+class Gliders(Particles):
+    """The same, that may be glued."""
+
+    def drift(self, elements, step):
+        x, v, _ = self.motion.transpose(1, 0, 2)
+        half = v + 0.5 * step * np.array(self._accelerations(elements))
+        self.ahead = np.stack([x + step * half, half, half], axis=1)
+        self._show(self.ahead, elements)
+
+    def arrive(self, elements):
+        self.motion[:, :2] = self.ahead[:, :2]
+
+    def kick(self, elements, step):
+        self.motion[:, 1] = self.ahead[:, 1] + 0.5 * step * np.array(self._accelerations(elements))
+        self.show(elements)
+
+    def respond_ahead(self, elements):
+        self.respond(elements)
+
+    def strike(self, elements):
+        for k, rows in enumerate(self.shown):
+            self.motion[k, 1] += elements.force[rows].sum(0) / self.kilos[k]
+        self.show(elements)
+
+    def foresee(self, elements):
+        for (_, v, a), rows in zip(self.motion, self.shown, strict=True):
+            elements.current_velocity[rows] = v + elements.clock[0] * a
+
+    def set_out(self, elements):
+        self.origin = self.motion.copy()
+
+    def retreat(self, elements):
+        self.motion[:] = self.origin
+
+
 @dataclass(frozen=True)
 class Particle(Body):
     kilograms: float
@@ -181,6 +216,15 @@ class Particle(Body):
     @classmethod
     def example(cls, dimension=3):
         return cls(1.3, (0.2, -0.1, 0.4)[:dimension], (0.1, 0.5, -0.3)[:dimension])
+
+
+@dataclass(frozen=True)
+class Glider(Particle):
+    def kind(self):
+        return ("glider", len(self.at))
+
+    def new_stack(self):
+        return Gliders(len(self.at))
 
 
 def wire_loop(count, first, second, marker, x, error, on_first, on_second):
