@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from coordinator.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.checkpoints.resume import resume
-    from coordinator.couplings import Centralized, Coupling, Glued, Penalty
+    from coordinator.couplings import Centralized, Coupling, Glued, Penalty, Relaxed
     from coordinator.diagnosis import beyond
     from coordinator.examination import Examination, examine
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -50,6 +50,7 @@ _HOMES = {
     "LeakWarning": "alarm",
     "MinimalCoordinates": "centralized",
     "Penalty": "couplings",
+    "Relaxed": "couplings",
     "Run": "record.run",
     "Shannon": "rules",
     "Simulation": "simulation",
@@ -83,6 +84,7 @@ __all__ = [
     "LeakWarning",
     "MinimalCoordinates",
     "Penalty",
+    "Relaxed",
     "Run",
     "Shannon",
     "Simulation",

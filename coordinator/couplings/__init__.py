@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from coordinator.couplings.coupling import Coupling
 from coordinator.couplings.glued import Glued
 from coordinator.couplings.penalty import Penalty
+from coordinator.couplings.relaxed import Relaxed
 
 if TYPE_CHECKING:
     from coordinator.couplings.centralized import Centralized
 
-__all__ = ["Centralized", "Coupling", "Glued", "Penalty"]
+__all__ = ["Centralized", "Coupling", "Glued", "Penalty", "Relaxed"]
 
 
 def __getattr__(name: str) -> Any:

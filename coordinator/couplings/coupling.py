@@ -41,6 +41,10 @@ class Coupling(Component):
     def stand(self, system: System, standing: Mapping[str, Any]) -> None:
         """Stand so, once configured."""
 
+    def told(self, system: System) -> dict[str, float]:
+        """What it counted on the way, by name, for the timings of a run."""
+        return {}
+
     def reason(self, system: System, name: str) -> str | None:
         """Why a tick found no end, where `name` is who went wrong in it; None where a body lost its shape, as any may."""
         return None

@@ -43,22 +43,32 @@ class Glued(Coupling):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.order not in ORDERS:
-            raise ModelError(f"Glued: order = {self.order!r}; give 2, 4, 6 or 8.")
+            raise ModelError(f"{type(self).__name__}: order = {self.order!r}; give 2, 4, 6 or 8.")
         if not (isinstance(self.tolerance, int | float) and 0.0 < self.tolerance < 1.0):
             raise ModelError(
-                f"Glued: tolerance = {self.tolerance!r}; give a share of the extent of the system between 0 and 1, such as 1e-14."
+                f"{type(self).__name__}: tolerance = {self.tolerance!r}; give a share of the extent "
+                "of the system between 0 and 1, such as 1e-14."
             )
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must drift and be kicked, and report their compliance."""
-        require(system, DriftsAndKicks, "Glued", "drift and can be kicked")
-        require(system, GivesCompliance, "Glued", "report their compliance")
+        require(system, DriftsAndKicks, type(self).__name__, "drift and can be kicked")
+        require(system, GivesCompliance, type(self).__name__, "report their compliance")
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(Newmark(), InternalGains(), float("inf"))
         self._interface(system).tolerate(self.tolerance)
 
     def _interface(self, system: System) -> Interface:
-        return Interface.of(system, stages(self.order))
+        return Interface.of(system, stages(self.order), self._local)
+
+    @property
+    def _local(self) -> tuple[str, int] | None:
+        """A method of local iterations, and how many a stage may take; none where the interface solves for all at once."""
+        return None
+
+    def told(self, system: System) -> dict[str, float]:
+        """Rounds of all stages together."""
+        return self._interface(system).told
 
     def standing(self, system: System) -> dict[str, Any]:
         """The extent of the system when the present topology began."""
@@ -126,7 +136,7 @@ class Glued(Coupling):
         if why == OPEN and name in system.joint_home:
             home = system.joint_home[name]
             gap = float(np.abs(home.stack.error[home.stack.row[name]]).max())
-            return f"Glued found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
+            return f"{type(self).__name__} found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
         return {
             UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
             UNEQUAL: "the reactions of joints that lock velocities alone did not settle",

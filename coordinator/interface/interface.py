@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from coordinator.interface import kernels, stepping
+from coordinator.interface import kernels, relaxing, stepping
 from coordinator.interface.in_python import InPython
 from coordinator.interface.layout import lay_out
 from coordinator.interface.segments import segments_of
 from coordinator.score import compiled, perform
 from coordinator.system import System
 from modular import gluing
-from modular.elements import Array, Indices
+from modular.elements import RIGID, Array, Indices
 from modular.table import Table
 
 MOST = 40  # iterations of a step
@@ -24,19 +24,20 @@ class Interface(Table):
     """All joints of a system as one sparse system of blocks, and a step of glued components as one part of a score."""
 
     stages: Array  # shares of a step that make it one of higher order (coordinator/compositions.py)
+    factor: Array  # numbers that loops are told, or tell
     facts: Indices  # whole numbers (kernels.py)
     where: Indices  # addresses of blocks and right-hand sides
 
-    def __init__(self, system: System, stages: Sequence[float]) -> None:
+    def __init__(self, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> None:
         super().__init__(1)
-        self.system, self.key = system, _key(system)
+        self.system, self.key, self.local = system, _key(system), local
         for name, columns in (kernels.LISTS | {"program": stepping.COLUMNS, "segments": 2}).items():
             self.common(name, columns, dtype=np.int64)
         for name in ("facts", "where", "watched"):
             self.common(name, dtype=np.int64)
         self.common("stages")
-        self.fixed("factor", 3)
-        self.loops = kernels.LOOPS | stepping.LOOPS
+        self.fixed("factor", 4)
+        self.loops = kernels.LOOPS | stepping.LOOPS | (relaxing.LOOPS if local else {})
         self._python = InPython(system.elements)
         self._met = -1  # how often all had gone back to an earlier state when joints met last
         for joints in system.joints:
@@ -44,28 +45,40 @@ class Interface(Table):
         self._place("facts", np.zeros(kernels.FACTS, np.int64))
         self._place("stages", np.array(stages, float))
         self.facts[[kernels.STAGES, kernels.MOST]] = len(stages), MOST
+        if local is not None:
+            self.facts[[kernels.METHOD, kernels.LOCAL]] = relaxing.METHODS[local[0]], local[1]
         self._lay_out()
         self._write_program()
         self._watch()
 
     @classmethod
-    def of(cls, system: System, stages: Sequence[float]) -> Interface:
-        """That of a system now."""
+    def of(cls, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> Interface:
+        """That of a system now; `local`: a method of local iterations, and how many a stage may take."""
         known = system.workshop.get("interface")
-        if known is None or known.key != _key(system) or known.stages.tolist() != list(stages):
-            known = cls(system, stages)
-            system.workshop["interface"] = known
+        if known is None or known.key != _key(system) or (known.stages.tolist(), known.local) != (list(stages), local):
+            made = cls(system, stages, local)
+            if known is not None:
+                made.go_on_counting(known)
+            known = system.workshop["interface"] = made
         return cast(Interface, known)
 
+    def go_on_counting(self, before: Interface) -> None:
+        """From what another one has counted."""
+        for fact in (kernels.TURNS, kernels.ITERATIONS):
+            self.facts[fact] = before.facts[fact]
+        self.factor[kernels.LEFT] = before.factor[kernels.LEFT]
+
     def _lay_out(self) -> None:
-        layout = lay_out(self.system)
+        layout = lay_out(self.system, local=self.local is not None)
         for name, array in layout.lists().items():
             self._place(name, array)
         glides = any(not joints.form.holonomic for joints in self.system.joints)
         numbers, rows = layout.numbers, layout.rows
+        local = rows if self.local is not None else 0
         sizes = {
             kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if glides else 0,
             kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: kernels.LARGEST,
+            kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: RIGID * layout.bodies,
         }  # fmt: skip
         self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
         self._place("where", np.array([room.ctypes.data for room in self._room], np.int64))
@@ -73,6 +86,7 @@ class Interface(Table):
         facts = self.facts
         facts[[kernels.NUMBERS, kernels.ROWS_OF_ALL, kernels.JOINTS]] = numbers, rows, len(layout.names)
         facts[[kernels.PRODUCTS, kernels.AHEAD]] = len(layout.products), len(layout.ahead)
+        facts[[kernels.OWN, kernels.ALL_BODIES]] = len(layout.own), layout.bodies
         facts[[kernels.GLIDES, kernels.ALL]] = glides, kernels.RATES if glides else kernels.WORK
 
     def _write_program(self) -> None:
@@ -131,6 +145,17 @@ class Interface(Table):
     def why(self) -> int:
         """Why the last step found no end."""
         return int(self.facts[kernels.WHY])
+
+    @property
+    def told(self) -> dict[str, float]:
+        """What it counted: rounds of steps, local iterations, and the most that was left open, as a share of the extent."""
+        found = {"rounds": float(self.facts[kernels.TURNS])}
+        if self.local is not None:
+            found |= {
+                "iterations": float(self.facts[kernels.ITERATIONS]),
+                "left open": float(self.factor[kernels.LEFT]),
+            }
+        return found
 
     def tolerate(self, share: float) -> None:
         """What may stay open: a share of the extent of the system, and of a right angle."""

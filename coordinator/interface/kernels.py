@@ -29,23 +29,26 @@ LARGE = 1 << 40
 LARGEST = 16  # rows that a joint may have
 SHIFT = 1e-9  # of its scale, added to every pivot where the smallest reactions are looked for
 DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
-WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES = range(7)  # what is where
-FACTS = 16
+(
+    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS,
+) = range(11)  # what is where  # fmt: skip
+FACTS = 22
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
-    WHY,
-) = range(16)  # facts  # fmt: skip
-FACTOR, ADDED, TREND = range(
-    3
-)  # of reactions; a share of its scale, added to every pivot; how reactions go on changing
+    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES,
+) = range(22)  # facts  # fmt: skip
+FACTOR, ADDED, TREND, LEFT = range(
+    4
+)  # of reactions; of its scale, added to every pivot; how reactions change; left open
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
-LISTS = {"joints": 17, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5}
+LISTS = {"joints": 17, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
     MOVED,
 ) = range(17)  # of a joint  # fmt: skip
 TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
+WHERE_OF, WHOSE, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -33,6 +33,9 @@ class Layout:
     entries: list[Row] = field(default_factory=list)  # blocks beside the diagonal, joint by joint
     updates: list[Row] = field(default_factory=list)  # what eliminating a joint does to the blocks of later ones
     moves: list[Row] = field(default_factory=list)  # the same in V
+    own: list[Row] = field(default_factory=list)  # of which the blocks on the diagonal consist
+    holds: list[Row] = field(default_factory=list)  # both sides of every joint
+    bodies: int = 0
     numbers: int = 0  # in all blocks
     rows: int = 0  # of all joints
 
@@ -41,10 +44,12 @@ class Layout:
         return {name: np.array(getattr(self, name), np.int64).reshape(-1, width) for name, width in LISTS.items()}
 
 
-def lay_out(system: System) -> Layout:
-    """Of the joints of a system, which are equipped for it."""
+def lay_out(system: System, *, local: bool = False) -> Layout:
+    """Of the joints of a system, which are equipped for it; `local`: of neighbours alone, nobody is eliminated."""
     homes = [system.joint_home[name] for name in system.joint_home]
-    order = eliminate(neighbours_of([[owner for owner in home.owners if owner != GROUND] for home in homes]))
+    order: list[tuple[int, list[int]]] = [(joint, []) for joint in range(len(homes))]
+    if not local:
+        order = eliminate(neighbours_of([[owner for owner in home.owners if owner != GROUND] for home in homes]))
     place = {joint: k for k, (joint, _) in enumerate(order)}
     sizes = [homes[joint].stack.form.rows for joint, _ in order]
     starts = [0, *np.cumsum(sizes).tolist()]
@@ -82,13 +87,31 @@ def lay_out(system: System) -> Layout:
             (sizes[k], form.translations, int(not form.holonomic), starts[k], diagonal[k], *columns,
              *(number for pair in zip(begin, end, strict=True) for number in pair))
         )  # fmt: skip
-    for members in _on_bodies(homes, place).values():
+    on_bodies = _on_bodies(homes, place)
+    if local:
+        _hold(found, on_bodies, diagonal, sizes)
+        return found
+    for members in on_bodies.values():
         for i, before, after in members:
             for j, other, _ in members:
                 if i >= j:
                     found.products.append((block(i, j), before, other, sizes[i], sizes[j]))
                 found.ahead.append((block(i, j), after, other, sizes[i], sizes[j]))
     return found
+
+
+def _hold(
+    found: Layout, on_bodies: dict[str, list[tuple[int, int, int]]], diagonal: dict[int, int], sizes: list[int]
+) -> None:
+    """Both sides of every joint, for those who talk to neighbours alone."""
+    sides: list[list[Row]] = [[] for _ in sizes]
+    for body, members in enumerate(on_bodies.values()):
+        for k, g, _ in members:
+            sides[k].append((g, body, len(members)))
+            found.own.append((diagonal[k], g, g, sizes[k], sizes[k]))
+    found.bodies = len(on_bodies)
+    for held in sides:
+        found.holds += [*held, *[(0, -1, 0)] * (2 - len(held))]
 
 
 def _on_bodies(homes: list[Any], place: dict[int, int]) -> dict[str, list[tuple[int, int, int]]]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from coordinator.interface.kernels import (
     ADDED,
     AGAIN,
     ALL,
     BIAS,
+    BUDGET,
     CARRIED,
     DEPENDENT,
     EFFORT,
@@ -21,6 +24,8 @@ from coordinator.interface.kernels import (
     GLIDES,
     GLIDING,
     JOINTS,
+    LEFT,
+    LOCAL,
     MOST,
     OPEN,
     PLACE,
@@ -98,6 +103,7 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
     face.facts[PLACE], face.factor[FACTOR] = WORK, 2.0 / (h * h)
     length, turn = elements.tolerance[0], elements.tolerance[1]
     before, ahead = 0.0, False
+    face.facts[BUDGET] = face.facts[LOCAL]
     for turns in range(face.facts[MOST]):
         open_ = play(face, DRIFT)
         error = take_errors(face, length, turn)
@@ -105,7 +111,10 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
             return FINE
         if ahead and open_ < 0 and STUCK * before < error <= CLOSE:
             return FINE  # as near as rounding lets it come
-        if turns > 0 and not error * error * error <= before * before:
+        if face.facts[LOCAL] > 0 and open_ < 0 and face.facts[BUDGET] == 0 and error < np.inf:
+            face.factor[LEFT] = max(face.factor[LEFT], error * turn)
+            return FINE  # with what there is
+        if face.facts[LOCAL] == 0 and turns > 0 and not error * error * error <= before * before:
             elements.ahead[0] = 1.0
             play(face, WEIGH_AHEAD)  # two more turns like this would not be enough
             elements.ahead[0] = 0.0
@@ -135,6 +144,7 @@ def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
     face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 2.0 / elements.clock[STEP]
     first, before = -1.0, 0.0
     wrong = FINE
+    face.facts[BUDGET] = face.facts[LOCAL]
     for turns in range(ROUNDS):
         wrong = play(face, KICK)
         rate = take_rates(face)
@@ -142,6 +152,8 @@ def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
             first = rate
         if rate <= ENOUGH * first or (turns > 0 and rate > STUCK * before):
             break
+        if face.facts[LOCAL] > 0 and rate * abs(elements.clock[STEP]) <= elements.tolerance[0]:
+            break  # it opens no more in a step than joints may be open
         before = rate
         play(face, ANSWER)
     return wrong
@@ -337,6 +349,7 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
         face.facts[PLACE], face.factor[ADDED] = AGAIN, SHIFT
         play(face, WEIGH)
     clear_efforts(face)
+    face.facts[BUDGET] = face.facts[MOST] * face.facts[LOCAL]
     before = 0.0
     for turns in range(ROUNDS):
         play(face, PRESS)
@@ -372,6 +385,7 @@ def meet_loop(start: int, stop: int, face: View, elements: View) -> int:
 def strike_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Impulses of all joints together, which stop what moves against them."""
     clear_efforts(face)
+    face.facts[BUDGET] = face.facts[MOST] * face.facts[LOCAL]
     take_rates(face)
     face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 1.0
     play(face, ANSWER)

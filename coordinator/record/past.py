@@ -71,6 +71,7 @@ class Past:
                 "seconds": self.seconds,
                 "ticks": float(simulation.tick),
                 "evaluations": float(system.evaluations),
+                **simulation.coupling.told(system),
             },
         )
 

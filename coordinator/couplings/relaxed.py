@@ -1,0 +1,44 @@
+"""Relaxed joints: reactions found by local iterations between neighbours, step by step.
+
+Séguy 2003, the first perspective of his conclusion: local iterations in place of one exchange. The step is that of `Glued`, but
+nobody sees the whole. Joints and bodies tell each other, over and over, what they have come to, and begin where the step
+before suggests. With iterations enough the motion is that of `Glued`; with fewer joints stay open by what is left, and that
+is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coordinator.couplings.glued import Glued
+from coordinator.interface.relaxing import METHODS
+from modular.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Relaxed(Glued):
+    """Joints that agree with their neighbours: at most so many iterations to close them in a stage, and as many to stop them.
+
+    `method`: "conjugate-gradients", "gauss-seidel" or "jacobi". Sweeps carry news from joint to joint: a chain of n joints takes
+    of the order of n^2 of them, and of n conjugate gradients, which sum two numbers over all joints beside. A run says in
+    its timings how many it took, and the most that was left open.
+    """
+
+    tolerance: float = 1e-10
+    iterations: int = 200
+    method: str = "conjugate-gradients"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
+            raise ModelError(f"Relaxed: iterations = {self.iterations!r}; give a whole number from 1 on.")
+        if self.method not in METHODS:
+            raise ModelError(f"Relaxed: method = {self.method!r}; give one of {', '.join(METHODS)}.")
+
+    def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
+        """More iterations, or a smaller step."""
+        return f"allow more iterations ({self.iterations} now), or take dt = {dt / 4:.2g} s", dt / 4
+
+    @property
+    def _local(self) -> tuple[str, int] | None:
+        return self.method, self.iterations

@@ -1,0 +1,217 @@
+"""W x = r by local iterations: joints and bodies talk to their neighbours alone, and nobody sees the whole.
+
+A joint knows the block of W on its diagonal, its own seen mass inverted; what the others do it hears from its two bodies, which
+sum up z = sum of G^T x over their joints, six numbers each. Block Jacobi, with the share of a joint on its busier body as
+relaxation (G_b G_b^T over k joints is at most k times its diagonal blocks, so it converges for any mechanism); block
+Gauss-Seidel, there and back; conjugate gradients with the same blocks as preconditioner, which need two sums over all joints
+beside.
+
+M. R. Hestenes, E. Stiefel, J. Res. Nat. Bur. Standards 49 (1952) 409-436. Started from zero on rows that depend on each other, the
+iterates stay among the smallest x in the metric of the seen masses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.interface.kernels import (
+    ALL_BODIES,
+    BODY_SUMS,
+    BUDGET,
+    DEPENDENT,
+    DIAGONAL,
+    DIRECTION,
+    FACTOR,
+    FOUND,
+    GLIDES,
+    HOLDS,
+    ITERATIONS,
+    JOINTS,
+    METHOD,
+    OWN,
+    PLACE,
+    PUSHED,
+    RIGHT,
+    RIGHT_SIDE,
+    ROWS_OF_ALL,
+    SCRATCH,
+    SIZE,
+    WHERE_OF,
+    WHOSE,
+    WORK,
+    add_product,
+    give_efforts,
+    invert,
+    numbers_at,
+    take_scale,
+    take_scales,
+)
+from modular.elements import RIGID, Array
+from modular.kernel import kernel
+from modular.loop import FINE, loop
+from modular.views import View
+
+JACOBI, GAUSS_SEIDEL, CONJUGATE_GRADIENTS = range(3)
+METHODS = {"jacobi": JACOBI, "gauss-seidel": GAUSS_SEIDEL, "conjugate-gradients": CONJUGATE_GRADIENTS}
+ENOUGH = 1e-6  # of r^T D^-1 r: the rounds around an answer do the rest
+EASE = 1.9  # of what is sure to converge is below 2
+
+
+@loop
+def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """The blocks on the diagonal, inverted."""
+    work, scale = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[SCRATCH])
+    for k in range(face.facts[JOINTS]):
+        for i in range(face.joints[k, SIZE] * face.joints[k, SIZE]):
+            work[face.joints[k, DIAGONAL] + i] = 0.0
+    for k in range(face.facts[OWN]):
+        add_product(work, face.own[k])
+    take_scales(face, work)
+    for k in range(face.facts[JOINTS]):
+        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale)
+        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale)
+    face.facts[DEPENDENT] = 0
+    return FINE
+
+
+@kernel
+def gather_sums(face: View, x: Array) -> None:
+    """What each body hears: z = sum of G^T x over its joints."""
+    sums = numbers_at(face.where[BODY_SUMS])
+    for i in range(RIGID * face.facts[ALL_BODIES]):
+        sums[i] = 0.0
+    for k in range(face.facts[JOINTS]):
+        add_sums(face, k, x)
+
+
+@kernel
+def add_sums(face: View, k: int, x: Array) -> None:
+    """What a joint tells its bodies."""
+    sums, at = numbers_at(face.where[BODY_SUMS]), face.joints[k, RIGHT]
+    for side in range(2):
+        body, g = face.holds[2 * k + side, WHOSE], numbers_at(face.holds[2 * k + side, WHERE_OF])
+        if body >= 0:
+            for mode in range(RIGID):
+                value = 0.0
+                for i in range(face.joints[k, SIZE]):
+                    value += g[RIGID * i + mode] * x[at + i]
+                sums[RIGID * body + mode] += value
+
+
+@kernel
+def hear(face: View, k: int, answer: Array) -> None:
+    """What a joint hears from its bodies: the rows of W x that are its own."""
+    sums = numbers_at(face.where[BODY_SUMS])
+    for i in range(face.joints[k, SIZE]):
+        value = 0.0
+        for side in range(2):
+            body, g = face.holds[2 * k + side, WHOSE], numbers_at(face.holds[2 * k + side, WHERE_OF])
+            if body >= 0:
+                for mode in range(RIGID):
+                    value += g[RIGID * i + mode] * sums[RIGID * body + mode]
+        answer[i] = value
+
+
+@kernel
+def ease(work: Array, at: int, size: int, residual: Array, first: int, eased: Array) -> Any:
+    """D^-1 times the residual of one joint; their product."""
+    total = 0.0
+    for i in range(size):
+        value = 0.0
+        for c in range(size):
+            value += work[at + size * i + c] * residual[first + c]
+        eased[i] = value
+        total += value * residual[first + i]
+    return total
+
+
+@kernel
+def sweep(face: View, k: int, factor: float, listen: bool) -> Any:
+    """One joint takes its part of the residual away; what it was worth.
+
+    The right-hand side is what was asked for; what is heard is taken off it. With `listen` its bodies know at once.
+    """
+    work, right = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[RIGHT_SIDE])
+    found, pushed = numbers_at(face.where[FOUND]), numbers_at(face.where[PUSHED])
+    scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])
+    at, size = face.joints[k, RIGHT], face.joints[k, SIZE]
+    hear(face, k, scratch)
+    for i in range(size):
+        pushed[at + i] = right[at + i] - scratch[i]
+    worth = ease(work, face.joints[k, DIAGONAL], size, pushed, at, scratch)
+    for i in range(size):
+        direction[at + i] = factor * scratch[i]
+        found[at + i] += direction[at + i]
+    if listen:
+        add_sums(face, k, direction)
+    return worth
+
+
+@kernel
+def conjugate(face: View, before: float) -> Any:
+    """One step of conjugate gradients from the residual on the right-hand side; what that was worth, r^T D^-1 r."""
+    work, right = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[RIGHT_SIDE])
+    found, pushed = numbers_at(face.where[FOUND]), numbers_at(face.where[PUSHED])
+    scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])
+    worth = 0.0
+    for k in range(face.facts[JOINTS]):
+        at, size = face.joints[k, RIGHT], face.joints[k, SIZE]
+        worth += ease(work, face.joints[k, DIAGONAL], size, right, at, scratch)
+        for i in range(size):
+            pushed[at + i] = scratch[i]
+    for i in range(face.facts[ROWS_OF_ALL]):
+        direction[i] = pushed[i] + (worth / before if before > 0.0 else 0.0) * direction[i]
+    gather_sums(face, direction)
+    taken = 0.0
+    for k in range(face.facts[JOINTS]):
+        at = face.joints[k, RIGHT]
+        hear(face, k, scratch)
+        for i in range(face.joints[k, SIZE]):
+            pushed[at + i] = scratch[i]
+            taken += scratch[i] * direction[at + i]
+    if not taken > 0.0:
+        return 0.0  # what is left is rounding, or what joints cannot have
+    for i in range(face.facts[ROWS_OF_ALL]):
+        found[i] += worth / taken * direction[i]
+        right[i] -= worth / taken * pushed[i]
+    return worth
+
+
+@loop
+def relax_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Reactions that answer the right-hand side, as far as the iterations that are left lead."""
+    found, right = numbers_at(face.where[FOUND]), numbers_at(face.where[RIGHT_SIDE])
+    direction = numbers_at(face.where[DIRECTION])
+    for i in range(face.facts[ROWS_OF_ALL]):
+        found[i] = 0.0
+        direction[i] = 0.0
+    gather_sums(face, found)
+    first, before, method = -1.0, 0.0, face.facts[METHOD]
+    while face.facts[BUDGET] > 0:
+        face.facts[BUDGET] -= 1
+        face.facts[ITERATIONS] += 1
+        worth = 0.0
+        if method == CONJUGATE_GRADIENTS:
+            worth = conjugate(face, before)
+        elif method == GAUSS_SEIDEL:
+            for k in range(face.facts[JOINTS]):
+                worth += sweep(face, k, 1.0, True)
+            for back in range(face.facts[JOINTS]):
+                sweep(face, face.facts[JOINTS] - 1 - back, 1.0, True)
+        else:
+            for k in range(face.facts[JOINTS]):
+                busier = max(face.holds[2 * k, HOLDS], face.holds[2 * k + 1, HOLDS])
+                worth += sweep(face, k, EASE / busier if busier > 1 else 1.0, False)
+            gather_sums(face, found)
+        if first < 0.0:
+            first = worth
+        before = worth
+        if worth <= ENOUGH * first:
+            break
+    for i in range(face.facts[ROWS_OF_ALL]):
+        right[i] = found[i]
+    give_efforts(face, face.factor[FACTOR])
+    return FINE
+
+
+LOOPS = {"weigh": weigh_loop, "answer": relax_loop}
