@@ -79,6 +79,17 @@ def test_random_mechanisms(seed, tmp_path):
     same(lambda: random_assembly(seed), 1e-4, 0.006, tmp_path, rule, record_every=1 + seed % 5, project_velocities=True)
 
 
+def test_a_force_on_the_ground(tmp_path):
+    def model():
+        found = scenarios.load("double-pendulum")
+        found.apply(
+            "spring", SpringDamper(stiffness=5.0, damping=0.3, length=0.2), "ground", "lower.end", at=(0.9, 0.4)
+        )
+        return found
+
+    same(model, 1e-3, 0.06, tmp_path)
+
+
 def test_everything_at_once_with_changes_by_hand(tmp_path):
     def by_hand(simulation):
         simulation.cut("knee")
