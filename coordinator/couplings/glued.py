@@ -18,7 +18,7 @@ from coordinator.compositions import ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.interface.interface import Interface
 from coordinator.interface.kernels import OPEN, UNEQUAL, UNSETTLED
-from coordinator.score import Rounds
+from coordinator.score import Part, Rounds
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import STEP
@@ -89,12 +89,18 @@ class Glued(Coupling):
         return wrong
 
     def score(self, system: System) -> Rounds | None:
-        """The same for the engine; reactions and accelerations are worked out where somebody looks."""
+        """The same for the engine; reactions and accelerations are worked out where somebody looks.
+
+        That is at every tick where a joint may break: what it carries must not depend on when samples are taken.
+        """
         face = self._interface(system)
         if not face.compiled:
             return None
-        return Rounds(first=[(face, "advance")], again=[(face, "advance")], end=[(face, "react")],
-                      evaluations=len(face.stages))  # fmt: skip
+        react: list[Part] = [(face, "react")]
+        step: list[Part] = [(face, "advance")]
+        if any(system.joint_home[name].edge.breaks_at is not None for name in system.joint_home):
+            step, react = step + react, []
+        return Rounds(first=step, again=step, end=react, evaluations=len(face.stages))
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Velocities that no joint stops, reactions and accelerations at the unchanged place."""

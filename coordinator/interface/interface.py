@@ -77,7 +77,7 @@ class Interface(Table):
         local = rows if self.local is not None else 0
         sizes = {
             kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if glides else 0,
-            kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: kernels.LARGEST,
+            kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: layout.largest,
             kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: RIGID * layout.bodies,
         }  # fmt: skip
         self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]

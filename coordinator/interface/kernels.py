@@ -26,7 +26,6 @@ from modular.loop import FINE, loop
 from modular.views import View
 
 LARGE = 1 << 40
-LARGEST = 16  # rows that a joint may have
 SHIFT = 1e-9  # of its scale, added to every pivot where the smallest reactions are looked for
 DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
 (

@@ -38,6 +38,7 @@ class Layout:
     bodies: int = 0
     numbers: int = 0  # in all blocks
     rows: int = 0  # of all joints
+    largest: int = 0  # rows of one joint
 
     def lists(self) -> dict[str, Indices]:
         """As arrays."""
@@ -53,7 +54,7 @@ def lay_out(system: System, *, local: bool = False) -> Layout:
     place = {joint: k for k, (joint, _) in enumerate(order)}
     sizes = [homes[joint].stack.form.rows for joint, _ in order]
     starts = [0, *np.cumsum(sizes).tolist()]
-    found = Layout(names=[homes[joint].name for joint, _ in order], rows=starts[-1])
+    found = Layout(names=[homes[joint].name for joint, _ in order], rows=starts[-1], largest=max(sizes, default=0))
     later = [[place[other] for other in others] for _, others in order]
     diagonal: dict[int, int] = {}
     below: dict[tuple[int, int], int] = {}

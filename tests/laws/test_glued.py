@@ -12,7 +12,7 @@ from components import Law, Load, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Simulation, resume
 from foreign import Glider, Particle, Wire, pendulum
 from mixture import mixture
-from modular import Assembly, CouplingError, Cut, Diverged, Join, ModelError
+from modular import Assembly, CouplingError, Cut, Diverged, Join, Limit, ModelError
 from random_assemblies import random_assembly
 from sleigh import rates, sleigh
 from slow import some
@@ -290,6 +290,25 @@ def sleigh_on_a_lead():
     model.join("tow", Spherical(), "sleigh.blade", "lead.start")
     model.apply("drag", SpringDamper(stiffness=1.0, damping=0.4, length=0.2), "ground", "lead.end", at=(0.3, 0.9))
     return model
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_when_a_joint_breaks_does_not_depend_on_when_samples_are_taken(order):
+    """The limit of the elbow lies within the forces that it sees on its way."""
+    found = []
+    for settings, stepwise in (({}, True), ({}, False), ({"record_every": 7}, False)):
+        model = scenarios.load("double-pendulum")
+        elbow = model.joint_edges["elbow"]
+        model.cut("elbow")
+        model.join("elbow", elbow.joint, str(elbow.first), str(elbow.second), breaks_at=Limit(25.0, window=0.05))
+        with Simulation(model, 1e-3, Glued(order), **settings) as simulation:
+            if stepwise:
+                for _ in range(1000):
+                    simulation.step()
+            run = simulation.run(1.0)
+        assert [event["kind"] for event in run.events] == ["break"]
+        found.append(run.events)
+    assert found[0] == found[1] == found[2]
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
