@@ -147,11 +147,22 @@ def retreat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     return FINE
 
 
+@kernel
+def obey(q: Array, inverse_mass: Array, inverse_local: Array, scratch: tuple[Array, ...], v: Array) -> None:
+    """Velocities without what the internal constraints stop."""
+    w, dw, _, _error, _rate, residual, multipliers, pull = scratch
+    differences(q, w)
+    for _ in range(PASSES):
+        differences(v, dw)
+        constraint_rates(w, dw, residual)
+        remove_internal(w, inverse_mass, inverse_local, residual, multipliers, pull, v)
+
+
 @loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick, with velocities that obey the internal constraints; the first body that went wrong, or -1."""
     q, v, half, a, total = states(bodies.q)
-    w, dw, _, _error, _rate, residual, multipliers, pull = workspace(bodies.q)
+    scratch = workspace(bodies.q)
     fall, gram = like(bodies.fall), like(bodies.gram)
     inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
     count, dimension = bodies.q.shape
@@ -171,11 +182,7 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         gather(bodies.gram, makes, gram)
         if count > 1:
             gather(bodies.inverse_local, makes, inverse_local)
-            differences(q, w)
-            for _ in range(PASSES):
-                differences(v, dw)
-                constraint_rates(w, dw, residual)
-                remove_internal(w, inverse_mass, inverse_local, residual, multipliers, pull, v)
+            obey(q, inverse_mass, inverse_local, scratch, v)
         store(v, bodies.v, n, stop)
         show_one(bodies, n, stop, v, elements.velocity)
         wrong = first_bad(wrong, unfit(unsoundness(q, v, gram)), n, stop)
@@ -186,7 +193,7 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Velocities after impulses on the elements."""
     q, v, _, _a, total = states(bodies.q)
-    w, dw, _, _error, _rate, residual, multipliers, pull = workspace(bodies.q)
+    scratch = workspace(bodies.q)
     inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
     count, dimension = bodies.q.shape
     for n in range(start, stop, LANES):
@@ -201,11 +208,7 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                     v[i, c] += inverse_mass[i, j] * total[j, c]
         if count > 1:
             gather(bodies.inverse_local, makes, inverse_local)
-            differences(q, w)
-            for _ in range(PASSES):
-                differences(v, dw)
-                constraint_rates(w, dw, residual)
-                remove_internal(w, inverse_mass, inverse_local, residual, multipliers, pull, v)
+            obey(q, inverse_mass, inverse_local, scratch, v)
         store(v, bodies.v, n, stop)
         show_one(bodies, n, stop, v, elements.velocity)
     return FINE

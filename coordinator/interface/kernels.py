@@ -36,9 +36,8 @@ FACTS = 22
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
     WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES,
 ) = range(22)  # facts  # fmt: skip
-FACTOR, ADDED, TREND, LEFT = range(
-    4
-)  # of reactions; of its scale, added to every pivot; how reactions change; left open
+# of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
+FACTOR, ADDED, TREND, LEFT = range(4)
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 17, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
@@ -196,19 +195,25 @@ def factorise(face: View, place: int, shift: float, places: bool) -> int:
 
 
 @kernel
-def solve(face: View, place: int) -> None:
-    """W x = r in place."""
-    work, right, scratch = numbers_at(place), numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[SCRATCH])
-    count = face.facts[JOINTS]
-    for k in range(count):
+def go_forward(face: View, work: Array, right: Array, y: int) -> None:
+    """Take from the rows of later joints what eliminating the earlier ones leaves to them; `y`: which of two blocks is Y."""
+    for k in range(face.facts[JOINTS]):
         size, at = face.joints[k, SIZE], face.joints[k, RIGHT]
         for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
-            share, rows, there = face.entries[e, ONE], face.entries[e, ROWS], face.entries[e, OTHER]
+            share, rows, there = face.entries[e, y], face.entries[e, ROWS], face.entries[e, OTHER]
             for i in range(rows):
                 value = 0.0
                 for c in range(size):
                     value += work[share + size * i + c] * right[at + c]
                 right[there + i] -= value
+
+
+@kernel
+def solve(face: View, place: int) -> None:
+    """W x = r in place."""
+    work, right, scratch = numbers_at(place), numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[SCRATCH])
+    count = face.facts[JOINTS]
+    go_forward(face, work, right, ONE)
     for back in range(count):
         k = count - 1 - back
         size, at, inverse = face.joints[k, SIZE], face.joints[k, RIGHT], face.joints[k, DIAGONAL]
@@ -262,15 +267,7 @@ def solve_ahead(face: View, place: int) -> None:
     """V x = r in place."""
     work, right, scratch = numbers_at(place), numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[SCRATCH])
     count = face.facts[JOINTS]
-    for k in range(count):
-        size, at = face.joints[k, SIZE], face.joints[k, RIGHT]
-        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
-            share, rows, there = face.entries[e, TARGET], face.entries[e, ROWS], face.entries[e, OTHER]
-            for i in range(rows):
-                value = 0.0
-                for c in range(size):
-                    value += work[share + size * i + c] * right[at + c]
-                right[there + i] -= value
+    go_forward(face, work, right, TARGET)
     for back in range(count):
         k = count - 1 - back
         size, at, inverse = face.joints[k, SIZE], face.joints[k, RIGHT], face.joints[k, DIAGONAL]

@@ -1,4 +1,4 @@
-"""Steps of glued components, played by their addresses: the compiled form of coordinator/couplings/glued.py: `Glued._stage`.
+"""Steps of glued components: drift, close the joints, kick, stop them (`stage`), segment by segment (segments.py).
 
 One part of a score, (interface, "advance"), is a whole macro step, so the engine samples, watches and stops around it as it does
 around any other.
@@ -123,11 +123,11 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
         face.facts[TURNS] += 1
         play(face, ANSWER_AHEAD if ahead else ANSWER)
     face.facts[WHY] = OPEN
-    return worst(face, elements)
+    return worst(face)
 
 
 @kernel
-def worst(face: View, elements: View) -> int:
+def worst(face: View) -> int:
     """The joint that is open by most."""
     right = numbers_at(face.where[RIGHT_SIDE])
     found, largest = 0, -1.0
@@ -160,6 +160,14 @@ def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
 
 
 @kernel
+def nobody(face: View, why: int) -> int:
+    """Nobody alone has gone wrong: the first body is named, and why."""
+    face.facts[WHY] = why
+    first: int = face.facts[JOINTS]
+    return first
+
+
+@kernel
 def settled(face: View, elements: View) -> tuple[Any, Any]:
     """By how much velocities differ from those that forces have read, and the largest of them."""
     change, largest = 0.0, 0.0
@@ -189,9 +197,7 @@ def kick(face: View, elements: View) -> int:
         if change <= 1e-15 * largest or (change <= 1e-10 * largest and change > STUCK * before and turns > 0):
             return FINE
         before = change
-    face.facts[WHY] = UNSETTLED
-    somebody: int = face.facts[JOINTS]
-    return somebody
+    return nobody(face, UNSETTLED)
 
 
 @kernel
@@ -244,9 +250,7 @@ def rehearse(face: View, elements: View, h: float, time: float) -> int:
         if change <= 1e-14 * largest or (change <= 1e-9 * largest and change > STUCK * before and turns > 0):
             return FINE
         before = change
-    face.facts[WHY] = UNEQUAL
-    somebody: int = face.facts[JOINTS]
-    return somebody
+    return nobody(face, UNEQUAL)
 
 
 @kernel
