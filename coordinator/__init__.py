@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from coordinator.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.checkpoints.resume import resume
-    from coordinator.couplings import Centralized, Coupling, Glued, Penalty, Relaxed
+    from coordinator.couplings import Centralized, Coupling, Glued, Merged, Mixed, Penalty, Relaxed
     from coordinator.diagnosis import beyond
     from coordinator.examination import Examination, examine
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -48,7 +48,9 @@ _HOMES = {
     "GlobalPenalty": "centralized",
     "Glued": "couplings",
     "LeakWarning": "alarm",
+    "Merged": "couplings",
     "MinimalCoordinates": "centralized",
+    "Mixed": "couplings",
     "Penalty": "couplings",
     "Relaxed": "couplings",
     "Run": "record.run",
@@ -82,7 +84,9 @@ __all__ = [
     "GlobalPenalty",
     "Glued",
     "LeakWarning",
+    "Merged",
     "MinimalCoordinates",
+    "Mixed",
     "Penalty",
     "Relaxed",
     "Run",

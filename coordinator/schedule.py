@@ -8,8 +8,8 @@ from typing import Any
 
 from modular.assembly import Assembly
 from modular.errors import ModelError
-from modular.events import Add, Condition, Cut, Event, Join, Readable, Scheduled
-from modular.port import PortName
+from modular.events import Add, Condition, Cut, Event, Join, Merge, Readable, Scheduled, Unmerge
+from modular.port import GROUND, PortName
 
 CLOSE = 1e-10  # how well an instant is located, in ticks
 REPEATS = 60  # of the part of a tick before the instant
@@ -124,6 +124,10 @@ def check_schedule(assembly: Assembly) -> None:
         if isinstance(event, Cut) and event.joint not in made:
             assembly.known(event.joint, assembly.joints, "joint", f"event Cut('{event.joint}')")
     later = {event.name for event in events if isinstance(event, Add)}
+    for event in events:
+        for body in event.bodies if isinstance(event, Merge | Unmerge) else ():
+            if body not in later and body != GROUND:
+                assembly.known(body, assembly.bodies, "body", f"event {type(event).__name__}")
     for scheduled in assembly.schedule:
         for port in scheduled.condition.ports if scheduled.condition is not None else ():
             if PortName.parse(port, "condition").body not in later:

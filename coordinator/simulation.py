@@ -23,6 +23,7 @@ from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse,
 from coordinator.interrupt import held_interrupts
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
+from coordinator.merging import merge, unmerge
 from coordinator.record.given import Given
 from coordinator.record.past import Past, other_body
 from coordinator.record.recorder import Recorder
@@ -200,6 +201,9 @@ class Simulation:
             for joint, impulse in self.breakage.broken(self.system).items():
                 self.cut(joint, "break", filtered_impulse=impulse)
                 self.breakage.forget(joint)
+            if self.coupling.looks and self.tick % self.coupling.looks == 0:
+                for bodies, why in self.coupling.look(self.system).items():
+                    self.merge(*bodies, why=why)
 
     def carry_out(self, event: Event) -> None:
         """An event of the model; one that cannot be done says when it was asked for.
@@ -307,6 +311,8 @@ class Simulation:
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
         free = self.schedule.next_tick(last)
+        if looks := self.coupling.looks:
+            free = min(free, self.tick if self.tick % looks == 0 else self.tick + looks - self.tick % looks)
         if self.tick < free and self.company is not None:
             if self.company.run(self, free):
                 if self.company.stopped:
@@ -432,6 +438,20 @@ class Simulation:
             if go_back is not None:
                 go_back()
             raise
+
+    def merge(self, *bodies: str, why: str = "") -> None:
+        """Let neighbours be one component, solved inside: joints between them have no play, its outer ports stay as they are.
+
+        "ground" may be one of them. A body that is merged already brings its component along.
+        """
+        self._about_to_change()
+        merged = merge(self, bodies)
+        self._after("merge", " + ".join(bodies), merged, **({"why": why} if why else {}))
+
+    def unmerge(self, *bodies: str) -> None:
+        """Let the components fall apart to which bodies belong."""
+        self._about_to_change()
+        self._after("unmerge", " + ".join(bodies), unmerge(self, bodies))
 
     # --- looking -----------------------------------------------------------------------------------------------------
 

@@ -128,6 +128,7 @@ class System:
         self.just_cut: list[
             tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
         ] = []  # joints cut at this very instant
+        self.groups: list[tuple[str, ...]] = []  # bodies that were merged into one component
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands
         self.version = 0  # counts changes of topology
@@ -142,7 +143,7 @@ class System:
         workshop = {
             name: made
             for name, made in self.workshop.items()
-            if name not in ("configured", "regions", "ensemble", "interface")
+            if name not in ("configured", "regions", "ensemble", "interface", "mixture")
         }
         return {**self.__dict__, "workshop": workshop}
 
@@ -203,6 +204,7 @@ class System:
     def remove_body(self, name: str) -> None:
         """Take a body out; its joints and forces must have gone before."""
         self.body_home.pop(name).remove(name)
+        self.groups = [left for group in self.groups if len(left := tuple(b for b in group if b != name)) > 1]
         del self.uses[name]
         self.just_cut = [entry for entry in self.just_cut if name not in (entry[1].first.body, entry[1].second.body)]
         self._dismiss(self.body_stacks)
@@ -220,6 +222,24 @@ class System:
         other = sides[0]
         place = other.position if at is None else np.array(at, float)
         return [GroundSide(place, other.frame) if side is None else side for side in found]
+
+    def merge(self, bodies: Sequence[str]) -> None:
+        """Let bodies be one component from here on, with those that they are merged with already."""
+        group = set(bodies).union(*(known for known in self.groups if not set(known).isdisjoint(bodies)))
+        self.groups = [known for known in self.groups if group.isdisjoint(known)]
+        self.groups.append(tuple(body for body in (GROUND, *self.body_home) if body in group))
+        self.version += 1
+
+    def merged(self, first: str, second: str) -> bool:
+        """Whether two bodies are in one component."""
+        return any(first in group and second in group for group in self.groups)
+
+    def unmerge(self, bodies: Sequence[str]) -> list[str]:
+        """Let the components fall apart to which bodies belong; all their bodies."""
+        parted = [group for group in self.groups if not set(group).isdisjoint(bodies)]
+        self.groups = [group for group in self.groups if group not in parted]
+        self.version += 1
+        return [body for group in parted for body in group]
 
     # --- joints ----------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from modular.assembly import Assembly
     from modular.component import Component
     from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
-    from modular.events import Add, Apply, Crossing, Cut, Join, Remove
+    from modular.events import Add, Apply, Crossing, Cut, Join, Merge, Remove, Unmerge
     from modular.internal_gains import InternalGains
     from modular.limit import Limit
     from modular.newmark import Newmark
@@ -34,10 +34,12 @@ _HOMES = {
     "Join": "events",
     "Limit": "limit",
     "MemoryShortage": "errors",
+    "Merge": "events",
     "ModelError": "errors",
     "Newmark": "newmark",
     "Port": "port",
     "Remove": "events",
+    "Unmerge": "events",
 }
 
 __all__ = [
@@ -53,10 +55,12 @@ __all__ = [
     "Join",
     "Limit",
     "MemoryShortage",
+    "Merge",
     "ModelError",
     "Newmark",
     "Port",
     "Remove",
+    "Unmerge",
     "__version__",
 ]
 

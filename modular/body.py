@@ -192,6 +192,9 @@ class DriftsAndKicks(Protocol):
     def retreat(self, elements: Elements) -> None:
         """Stand there again."""
 
+    def forget(self, elements: Elements) -> None:
+        """It was moved: what the next step would begin with is worth nothing."""
+
     def respond_ahead(self, elements: Elements) -> None:
         """Write B' per element: B' B^T is how elements at the end of the last drift answer forces at its beginning."""
 

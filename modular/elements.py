@@ -58,6 +58,7 @@ class Elements(Table):
     bound: Array  # largest eigenvalue of that body's loads
     kept_force: Array  # force and bound as they were before an event
     kept_bound: Array
+    work: Array  # what has been done on it in this tick and not been booked yet [J]
     taken: Array  # of them, what springs and dampers of forces ask alone
     alarm: Array  # leak of a ledger from which on the coordinator wants to know [J]
     tolerance: Array  # where things are glued: what may stay open of lengths [m], and of directions [-]
@@ -75,6 +76,7 @@ class Elements(Table):
         self.column("taken")
         self.column("kept_force", dimension)
         self.column("kept_bound")
+        self.column("work")
         self.fixed("clock", 3)
         self.fixed("alarm", 1)
         self.fixed("tolerance", 2)

@@ -51,6 +51,12 @@ class Changeable(Protocol):
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Apply a force."""
 
+    def merge(self, *bodies: str) -> None:
+        """Let bodies be one component."""
+
+    def unmerge(self, *bodies: str) -> None:
+        """Let components fall apart."""
+
 
 class Readable(Protocol):
     """What conditions read."""
@@ -82,6 +88,28 @@ class Cut(Event):
     def apply(self, target: Changeable) -> None:
         """Carry it out."""
         target.cut(self.joint)
+
+
+@dataclass(frozen=True)
+class Merge(Event):
+    """Let neighbours be one component, solved inside: joints between them have no play from then on."""
+
+    bodies: Sequence[str]
+
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+        target.merge(*self.bodies)
+
+
+@dataclass(frozen=True)
+class Unmerge(Event):
+    """Let the components fall apart to which bodies belong."""
+
+    bodies: Sequence[str]
+
+    def apply(self, target: Changeable) -> None:
+        """Carry it out."""
+        target.unmerge(*self.bodies)
 
 
 LAWS = ("momentum", "kinematic")  # how the motion of a joint's points stops when it is made

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from modular.blocks import shaped
-from modular.elements import RIGID
+from modular.elements import RIGID, STEP
 from modular.joints import Joints, pull_back
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
@@ -96,4 +96,14 @@ def steady_loop(start: int, stop: int, table: View, elements: View) -> int:
     return FINE
 
 
-ELEMENT_LOOPS = {"steady": steady_loop}
+@loop
+def move_along_loop(start: int, stop: int, table: View, elements: View) -> int:
+    """Elements where their motion leads in the time of the clock."""
+    h = elements.clock[STEP]
+    for n in range(start, stop):
+        for c in range(table.velocity.shape[0]):
+            table.position[n, c] += h * table.velocity[n, c]
+    return FINE
+
+
+ELEMENT_LOOPS = {"steady": steady_loop, "move_along": move_along_loop}

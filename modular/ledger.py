@@ -156,6 +156,24 @@ def account_loop(start: int, stop: int, stack: View, elements: View) -> int:
 
 
 @loop
+def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
+    """Book the tick that has just passed from the works that the elements have gathered, kick by kick."""
+    dt = elements.clock[STEP]
+    for n in range(start, stop):
+        book = stack.ledger[n]
+        for k in range(stack.first_side.shape[0]):
+            book[WORK_FIRST] += elements.work[stack.first[n] + k]
+            elements.work[stack.first[n] + k] = 0.0
+        for k in range(stack.second_side.shape[0]):
+            book[WORK_SECOND] += elements.work[stack.second[n] + k]
+            elements.work[stack.second[n] + k] = 0.0
+        book[DISSIPATED] += 0.5 * dt * (stack.power[n] + stack.power_before[n])
+        stack.power_before[n] = stack.power[n]
+        close(book)
+    return FINE
+
+
+@loop
 def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """A force from outside: what it does to its side it brings along."""
     book = like(stack.ledger)

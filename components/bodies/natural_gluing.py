@@ -147,6 +147,15 @@ def retreat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     return FINE
 
 
+@loop
+def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """Nothing is known of the multipliers that close the next drift."""
+    for n in range(start, stop):
+        for r in range(bodies.closing.shape[0]):
+            bodies.closing[n, r] = 0.0
+    return FINE
+
+
 @kernel
 def obey(q: Array, inverse_mass: Array, inverse_local: Array, scratch: tuple[Array, ...], v: Array) -> None:
     """Velocities without what the internal constraints stop."""

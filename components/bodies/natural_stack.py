@@ -103,7 +103,7 @@ class NaturalBodies(MadeStack):
             "respond_freely": compliance.respond_freely_loop, "tighten": compliance.tighten_loop,
             "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
             "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
-            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop,
+            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
         }  # fmt: skip
         self.fold(*GLUE)
 
@@ -330,6 +330,10 @@ class NaturalBodies(MadeStack):
     def retreat(self, elements: Elements) -> None:
         """Stand there again."""
         self.play("retreat", elements)
+
+    def forget(self, elements: Elements) -> None:
+        """Nothing is known of the next drift."""
+        self.play("forget", elements)
 
     def _name_of(self, row: int) -> str | None:
         return None if row < 0 else self.names[row]

@@ -48,6 +48,7 @@ def system_as_data(system: System, assembly: Assembly) -> tuple[dict[str, Any], 
             }
         ),
         "uses": {name: list(uses) for name, uses in system.uses.items() if uses},
+        "groups": [list(group) for group in system.groups],
         "closed": notes.put(system.closed),
         "memory": notes.put(system.memory),
         "just cut": [

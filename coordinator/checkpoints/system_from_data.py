@@ -15,6 +15,7 @@ from modular.component import Component
 from modular.errors import ModelError
 from modular.joint import Attachment, JointForm
 from modular.joints import Joints
+from modular.port import GROUND
 from modular.side import Mark
 from modular.table import Table
 from modular.tables_as_data import check_places, revived
@@ -43,6 +44,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
             check_places(table, system.elements, "checkpoint, " + ", ".join(table.details().get("names", ())[:3]))
     system.uses = {name: tuple(data["uses"].get(name, ())) for name in assembly.bodies}
     _take_hold(system, assembly)
+    system.groups = [_group(names, assembly) for names in data["groups"]]
     system.closed, system.memory = notes.get(data["closed"]), notes.get(data["memory"])
     if not (isinstance(system.closed, dict) and all(isinstance(row, np.ndarray) for row in system.closed.values())):
         raise ModelError("checkpoint: the books of those that are gone have to be rows of numbers by name.")
@@ -56,6 +58,13 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
             (float(system.tick), edge, _attachment(cut["made"], form, notes), notes.get(cut["preload"]))
         )
     return system
+
+
+def _group(names: Any, assembly: Assembly) -> tuple[str, ...]:
+    """Bodies that were merged."""
+    if not (isinstance(names, list) and all(name == GROUND or name in assembly.bodies for name in names)):
+        raise ModelError("checkpoint: merged bodies have to be told by their names.")
+    return tuple(names)
 
 
 def _by_table(arrays: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from coordinator.couplings.coupling import Coupling
 from coordinator.couplings.glued import Glued
+from coordinator.couplings.merged import Merged
+from coordinator.couplings.mixed import Mixed
 from coordinator.couplings.penalty import Penalty
 from coordinator.couplings.relaxed import Relaxed
 
 if TYPE_CHECKING:
     from coordinator.couplings.centralized import Centralized
 
-__all__ = ["Centralized", "Coupling", "Glued", "Penalty", "Relaxed"]
+__all__ = ["Centralized", "Coupling", "Glued", "Merged", "Mixed", "Penalty", "Relaxed"]
 
 
 def __getattr__(name: str) -> Any:

@@ -49,6 +49,16 @@ class Coupling(Component):
         """Why a tick found no end, where `name` is who went wrong in it; None where a body lost its shape, as any may."""
         return None
 
+    def why_not_merge(self, system: System, body: str) -> str | None:
+        """Why a body cannot be merged with others; None where it can, or where all joints are without play anyway."""
+        return None
+
+    looks = 0  # ticks after which it wants to look at the ledger; 0: never
+
+    def look(self, system: System) -> dict[tuple[str, ...], str]:
+        """Neighbours that should be merged, and why; asked between two ticks."""
+        return {}
+
     @abstractmethod
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """Stability margin of every joint, or of those on some bodies; empty where the coupling has no such limit."""

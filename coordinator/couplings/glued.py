@@ -12,22 +12,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from coordinator.compositions import ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.interface.interface import Interface
-from coordinator.interface.kernels import OPEN, UNEQUAL, UNSETTLED
+from coordinator.interface.interface import Interface, tolerate
+from coordinator.interface.stopping import stop_together
 from coordinator.score import Part, Rounds
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
-from modular.elements import STEP
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
-from modular.ledger import IMPACT, LEAKED
 from modular.newmark import Newmark
-
-AT_REST = 1e-9  # of the largest velocity: what joints may find moving against them after an event
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ class Glued(Coupling):
         require(system, GivesCompliance, type(self).__name__, "report their compliance")
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(Newmark(), InternalGains(), float("inf"))
-        self._interface(system).tolerate(self.tolerance)
+        tolerate(system, self.tolerance)
 
     def _interface(self, system: System) -> Interface:
         return Interface.of(system, stages(self.order), self._local)
@@ -107,46 +101,16 @@ class Glued(Coupling):
         face, elements = self._interface(system), system.elements
         elements.clock[:] = 0.0, system.time(dt), dt
         face.perform("meet")
-        self._stop(system, face)
+        stop_together(system, [face])
         face.perform("settle")
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity
         for stack in system.booked:
             stack.open_books()
 
-    def _stop(self, system: System, face: Interface) -> None:
-        """One impulse of all joints together stops what moves against them; each books what it takes as an impact."""
-        elements = system.elements
-        fastest = max([float(np.abs(bodies.state()["v"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])
-        moving = max([float(np.abs(j.rate[: j.count]).max(initial=0.0)) for j in system.joints] or [0.0])
-        if moving == 0.0:
-            return
-        elements.velocity_before[:] = elements.velocity
-        held = [joints.ledger[: joints.count, LEAKED].copy() for joints in system.joints]
-        elements.force[:] = 0.0
-        face.perform("strike")
-        if moving <= AT_REST * max(1.0, fastest):
-            return
-        elements.force_before[:] = elements.force
-        elements.clock[STEP] = 1.0
-        for joints, left in zip(system.joints, held, strict=True):
-            joints.power[: joints.count] = joints.power_before[: joints.count] = 0.0
-            joints.account(elements, 1.0)
-            joints.ledger[: joints.count, IMPACT] += joints.ledger[: joints.count, LEAKED] - left
-            joints.ledger[: joints.count, LEAKED] = left
-        elements.clock[STEP] = 0.0
-
     def reason(self, system: System, name: str) -> str | None:
         """Which joint stays open."""
-        why = self._interface(system).why
-        if why == OPEN and name in system.joint_home:
-            home = system.joint_home[name]
-            gap = float(np.abs(home.stack.error[home.stack.row[name]]).max())
-            return f"{type(self).__name__} found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
-        return {
-            UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
-            UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
-        }.get(why)
+        return self._interface(system).reason(name, type(self).__name__)
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> dict[str, float]:
         """Joints set no limit to the step."""

@@ -7,20 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.equilibrium import carry_loads, just_made
+from coordinator.interface.bounds import margins_of
+from coordinator.interface.interface import tolerate
+from coordinator.interface.mixture import Mixture, RuleInPython
+from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
+from coordinator.interface.settling import go_on_carrying, settle
 from coordinator.margins import stability_margins
 from coordinator.passage import Step
 from coordinator.region import Region
 from coordinator.rules import Stable, StiffnessRule
 from coordinator.score import Part, Rounds, Stacks, compiled, perform
-from coordinator.system import System
+from coordinator.system import JointHome, System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
+
+TOLERANCE = 1e-14  # what may stay open inside a component, as a share of the extent of the system
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,68 @@ class Penalty(Coupling):
                 f"Penalty: rule = {self.rule!r} is no stiffness rule; give one such as Stable() or Shannon(delta=0.2)."
             )
 
+    # --- components of several bodies --------------------------------------------------------------------------------
+
+    def mixes(self, system: System) -> bool:
+        """Whether there are components that step on their own."""
+        return bool(system.groups)
+
+    def plan(self, system: System) -> Plan:
+        """Who is glued to whom: bodies that were merged."""
+        merged = {body for group in system.groups for body in group}
+
+        def wish(name: str, home: JointHome) -> Wish:
+            return (GLUED, "its bodies are merged") if system.merged(*home.owners) else (PENALTY, "not merged")
+
+        return Planning(system, wish, merged.__contains__).plan()
+
+    def mixture(self, system: System) -> Mixture | None:
+        """Of components that step on their own and others; None where every body predicts and corrects."""
+        known = system.workshop.get("mixture")
+        if not self.mixes(system):
+            if known is not None:
+                go_on_carrying(system, filter(system.joint_home.__contains__, known[1].plan.glued))
+                del system.workshop["mixture"]
+            return None
+        key = (system.version, id(system), id(system.elements), system.elements.sheet, self)
+        if known is None or known[0] != key:
+            refresh = self._refreshing(system) if system.turns else []
+            rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
+            made = Mixture(system, self.plan(system), rule)
+            if known is not None:
+                made.go_on_counting(known[1])
+                go_on_carrying(system, set(made.plan.springs).intersection(known[1].plan.glued))
+            known = system.workshop["mixture"] = key, made
+        return cast(Mixture, known[1])
+
+    def why_not_merge(self, system: System, body: str) -> str | None:
+        """It must be able to step on its own."""
+        return why_not(system, body)
+
+    def told(self, system: System) -> dict[str, float]:
+        """Rounds of components that are glued inside."""
+        return {} if (mixture := self.mixture(system)) is None else mixture.told
+
+    def standing(self, system: System) -> dict[str, Any]:
+        """The extent of the system when components were merged."""
+        return {"tolerance": system.elements.tolerance.copy()} if self.mixes(system) else {}
+
+    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
+        """Stand so."""
+        if "tolerance" in standing:
+            system.elements.tolerance[:] = standing["tolerance"]
+
+    def reason(self, system: System, name: str) -> str | None:
+        """Which joint of a component stays open."""
+        mixture = self.mixture(system)
+        return None if mixture is None else mixture.reason(name, type(self).__name__)
+
+    # --- a tick ------------------------------------------------------------------------------------------------------
+
     def configure(self, system: System, dt: float) -> None:
-        """Bodies must predict, correct and report their compliance."""
+        """Bodies must predict, correct and report their compliance; those of components must step on their own."""
+        if self.mixture(system) is not None:
+            tolerate(system, TOLERANCE)
         if system.workshop.get("configured") == (system.turnover, dt, self):
             return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
@@ -54,6 +122,8 @@ class Penalty(Coupling):
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
         elements, step = system.elements, (stop - start) * dt
         elements.clock[:] = step, (system.tick + stop) * dt, dt
+        if (mixture := self.mixture(system)) is not None:
+            return mixture.advance()
         system.evaluations += 1
         wrong = perform(elements, self.approach(system))
         if system.turns:
@@ -83,6 +153,8 @@ class Penalty(Coupling):
         With joints alone, bodies correct and predict in one go, and joints book the tick that has passed when they exert
         for the next: every row is fetched once per tick.
         """
+        if (mixture := self.mixture(system)) is not None:
+            return mixture.score()
         refresh = self._refreshing(system) if system.turns else []
         if refresh is None:
             return None
@@ -113,8 +185,13 @@ class Penalty(Coupling):
         Only touched bodies are re-evaluated; on the others the forces of the last tick stay, in their accelerations and in
         the ledger.
         """
+        mixture = self.mixture(system)
         try:
-            self._settle(system, dt, touched)
+            if mixture is None:
+                self._settle(system, dt, touched)
+            else:
+                self._rest(system, dt)
+                settle(mixture, self.rule, dt, preload=self.preload)
         finally:  # also where a law has no answer
             for bodies in system.bodies_as(PredictsAndCorrects):
                 bodies.configure(self.newmark, self.internal, dt)
@@ -122,15 +199,19 @@ class Penalty(Coupling):
     def _settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Leaves the bodies with gains at rest."""
         region = Region.of(system, touched)
-        system.elements.clock[:] = 0.0, system.time(dt), dt
-        for bodies in system.bodies_as(PredictsAndCorrects):
-            bodies.configure(self.newmark, self.internal, float("inf"))  # gains at rest, see equilibrium.py
+        self._rest(system, dt)
         new = just_made(region) if self.preload else []
         if new:
             carry_loads(region, dt, new)
             region.play("settle", self._settling)
         else:
             region.play("keep and settle", lambda region: [*region.keep(), *self._settling(region)])
+
+    def _rest(self, system: System, dt: float) -> None:
+        """Now, with gains at rest: see equilibrium.py."""
+        system.elements.clock[:] = 0.0, system.time(dt), dt
+        for bodies in system.bodies_as(PredictsAndCorrects):
+            bodies.configure(self.newmark, self.internal, float("inf"))
 
     def _settling(self, region: Region) -> list[Step]:
         """Stiffness, forces and accelerations of what an event touches."""
@@ -150,6 +231,8 @@ class Penalty(Coupling):
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """From the local coupled bound."""
+        if (mixture := self.mixture(system)) is not None:
+            return margins_of(mixture, dt)
         return stability_margins(system, dt, touched)
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

@@ -10,6 +10,7 @@ import numpy as np
 from coordinator.interface import kernels, relaxing, stepping
 from coordinator.interface.in_python import InPython
 from coordinator.interface.layout import lay_out
+from coordinator.interface.members import Members
 from coordinator.interface.segments import segments_of
 from coordinator.score import compiled, perform
 from coordinator.system import System
@@ -28,23 +29,32 @@ class Interface(Table):
     facts: Indices  # whole numbers (kernels.py)
     where: Indices  # addresses of blocks and right-hand sides
 
-    def __init__(self, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        system: System,
+        stages: Sequence[float],
+        local: tuple[str, int] | None = None,
+        members: Members | None = None,
+    ) -> None:
         super().__init__(1)
+        self.members = Members.everyone(system) if members is None else members
         self.system, self.key, self.local = system, _key(system), local
         for name, columns in (kernels.LISTS | {"program": stepping.COLUMNS, "segments": 2}).items():
             self.common(name, columns, dtype=np.int64)
-        for name in ("facts", "where", "watched"):
+        for name in ("facts", "where", "watched", "tolls"):
             self.common(name, dtype=np.int64)
         self.common("stages")
         self.fixed("factor", 4)
         self.loops = kernels.LOOPS | stepping.LOOPS | (relaxing.LOOPS if local else {})
-        self._python = InPython(system.elements)
+        self.python = InPython(system.elements)
         self._met = -1  # how often all had gone back to an earlier state when joints met last
-        for joints in system.joints:
+        for joints, _ in self.members.stacks:
             gluing.equip(joints)
         self._place("facts", np.zeros(kernels.FACTS, np.int64))
         self._place("stages", np.array(stages, float))
+        self._place("tolls", np.array(self.members.tolls, np.int64))
         self.facts[[kernels.STAGES, kernels.MOST]] = len(stages), MOST
+        self.facts[[kernels.STEPS, kernels.TOLLS]] = self.members.steps, len(self.members.tolls)
         if local is not None:
             self.facts[[kernels.METHOD, kernels.LOCAL]] = relaxing.METHODS[local[0]], local[1]
         self._lay_out()
@@ -69,10 +79,10 @@ class Interface(Table):
         self.factor[kernels.LEFT] = before.factor[kernels.LEFT]
 
     def _lay_out(self) -> None:
-        layout = lay_out(self.system, local=self.local is not None)
+        layout = lay_out(self.system, self.members.joints, local=self.local is not None)
         for name, array in layout.lists().items():
             self._place(name, array)
-        glides = any(not joints.form.holonomic for joints in self.system.joints)
+        glides = any(not joints.form.holonomic for joints, _ in self.members.stacks)
         numbers, rows = layout.numbers, layout.rows
         local = rows if self.local is not None else 0
         sizes = {
@@ -92,7 +102,13 @@ class Interface(Table):
     def _write_program(self) -> None:
         """The segments, by the addresses of their loops; of bodies it says where their names begin."""
         elements = self.system.elements
-        segments = segments_of(self.system, self)
+        segments = segments_of(elements, self.members, self)
+        rows = {
+            id(stack): ranges
+            for members in (self.members.stacks, self.members.bodies, self.members.forces)
+            for stack, ranges in members
+        }
+        rows |= {id(self): [(0, 1)], id(elements): self.members.elements}
         self._parts = [part for parts in segments.values() for part in parts if part[0] is not self]
         self.compiled = all(map(compiled, self._parts))
         self.prepare("")
@@ -108,9 +124,10 @@ class Interface(Table):
             for stack, verb in parts:
                 name = who.get(id(stack), 0 if stack is self else first)
                 if compiled((stack, verb)):
-                    program.append((stack.loops[verb].address(stack, elements), stack.sheet, 0, stack.count, name))
+                    address = stack.loops[verb].address(stack, elements)
+                    program += [(address, stack.sheet, *stretch, name) for stretch in rows[id(stack)]]
                 else:
-                    program.append((self._python.address(stack, verb), 0, 0, 1, name))
+                    program.append((self.python.address(stack, verb), 0, 0, 1, name))
             places[which, 1] = len(program)
         self._place("program", np.array(program, np.int64).reshape(-1, stepping.COLUMNS))
         self._place("segments", places)
@@ -118,7 +135,12 @@ class Interface(Table):
 
     def _watch(self) -> None:
         """Elements of forces that read velocities."""
-        reading = {name for forces in self.system.forces for name in forces.read_velocity}
+        reading = {
+            name
+            for forces, rows in self.members.forces
+            for name in forces.read_velocity
+            if any(first <= forces.row[name] < last for first, last in rows)
+        }
         homes = [home for name, home in self.system.force_home.items() if name in reading]
         pairs = [pair for home in homes for pair in zip(home.starts, home.counts, strict=True)]
         watched = [start + k for start, count in pairs for k in range(count)]
@@ -131,20 +153,44 @@ class Interface(Table):
         for stack, part in self._parts:
             if compiled((stack, part)):
                 stack.prepare(part)
-        if verb == "advance" and self._met != self.system.returns:
+        if verb in ("advance", "approach") and self._met != self.system.returns:
             self._met = self.system.returns
             self.perform("meet")
 
     def perform(self, verb: str) -> str | None:
         """Play one of the verbs of the interface; the name of who went wrong, if any."""
         wrong = perform(self.system.elements, [(self, verb)])
-        self._python.tell()
+        self.python.tell()
         return wrong
+
+    def open_by(self) -> float:
+        """The largest error of its joints as they were last looked at, as a multiple of what may stay open."""
+        length, turn = self.system.elements.tolerance
+        largest = [0.0]
+        for joints, rows in self.members.stacks:
+            errors = np.concatenate([np.abs(joints.error[first:last]) for first, last in rows])
+            lengths = joints.form.translations
+            largest += [
+                float((part / limit).max(initial=0.0))
+                for part, limit in ((errors[:, :lengths], length), (errors[:, lengths:], turn))
+            ]
+        return max(largest)
 
     @property
     def why(self) -> int:
         """Why the last step found no end."""
         return int(self.facts[kernels.WHY])
+
+    def reason(self, name: str, coupling: str) -> str | None:
+        """The same in words, where `name` is who went wrong."""
+        if self.why == kernels.OPEN and name in self.system.joint_home:
+            home = self.system.joint_home[name]
+            gap = float(np.abs(home.stack.error[home.stack.row[name]]).max())
+            return f"{coupling} found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
+        return {
+            kernels.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
+            kernels.UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
+        }.get(self.why)
 
     @property
     def told(self) -> dict[str, float]:
@@ -157,10 +203,11 @@ class Interface(Table):
             }
         return found
 
-    def tolerate(self, share: float) -> None:
-        """What may stay open: a share of the extent of the system, and of a right angle."""
-        extent = max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in self.system.bodies] or [0.0])
-        self.system.elements.tolerance[:] = share * (extent or 1.0), share
+
+def tolerate(system: System, share: float) -> None:
+    """What may stay open: a share of the extent of the system, and of a right angle."""
+    extent = max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])
+    system.elements.tolerance[:] = share * (extent or 1.0), share
 
 
 def _key(system: System) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ has, one behind the other: W_ik and Y_ik = W_ik W_kk^-1; of V, which is not symm
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,9 +46,9 @@ class Layout:
         return {name: np.array(getattr(self, name), np.int64).reshape(-1, width) for name, width in LISTS.items()}
 
 
-def lay_out(system: System, *, local: bool = False) -> Layout:
-    """Of the joints of a system, which are equipped for it; `local`: of neighbours alone, nobody is eliminated."""
-    homes = [system.joint_home[name] for name in system.joint_home]
+def lay_out(system: System, names: Iterable[str], *, local: bool = False) -> Layout:
+    """Of some joints of a system, which are equipped for it; `local`: of neighbours alone, nobody is eliminated."""
+    homes = [system.joint_home[name] for name in names]
     order: list[tuple[int, list[int]]] = [(joint, []) for joint in range(len(homes))]
     if not local:
         order = eliminate(neighbours_of([[owner for owner in home.owners if owner != GROUND] for home in homes]))

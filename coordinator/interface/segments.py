@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.interface import stepping as at
+from coordinator.interface.members import Members
 from coordinator.score import Part
-from coordinator.system import System
 from modular import gluing
 from modular.elements import Elements
 from modular.ledger import steady_loop
 from modular.table import Table
 
 
-def segments_of(system: System, interface: Any) -> dict[int, list[Part]]:
-    """All segments by their numbers; joints are equipped for them."""
-    bodies, joints, forces, booked = list(system.bodies), list(system.joints), list(system.forces), system.booked
-    elements = system.elements
+def segments_of(elements: Elements, members: Members, interface: Any) -> dict[int, list[Part]]:
+    """All segments by their numbers, without regard to which rows take part; joints are equipped for them."""
+    bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
+    booked = [*joints, *forces]
     elements.loops |= gluing.ELEMENT_LOOPS
+    toll: list[Part] = [(interface, "toll")] if members.tolls else []
 
     def bodies_(verb: str) -> list[Part]:
         return [(stack, verb) for stack in bodies]
@@ -30,7 +31,7 @@ def segments_of(system: System, interface: Any) -> dict[int, list[Part]]:
         at.BEGIN: [(interface, "recall"), *joints_("press")],
         at.PRESS: joints_("press"),
         at.DRIFT: [*bodies_("drift"), *joints_("linearise")],
-        at.BOOK: [(elements, "steady"), *map(_steady, booked), *((stack, "account") for stack in booked)],
+        at.BOOK: [(elements, "steady"), *map(_steady, booked), *((stack, "account") for stack in booked), *toll],
         at.ARRIVE: [(interface, "keep"), *bodies_("arrive")],
         at.MEET: [*bodies_("respond"), *joints_("face"), (interface, "weigh")],
         at.WEIGH: [(interface, "weigh")],
@@ -45,13 +46,15 @@ def segments_of(system: System, interface: Any) -> dict[int, list[Part]]:
         at.SHOW: bodies_("show"),
         at.LOOK: [*joints_("linearise"), *joints_("measure_rates")],
         at.RECKON: [
-            *bodies_("reevaluate"), *bodies_("foresee"), (elements, "look_ahead"), *joints_("measure_rates"),
+            *bodies_("reevaluate"), *map(_foreseeing, bodies), (elements, "look_ahead"), *joints_("measure_rates"),
         ],
         at.STRIKE: bodies_("strike"),
         at.CARRY: [(interface, "carry")],
         at.CLOSE_PLACES: [(interface, "close")],
         at.STOP_RATES: [(interface, "stop")],
         at.LOOK_ALONG: [(interface, "look_along")],
+        at.FORGET: bodies_("forget"),
+        at.MOVE: [(elements, "move_along")],
         at.REACT: [(interface, "react")],
     }  # fmt: skip
 
@@ -62,9 +65,19 @@ class Steady:
     def __init__(self, stack: Any) -> None:
         self._stack = stack
 
+    @property
+    def count(self) -> int:
+        """So many forces."""
+        return len(self._stack.names)
+
     def steady(self, elements: Elements) -> None:
         """Forces stay as they are while this is booked."""
         self._stack.power_before[:] = self._stack.power
+
+
+def _foreseeing(bodies: Any) -> Part:
+    """Velocities v + a dt; a stack in plain Python that predicts shows them with its prediction."""
+    return bodies, "foresee" if hasattr(bodies, "foresee") or isinstance(bodies, Table) else "predict"
 
 
 def _steady(stack: Any) -> Part:

@@ -38,6 +38,8 @@ from coordinator.interface.kernels import (
     SHIFT,
     SIZE,
     STAGES,
+    STEPS,
+    TOLLS,
     TREND,
     TURNS,
     UNEQUAL,
@@ -69,7 +71,9 @@ BEGIN, PRESS, DRIFT, BOOK, ARRIVE, EXERT, KICK, LOOK, RECKON, SHOW, STRIKE, CARR
     WEIGH_AHEAD,
     SET_OUT,
     RETREAT,
-) = range(12, 24)
+    MOVE,
+    FORGET,
+) = range(12, 26)
 COLUMNS = 5  # of the program
 ADDRESS, WHOSE, FROM, TO, WHO = range(COLUMNS)
 ENOUGH = 1e-11  # of the first rates of joints: what may be left of them
@@ -260,6 +264,13 @@ def stage(face: View, elements: View, h: float, time: float) -> int:
         open_ = rehearse(face, elements, h, time)
         if open_ >= 0:
             return open_
+    open_ = lead(face, elements, h, time)
+    return open_ if open_ >= 0 else follow(face, elements, h)
+
+
+@kernel
+def lead(face: View, elements: View, h: float, time: float) -> int:
+    """Half a kick and the way that it leads, all joints closed there; who stays open, or -1."""
     elements.clock[STEP] = h
     play(face, BEGIN)
     open_ = play(face, CLOSE_PLACES)
@@ -270,6 +281,13 @@ def stage(face: View, elements: View, h: float, time: float) -> int:
     elements.clock[STEP], elements.clock[TIME] = h, time
     play(face, ARRIVE)
     meet(face)
+    return FINE
+
+
+@kernel
+def follow(face: View, elements: View, h: float) -> int:
+    """The other half of the kick, all joints stopped; who went wrong, or -1."""
+    elements.clock[STEP] = h
     wrong = kick(face, elements)
     play(face, EXPECT)
     elements.clock[STEP] = 0.5 * h
@@ -302,6 +320,68 @@ def advance_loop(start: int, stop: int, face: View, elements: View) -> int:
     return wrong
 
 
+@kernel
+def strengthen(face: View, elements: View, factor: float) -> None:
+    """Multiply what others exert on these components."""
+    for k in range(face.facts[TOLLS]):
+        for c in range(elements.force.shape[0]):
+            elements.force[face.tolls[k], c] *= factor
+
+
+@loop
+def approach_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """The way of components that step on their own through a tick, up to its last kick; who went wrong, or -1.
+
+    Where they take several steps, what others exert acts as two impulses, at the first kick and at the last.
+    """
+    step, end = elements.clock[STEP], elements.clock[TIME]
+    count = face.facts[STEPS]
+    h = step / count
+    face.facts[WHY], face.factor[TREND] = SHAPE, 1.0
+    wrong = FINE
+    if face.facts[GLIDES] == 1:
+        wrong = rehearse(face, elements, h, end - (count - 1) * h)
+    if count > 1:
+        strengthen(face, elements, float(count))
+    for k in range(count):
+        if wrong < 0:
+            wrong = lead(face, elements, h, end - (count - 1 - k) * h)
+        if k < count - 1 and wrong < 0:
+            if k == 0:
+                strengthen(face, elements, 0.0)
+            wrong = follow(face, elements, h)
+            if face.facts[GLIDES] == 1 and wrong < 0:
+                wrong = rehearse(face, elements, h, end - (count - 2 - k) * h)
+    elements.clock[STEP], elements.clock[TIME] = step, end
+    return wrong
+
+
+@loop
+def conclude_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """The last kick of the tick; who went wrong, or -1."""
+    step, count = elements.clock[STEP], face.facts[STEPS]
+    if count > 1:
+        strengthen(face, elements, float(count))
+    wrong = follow(face, elements, step / count)
+    if count > 1:
+        strengthen(face, elements, 1.0 / count)
+    elements.clock[STEP] = step
+    return wrong
+
+
+@loop
+def toll_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Work of others on these components in half a kick, from what was to what is; and the velocity to which a whole one leads."""
+    for k in range(face.facts[TOLLS]):
+        n = face.tolls[k]
+        for c in range(elements.force.shape[0]):
+            before, now = elements.velocity_before[n, c], elements.velocity[n, c]
+            elements.work[n] += 0.5 * elements.clock[STEP] * elements.force[n, c] * (before + now)
+            elements.current_velocity[n, c] = 2.0 * now - before
+            elements.velocity_before[n, c] = now
+    return FINE
+
+
 @loop
 def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
     """dJ/dt v of all joints to the bias, from their rates at places before and behind; elements are shown again afterwards."""
@@ -315,15 +395,16 @@ def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
     if speed == 0.0:
         return FINE
     h = REACH * elements.tolerance[0] / (elements.tolerance[1] * speed)
+    step = elements.clock[STEP]
     for place, weight in ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)):  # a derivative of fourth order
-        for n in range(face.facts[ELEMENTS]):
-            for c in range(elements.velocity.shape[0]):
-                elements.position[n, c] += place * h * elements.velocity[n, c]
+        elements.clock[STEP] = place * h
+        play(face, MOVE)
         play(face, LOOK)
         take_rates(face)
         for i in range(face.facts[ROWS_OF_ALL]):
             bias[i] += weight * right[i] / (12.0 * h)
         play(face, SHOW)
+    elements.clock[STEP] = step
     return FINE
 
 
@@ -398,6 +479,17 @@ def strike_loop(start: int, stop: int, face: View, elements: View) -> int:
 
 
 @loop
+def mend_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Places where all joints are closed, the nearest by mass: a drift of components that stand, in hardly any time."""
+    clear_efforts(face)
+    play(face, PRESS)
+    open_ = play(face, CLOSE_PLACES)
+    play(face, ARRIVE)
+    play(face, FORGET)
+    return open_
+
+
+@loop
 def settle_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Forces, reactions and accelerations; steps go on from these reactions."""
     play(face, EXERT)
@@ -416,5 +508,6 @@ def take_loop(start: int, stop: int, face: View, elements: View) -> int:
 LOOPS = {
     "take": take_loop,
     "advance": advance_loop, "react": react_loop, "meet": meet_loop, "strike": strike_loop, "settle": settle_loop,
-    "close": close_loop, "stop": stop_loop, "look_along": look_along_loop,
+    "close": close_loop, "stop": stop_loop, "look_along": look_along_loop, "approach": approach_loop,
+    "conclude": conclude_loop, "toll": toll_loop, "mend": mend_loop,
 }  # fmt: skip

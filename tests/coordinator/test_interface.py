@@ -50,7 +50,7 @@ def test_elimination_meets_whoever_is_left_of_those_that_it_must():
 
 
 def part(face, which):
-    return perform(face.system.elements, segments_of(face.system, face)[which])
+    return perform(face.system.elements, segments_of(face.system.elements, face.members, face)[which])
 
 
 def rows_of(system, column):

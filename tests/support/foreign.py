@@ -165,6 +165,9 @@ class Gliders(Particles):
         for (_, v, a), rows in zip(self.motion, self.shown, strict=True):
             elements.current_velocity[rows] = v + elements.clock[0] * a
 
+    def forget(self, elements):
+        """There is nothing."""
+
     def set_out(self, elements):
         self.origin = self.motion.copy()
 
