@@ -482,6 +482,11 @@ class Simulation:
         return {name: latest[name] for name in (*self.system.joint_home, *self.system.force_home) if name in latest}
 
     @property
+    def ways(self) -> dict[str, tuple[str, str]]:
+        """How every joint is treated now, "glued" or "penalty", and why, where the coupling does not treat all alike."""
+        return dict(self.coupling.ways(self.system))
+
+    @property
     def tightest(self) -> tuple[str, float] | None:
         """The joint nearest to the stability limit, with its margin."""
         return tightest(self.margins)

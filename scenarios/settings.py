@@ -165,9 +165,11 @@ def _value(hint: Any, node: ast.expr, where: str) -> Any:
             raise ModelError(f"{where} is no {_words(hint.__name__)}; {_hint('', _makers(hint))}")
         return _component(hint, node, where)
     try:
-        value = ast.literal_eval(node)
+        value = _literal(node)
     except ValueError:
-        value = node.id if isinstance(node, ast.Name) else ast.unparse(node)
+        value = ast.unparse(node)
+    if isinstance(value, dict | list | tuple):
+        return value
     kinds = typing.get_args(hint) or (hint,)
     if value is None and type(None) in kinds:
         return None
@@ -176,6 +178,17 @@ def _value(hint: Any, node: ast.expr, where: str) -> Any:
         return _as_type(bool, spoken, where, "")
     numbers = [kind for kind in kinds if kind in (int, float)]
     return _as_type(numbers[0], value, where, "") if numbers else value
+
+
+def _literal(node: ast.expr) -> Any:
+    """Numbers, texts, lists and mappings; names stand for themselves."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_literal(item) for item in node.elts]
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        return {_literal(key): _literal(value) for key, value in zip(node.keys, node.values, strict=True) if key}
+    return ast.literal_eval(node)
 
 
 # --- shared ----------------------------------------------------------------------------------------------------------

@@ -49,6 +49,10 @@ class Coupling(Component):
         """Why a tick found no end, where `name` is who went wrong in it; None where a body lost its shape, as any may."""
         return None
 
+    def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
+        """How every joint is treated, and why, where that is not the same for all."""
+        return {}
+
     def why_not_merge(self, system: System, body: str) -> str | None:
         """Why a body cannot be merged with others; None where it can, or where all joints are without play anyway."""
         return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coordinator.couplings.penalty import Penalty
+from coordinator.energies import energy_about
 from coordinator.grouping import check_group
 from coordinator.interface.plan import why_not
 from coordinator.system import System
@@ -82,20 +83,6 @@ class Merged(Penalty):
             elif self.light is not None and seen.get(name, 1.0) < self.light:
                 found.setdefault(home.owners, f"'{name}' sees {seen[name]:.2g} of the mean mass of the bodies")
         return found
-
-
-def energy_about(system: System) -> float:
-    """Kinetic energy of all bodies, and what their weight does over the extent of the system [J]."""
-    total, weight, extent = 0.0, 0.0, 0.0
-    pull = float(np.linalg.norm(system.gravity))
-    for stack in system.bodies:
-        state = stack.state()
-        extent = max(extent, float(np.abs(state["q"]).max(initial=0.0)))
-        for row, name in enumerate(stack.names):
-            body = system.described[name]
-            total += float(body.kinetic_energy(state["q"][row], state["v"][row]))
-            weight += body.total_mass * pull
-    return total + weight * extent or 1.0
 
 
 def seen_masses(system: System) -> dict[str, float]:

@@ -36,8 +36,18 @@ class Mixed(Penalty):
     steps: Mapping[str, int] = field(default_factory=dict)
     tolerance: float = 1e-14
 
+    @classmethod
+    def auto(cls) -> Mixed:
+        """Every joint glued that can be."""
+        return cls()
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name, example in (("joints", "{'elbow': 'penalty'}"), ("steps", "{'wheel': 4}")):
+            if not isinstance(getattr(self, name), Mapping):
+                raise ModelError(
+                    f"{type(self).__name__}: {name} = {getattr(self, name)!r}; give names and values: {example}."
+                )
         for what, way in (("default", self.default), *((f"joint '{name}'", way) for name, way in self.joints.items())):
             if way not in WAYS:
                 raise ModelError(f"{type(self).__name__}: {what} = {way!r}; give one of {', '.join(WAYS)}.")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from coordinator.couplings.adapting import BEYOND, DEEPEST, REFUSED, advance_adaptively, state_of
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.equilibrium import carry_loads, just_made
 from coordinator.interface.bounds import margins_of
@@ -25,8 +26,18 @@ from coordinator.system import JointHome, System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import ModelError
+from modular.guarding import guard_loop
 from modular.internal_gains import InternalGains
+from modular.joints import Joints
 from modular.newmark import Newmark
+from modular.numbers import number
+
+
+def guarded(joints: Joints) -> Part:
+    """What lets joints settle their accounts of energy."""
+    joints.loops["guard"] = guard_loop
+    return joints, "guard"
+
 
 TOLERANCE = 1e-14  # what may stay open inside a component, as a share of the extent of the system
 
@@ -38,6 +49,10 @@ class Penalty(Coupling):
     rule: StiffnessRule = field(default_factory=Stable)
     newmark: Newmark = field(default_factory=Newmark)
     internal: InternalGains = field(default_factory=InternalGains)
+    adaptive: float | None = (
+        None  # what joints may leak in a second, as a share of the energy that is about (adapting.py)
+    )
+    guard: bool = False  # joints settle their accounts of energy (modular/guarding.py)
     preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
 
     def __post_init__(self) -> None:
@@ -46,6 +61,15 @@ class Penalty(Coupling):
             raise ModelError(
                 f"Penalty: rule = {self.rule!r} is no stiffness rule; give one such as Stable() or Shannon(delta=0.2)."
             )
+
+        if self.adaptive is not None:
+            if not 0.0 < number(self.adaptive, f"{type(self).__name__}: adaptive", "1/s") < 1.0:
+                raise ModelError(
+                    f"{type(self).__name__}: adaptive = {self.adaptive!r}; give the share of the energy that is about "
+                    "that joints may leak in a second, such as 1e-4."
+                )
+            if type(self) is not Penalty:
+                raise ModelError(f"{type(self).__name__}: adaptive steps are for Penalty alone; leave adaptive out.")
 
     # --- components of several bodies --------------------------------------------------------------------------------
 
@@ -74,19 +98,32 @@ class Penalty(Coupling):
         if known is None or known[0] != key:
             refresh = self._refreshing(system) if system.turns else []
             rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
-            made = Mixture(system, self.plan(system), rule)
+            made = Mixture(system, self.plan(system), rule, guard=self.guard)
             if known is not None:
                 made.go_on_counting(known[1])
                 go_on_carrying(system, set(made.plan.springs).intersection(known[1].plan.glued))
             known = system.workshop["mixture"] = key, made
         return cast(Mixture, known[1])
 
+    def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
+        """Which joints are glued, and why the others are not."""
+        return {} if (mixture := self.mixture(system)) is None else mixture.plan.ways
+
     def why_not_merge(self, system: System, body: str) -> str | None:
         """It must be able to step on its own."""
+        if self.adaptive is not None:
+            return "is under Penalty(adaptive=…), which steps all bodies alike; leave adaptive out, or take Merged()"
         return why_not(system, body)
 
     def told(self, system: System) -> dict[str, float]:
-        """Rounds of components that are glued inside."""
+        """Rounds of components that are glued inside; ticks that were refused, and those that leaked too much all the same."""
+        if self.adaptive is not None:
+            state = state_of(system)
+            return {
+                "refused": float(state[REFUSED]),
+                "beyond": float(state[BEYOND]),
+                "most steps in a tick": 2.0 ** float(state[DEEPEST]),
+            }
         return {} if (mixture := self.mixture(system)) is None else mixture.told
 
     def standing(self, system: System) -> dict[str, Any]:
@@ -120,10 +157,19 @@ class Penalty(Coupling):
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
-        elements, step = system.elements, (stop - start) * dt
-        elements.clock[:] = step, (system.tick + stop) * dt, dt
         if (mixture := self.mixture(system)) is not None:
+            system.elements.clock[:] = (stop - start) * dt, (system.tick + stop) * dt, dt
             return mixture.advance()
+        if self.adaptive is not None:
+            return advance_adaptively(
+                system, dt, start, stop, self.adaptive, lambda first, last: self._step(system, dt, first, last)
+            )
+        return self._step(system, dt, start, stop)
+
+    def _step(self, system: System, dt: float, start: float, stop: float) -> str | None:
+        """A part of a tick in one step."""
+        elements = system.elements
+        elements.clock[:] = (stop - start) * dt, (system.tick + stop) * dt, dt
         system.evaluations += 1
         wrong = perform(elements, self.approach(system))
         if system.turns:
@@ -144,17 +190,21 @@ class Penalty(Coupling):
         """Joint forces, local solves, correction, and the energy of the tick."""
         booked = system.booked
         parts: list[Part] = [(stack, "exert") for stack in booked]
+        if self.guard:
+            parts += [guarded(joints) for joints in system.joints]
         parts += [(bodies, "correct") for bodies in system.bodies]
         return parts + [(stack, "account") for stack in booked]
 
     def score(self, system: System) -> Rounds | None:
-        """The same ticks for the engine; points that coincide need no equations of their own.
+        """The same ticks for the engine, but for adaptive ones; points that coincide need no equations of their own.
 
         With joints alone, bodies correct and predict in one go, and joints book the tick that has passed when they exert
         for the next: every row is fetched once per tick.
         """
         if (mixture := self.mixture(system)) is not None:
             return mixture.score()
+        if self.adaptive is not None:
+            return None
         refresh = self._refreshing(system) if system.turns else []
         if refresh is None:
             return None
@@ -163,7 +213,7 @@ class Penalty(Coupling):
         bodies, joints = list(system.bodies), list(system.joints)
         hand: list[Part] = [(stack, verb) for stack in bodies for verb in ("go_on", "show")]
         hand += [(stack, "exert_on") for stack in joints]
-        if system.force_home or not all(map(compiled, hand)):
+        if system.force_home or self.guard or not all(map(compiled, hand)):
             whole = [*approach, *self.answer(system)]
             return Rounds(first=whole, again=whole)
         between = [part for part in approach if part[1] != "predict"]

@@ -28,6 +28,7 @@ from coordinator.score import Part, Rounds, compiled, perform
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, Elements, Indices
 from modular.errors import CouplingError
+from modular.guarding import guard_loop
 from modular.ledger import settle_up_loop
 from modular.loop import FINE, loop
 from modular.table import Table
@@ -43,8 +44,8 @@ class Mixture(Table):
     facts: Indices  # the sheet of the elements, at the same place as in an interface
     tolls: Indices  # elements of those that predict and correct, on which something from outside acts
 
-    def __init__(self, system: System, plan: Plan, refresh: Sequence[Part] | None) -> None:
-        """`refresh`: parts that choose the stiffness of the springs anew at every tick."""
+    def __init__(self, system: System, plan: Plan, refresh: Sequence[Part], *, guard: bool = False) -> None:
+        """`refresh`: parts that choose the stiffness of the springs anew at every tick; `guard`: they settle their accounts."""
         super().__init__(1)
         self.system, self.plan = system, plan
         self.common("program", stepping.COLUMNS, dtype=np.int64)
@@ -58,7 +59,7 @@ class Mixture(Table):
         self._place("facts", np.zeros(kernels.FACTS, np.int64))
         self._place("tolls", np.array(sorted(self._tolled(0)), np.int64))
         self.facts[[kernels.SHEET, kernels.TOLLS]] = system.elements.sheet, len(self.tolls)
-        self.refresh = refresh
+        self.refresh, self.guard = refresh, guard
         self.steps = max(plan.rates, default=1)
         self._rounds = 0.0
         self._write()
@@ -152,8 +153,13 @@ class Mixture(Table):
     def exchange(self) -> list[Share]:
         """Springs and forces, where all stand."""
         parts: list[Share] = [(stack, "linearise", rows) for stack, rows in self.springs]
-        parts += self.stiffening(self.refresh or [])
-        return parts + self.exerting()
+        parts += self.stiffening(self.refresh)
+        parts += self.exerting()
+        if self.guard:
+            for stack, _ in self.springs:
+                stack.loops["guard"] = guard_loop
+            parts += [(stack, "guard", rows) for stack, rows in self.springs]
+        return parts
 
     def exerting(self) -> list[Share]:
         """Springs and forces that act between components."""

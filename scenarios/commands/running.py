@@ -66,11 +66,22 @@ def prepare(
         return ready
 
 
+def print_ways(console: Console, simulation: Simulation) -> None:
+    """Which joints are glued and which are springs, and why, a line for each reason."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for joint, way in simulation.ways.items():
+        alike.setdefault(way, []).append(joint)
+    for (kind, why), joints in alike.items():
+        some = ", ".join(joints[:6]) + (f" and {len(joints) - 6} more" if len(joints) > 6 else "")
+        console.print(f"{kind}: {some}; {why}", markup=False, highlight=False, soft_wrap=True)
+
+
 def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
     from coordinator import beyond
     from scenarios.report.summary import margin_text
 
+    print_ways(console, simulation)
     if simulation.tightest is None:
         why = "all solved at once" if simulation.assembly.joints else "no joints"
         console.print(f"{why}, so no stability limit", markup=False, highlight=False)
