@@ -29,12 +29,16 @@ class Mixed(Penalty):
     `joints`: "glued", "penalty" or "auto" by the names of joints, in which * stands for anything; the first that fits counts.
     `default`: for all others. "auto" glues a joint where both its bodies can step on their own. `steps`: of bodies, by
     their names, in the same way. `tolerance`: what may stay open inside groups, as a share of the extent of the system.
+
+    `extrapolate` is an experiment: springs are asked at each of the steps of a component, against where the other side would be
+    if it went on as it did, instead of once a tick. It pumps up what is not held by much damping; impulses do not.
     """
 
     joints: Mapping[str, str] = field(default_factory=dict)
     default: str = AUTO
     steps: Mapping[str, int] = field(default_factory=dict)
     tolerance: float = 1e-14
+    extrapolate: bool = False
 
     @classmethod
     def auto(cls) -> Mixed:

@@ -98,7 +98,8 @@ class Penalty(Coupling):
         if known is None or known[0] != key:
             refresh = self._refreshing(system) if system.turns else []
             rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
-            made = Mixture(system, self.plan(system), rule, guard=self.guard)
+            extrapolate = getattr(self, "extrapolate", False)
+            made = Mixture(system, self.plan(system), rule, guard=self.guard, extrapolate=extrapolate)
             if known is not None:
                 made.go_on_counting(known[1])
                 go_on_carrying(system, set(made.plan.springs).intersection(known[1].plan.glued))

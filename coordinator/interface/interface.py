@@ -41,8 +41,9 @@ class Interface(Table):
         self.system, self.key, self.local = system, _key(system), local
         for name, columns in (kernels.LISTS | {"program": stepping.COLUMNS, "segments": 2}).items():
             self.common(name, columns, dtype=np.int64)
-        for name in ("facts", "where", "watched", "tolls"):
+        for name in ("facts", "where", "watched", "tolls", "others"):
             self.common(name, dtype=np.int64)
+        self.common("noted", 3, system.elements.dimension)
         self.common("stages")
         self.fixed("factor", 4)
         self.loops = kernels.LOOPS | stepping.LOOPS | (relaxing.LOOPS if local else {})
@@ -54,6 +55,9 @@ class Interface(Table):
         self._place("stages", np.array(stages, float))
         self._place("tolls", np.array(self.members.tolls, np.int64))
         self.facts[[kernels.STAGES, kernels.MOST]] = len(stages), MOST
+        self._place("others", np.array(self.members.others, np.int64))
+        self._place("noted", np.zeros((len(self.members.others), 3, system.elements.dimension)))
+        self.facts[kernels.OTHERS] = len(self.members.others)
         self.facts[[kernels.STEPS, kernels.TOLLS]] = self.members.steps, len(self.members.tolls)
         if local is not None:
             self.facts[[kernels.METHOD, kernels.LOCAL]] = relaxing.METHODS[local[0]], local[1]
@@ -109,6 +113,7 @@ class Interface(Table):
             for stack, ranges in members
         }
         rows |= {id(self): [(0, 1)], id(elements): self.members.elements}
+        reaching = rows | {id(stack): ranges for stack, ranges in self.members.reaching}
         self._parts = [part for parts in segments.values() for part in parts if part[0] is not self]
         self.compiled = all(map(compiled, self._parts))
         self.prepare("")
@@ -121,11 +126,12 @@ class Interface(Table):
         places = np.zeros((len(segments), 2), np.int64)
         for which, parts in segments.items():
             places[which, 0] = len(program)
+            of = reaching if which == stepping.FORETELL else rows
             for stack, verb in parts:
                 name = who.get(id(stack), 0 if stack is self else first)
                 if compiled((stack, verb)):
                     address = stack.loops[verb].address(stack, elements)
-                    program += [(address, stack.sheet, *stretch, name) for stretch in rows[id(stack)]]
+                    program += [(address, stack.sheet, *stretch, name) for stretch in of[id(stack)]]
                 else:
                     program.append((self.python.address(stack, verb), 0, 0, 1, name))
             places[which, 1] = len(program)

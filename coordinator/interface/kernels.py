@@ -31,11 +31,11 @@ DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
 (
     WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS,
 ) = range(11)  # what is where  # fmt: skip
-FACTS = 24
+FACTS = 25
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
-    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS,
-) = range(24)  # facts  # fmt: skip
+    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS,
+) = range(25)  # facts  # fmt: skip
 # of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
 FACTOR, ADDED, TREND, LEFT = range(4)
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …

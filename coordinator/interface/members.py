@@ -23,6 +23,10 @@ class Members:
     elements: Ranges  # of these joints and forces
     tolls: list[int] = field(default_factory=list)  # elements of these bodies on which others exert something
     steps: int = 1  # in a tick
+    reaching: list[Rows] = field(
+        default_factory=list
+    )  # joints and forces that are asked between, others being extrapolated
+    others: list[int] = field(default_factory=list)  # elements on their other sides
 
     @classmethod
     def everyone(cls, system: System) -> Members:

@@ -31,6 +31,7 @@ from modular.errors import CouplingError
 from modular.guarding import guard_loop
 from modular.ledger import settle_up_loop
 from modular.loop import FINE, loop
+from modular.port import GROUND
 from modular.table import Table
 from modular.views import View
 
@@ -44,7 +45,9 @@ class Mixture(Table):
     facts: Indices  # the sheet of the elements, at the same place as in an interface
     tolls: Indices  # elements of those that predict and correct, on which something from outside acts
 
-    def __init__(self, system: System, plan: Plan, refresh: Sequence[Part], *, guard: bool = False) -> None:
+    def __init__(
+        self, system: System, plan: Plan, refresh: Sequence[Part], *, guard: bool = False, extrapolate: bool = False
+    ) -> None:
         """`refresh`: parts that choose the stiffness of the springs anew at every tick; `guard`: they settle their accounts."""
         super().__init__(1)
         self.system, self.plan = system, plan
@@ -55,6 +58,7 @@ class Mixture(Table):
         self.loops = {"advance": advance_loop, "react": react_loop, "toll": toll_loop}
         self._python = InPython(system.elements)
         self._sort()
+        self.extrapolate = extrapolate
         self.levels = [Interface(system, [1.0], members=self._level(steps)) for steps in plan.rates]
         self._place("facts", np.zeros(kernels.FACTS, np.int64))
         self._place("tolls", np.array(sorted(self._tolled(0)), np.int64))
@@ -125,7 +129,21 @@ class Mixture(Table):
             elements=stretches(sorted(elements)),
             tolls=sorted(self._tolled(steps)),
             steps=steps,
+            **(self._reaching(steps) if self.extrapolate and steps > 1 else {}),
         )
+
+    def _reaching(self, steps: int) -> dict[str, Any]:
+        """Springs and forces from outside, and the elements of the others."""
+        system, own = self.system, set(self._tolled(steps))
+        names = [name for name in self._names_crossing if steps in self.plan.rates_of(system.home(name).owners)]
+        others = [
+            row
+            for name in names
+            for owner, start, count in zip(*_sides_of(system, name), strict=True)
+            for row in range(start, start + count)
+            if owner != GROUND and row not in own
+        ]
+        return {"reaching": rows_of(system.booked, names), "others": others}
 
     def _elements(self, name: str) -> Iterable[int]:
         home = self.system.home(name)
@@ -148,7 +166,12 @@ class Mixture(Table):
         """Up to the exchange."""
         others: list[Share] = [(stack, "predict", rows) for stack, rows in self.others]
         others += [(stack, "foresee", rows) for stack, rows in self.others if compiled((stack, "foresee"))]
-        return [*((level, "approach", ONE) for level in self.levels), *others]
+        noting = [level for level in self.levels if level.members.others]
+        return [
+            *((level, "note", ONE) for level in noting),
+            *((level, "approach", ONE) for level in self.levels),
+            *others,
+        ]
 
     def exchange(self) -> list[Share]:
         """Springs and forces, where all stand."""
@@ -289,6 +312,11 @@ class RuleInPython:
 
 
 ONE = [(0, 1)]
+
+
+def _sides_of(system: System, name: str) -> tuple[Sequence[str], Sequence[int], Sequence[int]]:
+    home = system.home(name)
+    return home.owners, home.starts, home.counts
 
 
 @loop

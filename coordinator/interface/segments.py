@@ -53,10 +53,17 @@ def segments_of(elements: Elements, members: Members, interface: Any) -> dict[in
         at.CLOSE_PLACES: [(interface, "close")],
         at.STOP_RATES: [(interface, "stop")],
         at.LOOK_ALONG: [(interface, "look_along")],
+        at.FORETELL: [(interface, "foretell"), *_reaching(members)] if members.reaching else [],
         at.FORGET: bodies_("forget"),
         at.MOVE: [(elements, "move_along")],
         at.REACT: [(interface, "react")],
     }  # fmt: skip
+
+
+def _reaching(members: Members) -> list[Part]:
+    """Springs that are asked between two exchanges."""
+    parts: list[Part] = [(stack, "linearise") for stack, _ in members.reaching if "linearise" in stack.loops]
+    return parts + [(stack, "exert") for stack, _ in members.reaching]
 
 
 class Steady:

@@ -28,6 +28,7 @@ from coordinator.interface.kernels import (
     LOCAL,
     MOST,
     OPEN,
+    OTHERS,
     PLACE,
     RATES,
     RIGHT,
@@ -73,7 +74,8 @@ BEGIN, PRESS, DRIFT, BOOK, ARRIVE, EXERT, KICK, LOOK, RECKON, SHOW, STRIKE, CARR
     RETREAT,
     MOVE,
     FORGET,
-) = range(12, 26)
+    FORETELL,
+) = range(12, 27)
 COLUMNS = 5  # of the program
 ADDRESS, WHOSE, FROM, TO, WHO = range(COLUMNS)
 ENOUGH = 1e-11  # of the first rates of joints: what may be left of them
@@ -332,7 +334,8 @@ def strengthen(face: View, elements: View, factor: float) -> None:
 def approach_loop(start: int, stop: int, face: View, elements: View) -> int:
     """The way of components that step on their own through a tick, up to its last kick; who went wrong, or -1.
 
-    Where they take several steps, what others exert acts as two impulses, at the first kick and at the last.
+    Where they take several steps, what others exert acts as two impulses, at the first kick and at the last; or, as an
+    experiment, at every step from where the others would be if they went on as they did.
     """
     step, end = elements.clock[STEP], elements.clock[TIME]
     count = face.facts[STEPS]
@@ -341,29 +344,62 @@ def approach_loop(start: int, stop: int, face: View, elements: View) -> int:
     wrong = FINE
     if face.facts[GLIDES] == 1:
         wrong = rehearse(face, elements, h, end - (count - 1) * h)
-    if count > 1:
+    foretold = face.facts[OTHERS] > 0
+    if count > 1 and not foretold:
         strengthen(face, elements, float(count))
     for k in range(count):
         if wrong < 0:
             wrong = lead(face, elements, h, end - (count - 1 - k) * h)
         if k < count - 1 and wrong < 0:
-            if k == 0:
+            if foretold:
+                elements.clock[STEP] = (k + 1) * h
+                play(face, FORETELL)
+            elif k == 0:
                 strengthen(face, elements, 0.0)
             wrong = follow(face, elements, h)
             if face.facts[GLIDES] == 1 and wrong < 0:
                 wrong = rehearse(face, elements, h, end - (count - 2 - k) * h)
     elements.clock[STEP], elements.clock[TIME] = step, end
+    if foretold:
+        for k in range(face.facts[OTHERS]):
+            n = face.others[k]
+            for c in range(elements.force.shape[0]):
+                elements.position[n, c], elements.velocity[n, c] = face.noted[k, 0, c], face.noted[k, 1, c]
+                elements.force[n, c] = face.noted[k, 2, c]
     return wrong
+
+
+@loop
+def note_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Where the other sides of springs stand, how they move, and what is exerted on them."""
+    for k in range(face.facts[OTHERS]):
+        n = face.others[k]
+        for c in range(elements.force.shape[0]):
+            face.noted[k, 0, c], face.noted[k, 1, c] = elements.position[n, c], elements.velocity[n, c]
+            face.noted[k, 2, c] = elements.force[n, c]
+    return FINE
+
+
+@loop
+def foretell_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Show the other sides where they would be if they went on as they did."""
+    for k in range(face.facts[OTHERS]):
+        for c in range(elements.force.shape[0]):
+            velocity = face.noted[k, 1, c]
+            elements.position[face.others[k], c] = face.noted[k, 0, c] + elements.clock[STEP] * velocity
+            elements.velocity[face.others[k], c] = velocity
+    return FINE
 
 
 @loop
 def conclude_loop(start: int, stop: int, face: View, elements: View) -> int:
     """The last kick of the tick; who went wrong, or -1."""
     step, count = elements.clock[STEP], face.facts[STEPS]
-    if count > 1:
+    impulses = count > 1 and face.facts[OTHERS] == 0
+    if impulses:
         strengthen(face, elements, float(count))
     wrong = follow(face, elements, step / count)
-    if count > 1:
+    if impulses:
         strengthen(face, elements, 1.0 / count)
     elements.clock[STEP] = step
     return wrong
@@ -510,4 +546,5 @@ LOOPS = {
     "advance": advance_loop, "react": react_loop, "meet": meet_loop, "strike": strike_loop, "settle": settle_loop,
     "close": close_loop, "stop": stop_loop, "look_along": look_along_loop, "approach": approach_loop,
     "conclude": conclude_loop, "toll": toll_loop, "mend": mend_loop,
+    "note": note_loop, "foretell": foretell_loop,
 }  # fmt: skip
