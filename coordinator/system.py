@@ -78,6 +78,11 @@ class JointHomes(Mapping[str, JointHome]):
     def __len__(self) -> int:
         return len(self._known)
 
+    def edge(self, name: str) -> JointEdge:
+        """Between what a joint stands."""
+        found = self._known[name]
+        return found.edge if isinstance(found, JointHome) else found
+
     def again(self, name: str) -> bool:
         """Whether a joint was cut at the instant at which it was made."""
         found = self._known[name]

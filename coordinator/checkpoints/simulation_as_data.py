@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.checkpoints.notes import Notes
 from coordinator.checkpoints.system_as_data import system_as_data
 from coordinator.record.fingerprint import bits
-from coordinator.record.obstacles import homeless
+from coordinator.record.obstacles import homeless, parts_of
 from modular.body import SavesAndRestores
 from modular.component import class_name, plain
 from modular.errors import ModelError
@@ -57,7 +57,7 @@ def simulation_as_data(simulation: Simulation) -> tuple[dict[str, Any], dict[str
 
 def check_keepable(simulation: Simulation) -> None:
     """Refuse what no other process could go on with."""
-    problems = homeless(simulation.assembly, simulation.coupling)
+    problems = homeless(parts_of(simulation.assembly, simulation.coupling))
     for bodies in simulation.system.bodies:
         if not isinstance(bodies, Table | SavesAndRestores):
             problems.append(

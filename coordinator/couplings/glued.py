@@ -92,7 +92,7 @@ class Glued(Coupling):
             return None
         react: list[Part] = [(face, "react")]
         step: list[Part] = [(face, "advance")]
-        if any(system.joint_home[name].edge.breaks_at is not None for name in system.joint_home):
+        if any(system.joint_home.edge(name).breaks_at is not None for name in system.joint_home):
             step, react = step + react, []
         return Rounds(first=step, again=step, end=react, evaluations=len(face.stages))
 

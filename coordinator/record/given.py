@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.couplings import Coupling
-from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless
+from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless, parts_of
 from modular.assembly import Assembly
 from modular.component import Component, plain
 from modular.errors import ModelError
@@ -34,7 +34,7 @@ class Given:
             "model": self.model,
             "coupling": plain(self._coupling),
             "sources": self.sources,
-            "homeless": self._homeless,
+            "homeless": self._others[1],
         }
 
     @classmethod
@@ -49,7 +49,7 @@ class Given:
             raise ModelError("what a run was given from elsewhere has to be told in tables and lists of texts.")
         if not isinstance(model, dict):
             raise ModelError(f"what a run was given has to be a model, not {model!r}.")
-        given.model, given.sources, given._homeless = model, sources, homeless
+        given.model, given._others = model, (sources, homeless)
         return given
 
     @functools.cached_property
@@ -57,15 +57,17 @@ class Given:
         """The model as data."""
         return self._assembly.to_data()
 
-    @functools.cached_property
+    @property
     def sources(self) -> dict[str, str]:
         """Digests of the sources of others that take part."""
-        return foreign_sources(self._assembly, self._coupling)
+        return self._others[0]
 
     @functools.cached_property
-    def _homeless(self) -> list[str]:
-        return homeless(self._assembly, self._coupling)
+    def _others(self) -> tuple[dict[str, str], list[str]]:
+        """Sources of others, and what has no home, found in one go through the model."""
+        parts = parts_of(self._assembly, self._coupling)
+        return foreign_sources(parts), homeless(parts)
 
     def obstacles(self, coupling: Coupling, events: list[dict[str, Any]]) -> list[str]:
         """Why a run cannot be repeated from its folder, a sentence each; `coupling` is the present one."""
-        return [*self._homeless, *exchanged(self._coupling, coupling), *by_hand(events)]
+        return [*self._others[1], *exchanged(self._coupling, coupling), *by_hand(events)]

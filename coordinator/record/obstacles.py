@@ -7,24 +7,25 @@ that was typed at the prompt have no name under which another process could find
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from coordinator.record.fingerprint import digest_of_files
 from modular.assembly import Assembly
-from modular.component import Component, class_name
+from modular.component import ATOMS, Component, class_name
 from modular.kernel import PACKAGES
 
 OURS = (*PACKAGES, "scenarios")
 SHOWN = 4
+Parts = Iterable[tuple[str, Any]]  # components and functions, each with the words for whose it is
 
 
-def homeless(assembly: Assembly, coupling: Component) -> list[str]:
+def homeless(parts: Parts) -> list[str]:
     """Functions and classes of a model that another process could not find, a sentence each."""
     found: dict[str, None] = {}
-    for owner, value in _parts(assembly, coupling):
+    for owner, value in parts:
         if isinstance(value, Component):
             if not _importable(type(value).__module__):
                 found[f"{owner} is a {class_name(type(value))}, a class that no other process can import."] = None
@@ -56,10 +57,10 @@ def exchanged(at_start: Component, now: Component) -> list[str]:
     return [f"its coupling was exchanged by hand on the way ({at_start!r} for {now!r}); keep one for the whole run."]
 
 
-def foreign_sources(assembly: Assembly, coupling: Component) -> dict[str, str]:
+def foreign_sources(parts: Parts) -> dict[str, str]:
     """A digest of every file outside our packages that defines a function or class of the model."""
     found: dict[str, str] = {}
-    for _, value in _parts(assembly, coupling):
+    for _, value in parts:
         there = getattr(value, "sources", None)  # of a black box, which is defined elsewhere
         found |= source_of(value, found) if there is None else there
     return found
@@ -75,34 +76,36 @@ def source_of(value: Any, known: Container[str] = ()) -> dict[str, str]:
     return {name: digest_of_files([path], path.parent) if path.is_file() else "unknown"}
 
 
-def _parts(assembly: Assembly, coupling: Component) -> Iterator[tuple[str, Any]]:
+def parts_of(assembly: Assembly, coupling: Component) -> list[tuple[str, Any]]:
     """Every component and every function in a model, each with the words for whose it is."""
-    yield from _inside("the coupling", coupling)
+    found: list[tuple[str, Any]] = []
+    _look_into("the coupling", coupling, found)
     for name, body in assembly.bodies.items():
-        yield from _inside(f"body '{name}'", body)
+        _look_into(f"body '{name}'", body, found)
     for name, joint in assembly.joint_edges.items():
-        yield from _inside(f"joint '{name}'", (joint.joint, joint.breaks_at))
+        _look_into(f"joint '{name}'", (joint.joint, joint.breaks_at), found)
     for name, force in assembly.force_edges.items():
-        yield from _inside(f"force '{name}'", force.force)
+        _look_into(f"force '{name}'", force.force, found)
     for scheduled in assembly.schedule:
-        yield from _inside("a scheduled event", (*scheduled.events, scheduled.condition))
+        _look_into("a scheduled event", (*scheduled.events, scheduled.condition), found)
+    return found
 
 
-def _inside(owner: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, float | int | str) or value is None:
-        return
+def _look_into(owner: str, value: Any, found: list[tuple[str, Any]]) -> None:
     if isinstance(value, Component):
-        yield owner, value
-        for name in getattr(value, "__dataclass_fields__", ()):
-            yield from _inside(owner, getattr(value, name))
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _inside(owner, item)
+        found.append((owner, value))
+        inside: Iterable[Any] = [getattr(value, name) for name in getattr(value, "__dataclass_fields__", ())]
     elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _inside(owner, item)
-    elif callable(value) and not isinstance(value, type | ModuleType):
-        yield owner, value
+        inside = value
+    elif isinstance(value, Mapping):
+        inside = value.values()
+    else:
+        if callable(value) and not isinstance(value, type | ModuleType):
+            found.append((owner, value))
+        return
+    for item in inside:
+        if item.__class__ not in ATOMS:
+            _look_into(owner, item, found)
 
 
 def _has_a_name(function: Callable[..., Any]) -> bool:
