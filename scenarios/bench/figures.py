@@ -104,6 +104,12 @@ class Point:
     high: float
     peer: bool = False
     note: str = ""  # "diverged", where it did
+    samples: int = 0
+
+    @property
+    def cost(self) -> Spread:
+        """Its time [s]."""
+        return Spread(self.seconds, self.low, self.high, self.samples)
 
     def to_data(self) -> dict[str, Any]:
         """JSON-ready; an error that is no number is null."""

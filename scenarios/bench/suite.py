@@ -27,6 +27,7 @@ FAMILIES = {
     "exudyn": "peers.exudyn",
     "mujoco": "peers.mujoco",
     "pinocchio": "peers.pinocchio",
+    "glued": "glued",
     "work-precision": "work_precision",
 }
 

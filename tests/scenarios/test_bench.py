@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import scenarios
-from coordinator import Centralized, MinimalCoordinates, Simulation
+from coordinator import Centralized, Glued, MinimalCoordinates, Simulation
 from coordinator.transports.raw_exchange import RawExchange
 from modular import Diverged, ModelError
-from scenarios.bench import suite, workers
+from scenarios.bench import glued, suite, workers
 from scenarios.bench.by_hand import chain as by_hand
 from scenarios.bench.by_hand.rows import BOOK, Q, V
 from scenarios.bench.figures import Figure, Point, Target
@@ -28,7 +28,7 @@ from scenarios.bench.peers.pinocchio import Pinocchio
 from scenarios.bench.report import from_data, to_data, write_report
 from scenarios.bench.suite import FAMILIES, QUICK, Case, Results, Skip, choose, describe, run_suite
 from scenarios.bench.table import BEGIN, END, number, put_into
-from scenarios.bench.work_precision import apart, at_error, common_error
+from scenarios.bench.work_precision import apart, at_error, cheapest, common_error
 from scenarios.cli import app
 
 BOTH = [Target(2.0), Target(2.0, at_least=True)]
@@ -362,7 +362,7 @@ def test_a_peer_moves_the_same_chain_or_says_how_to_install_it(name):
 
 
 def line(method, errors, seconds):
-    return [Point("p", method, 1e-3, e, s, 0.9 * s, 1.1 * s) for e, s in zip(errors, seconds, strict=True)]
+    return [Point("p", method, 1e-3, e, s, 0.9 * s, 1.1 * s, samples=5) for e, s in zip(errors, seconds, strict=True)]
 
 
 def test_time_at_an_error_lies_on_the_line_through_the_points():
@@ -378,3 +378,33 @@ def test_methods_that_reach_no_error_together_are_told_by_their_nearest_runs():
     assert common_error(mine, theirs) is None
     assert "more exact at its coarsest step (1.0e-05 m in 4e+03 ms)" in apart(mine, theirs)
     assert "less exact at its finest step (1.0e-04 m in 1e+04 ms)" in apart(theirs, mine)
+
+
+def test_the_cheapest_of_several_methods_reaches_the_error_or_is_more_exact():
+    low, high = line("low", [1e-2, 1e-4], [1.0, 10.0]), line("high", [1e-5, 1e-9], [3.0, 4.0])
+    assert cheapest([*low, *high], 1e-2) == ("low", at_error(low, 1e-2))
+    assert cheapest([*low, *high], 10**-3.5)[0] == "high"  # its longest step takes less, and errs less
+    assert cheapest([*low, *high], 10**-3.5)[1].median == pytest.approx(3.0)
+    assert cheapest([*low, *high], 1e-7)[1].median == pytest.approx(12**0.5)
+
+
+def test_a_race_tells_the_cheapest_run_that_errs_no_more_and_what_cannot_be_reached():
+    steps = (1e-2, 5e-3)
+    asked = {1e-2: Target(1e6), 1e-30: Target(1.0)}
+    race = glued.Race("three", lambda: planar_chain(3), 0.1, [(Glued(order=4), steps)], steps, asked, per_body=True)
+    figures = list(glued.run_race(race, QUICK))
+    mine = [figure for figure in figures if glued.PEER not in figure.name]
+    assert [(figure.name, figure.verdict) for figure in mine] == [
+        ("three: to 1e-02 m", "reached"),
+        ("three: to 1e-30 m", "not measured"),
+    ]
+    assert mine[0].note.startswith("Glued(order=4, tolerance=1e-14), Δt = 10 ms, ")
+    assert "no run of ours" in mine[1].why
+    (other,) = [figure for figure in figures if glued.PEER in figure.name]
+    assert other.target == glued.GAIN and (other.measured or "not installed" in other.why)
+
+
+def test_what_glued_joints_keep_is_what_is_promised():
+    gap, drift = glued.what_is_kept(QUICK)
+    assert (gap.verdict, drift.verdict) == ("reached", "reached")
+    assert gap.value > 0.0 and drift.value > 0.0
