@@ -101,6 +101,11 @@ class Interface(Table):
         facts[[kernels.NUMBERS, kernels.ROWS_OF_ALL, kernels.JOINTS]] = numbers, rows, len(layout.names)
         facts[[kernels.PRODUCTS, kernels.AHEAD]] = len(layout.products), len(layout.ahead)
         facts[[kernels.OWN, kernels.ALL_BODIES]] = len(layout.own), layout.bodies
+        facts[kernels.REPEATED] = sum(
+            (joints.form.rows - joints.form.locks) * (last - first)
+            for joints, rows in self.members.stacks
+            for first, last in rows
+        )
         facts[[kernels.GLIDES, kernels.ALL]] = glides, kernels.RATES if glides else kernels.WORK
 
     def _write_program(self) -> None:

@@ -26,16 +26,16 @@ from modular.loop import FINE, loop
 from modular.views import View
 
 LARGE = 1 << 40
-SHIFT = 1e-9  # of its scale, added to every pivot where the smallest reactions are looked for
+SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
 DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
 (
     WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS,
 ) = range(11)  # what is where  # fmt: skip
-FACTS = 25
+FACTS = 26
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
-    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS,
-) = range(25)  # facts  # fmt: skip
+    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS, REPEATED,
+) = range(26)  # facts  # fmt: skip
 # of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
 FACTOR, ADDED, TREND, LEFT = range(4)
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
@@ -162,7 +162,9 @@ def take_scale(face: View, k: int, places: bool, scale: Array) -> None:
 def factorise(face: View, place: int, shift: float, places: bool) -> int:
     """Eliminate joint after joint; how many rows depend on others.
 
-    `shift`: a share of its scale that is added to every pivot, for the smallest x that do.
+    `shift`: a share of its scale that is added to every pivot, for the smallest x that do. A row that depends on others then
+    has an inverse of 1 / shift, which leaves rounding of eps / shift in the blocks that come later; where rows of these depend
+    on others too, as in Bricard's mechanism, it must be far below shift itself.
     """
     work, scale = numbers_at(place), numbers_at(face.where[SCRATCH])
     dependent = 0

@@ -31,6 +31,7 @@ from coordinator.interface.kernels import (
     OTHERS,
     PLACE,
     RATES,
+    REPEATED,
     RIGHT,
     RIGHT_SIDE,
     ROWS_OF_ALL,
@@ -82,6 +83,7 @@ ENOUGH = 1e-11  # of the first rates of joints: what may be left of them
 STUCK = 0.3  # of the one before: an error that has not fallen below this share falls no more
 CLOSE = 1e3  # times what may stay open: what is accepted where rounding lets no more be had
 ROUNDS = 6
+SLOW = 0.9  # the same where a share was added to the pivots, so that joints with little grip take many steps
 REACH = 1e-2  # of the extent: how far one looks along the motion
 
 
@@ -466,13 +468,15 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
     play(face, LOOK_ALONG)
     play(face, LOOK)
     dependent = face.facts[DEPENDENT]
-    if dependent > 0:
+    redundant = dependent > face.facts[REPEATED]
+    if redundant:  # which of the rows of one joint answers, where they repeat each other, nobody sees
         face.facts[PLACE], face.factor[ADDED] = AGAIN, SHIFT
         play(face, WEIGH)
     clear_efforts(face)
     face.facts[BUDGET] = face.facts[MOST] * face.facts[LOCAL]
     before = 0.0
-    for turns in range(ROUNDS):
+    most, slow = (face.facts[MOST], SLOW) if redundant else (ROUNDS, STUCK)
+    for turns in range(most):
         play(face, PRESS)
         play(face, RECKON)
         rate = take_rates(face)
@@ -481,7 +485,7 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
         for i in range(face.facts[ROWS_OF_ALL]):
             right[i] += bias[i]
             largest = max(largest, abs(right[i]))
-        if turns > 0 and (largest <= 1e-14 * rate or largest > STUCK * before):
+        if turns > 0 and (largest <= 1e-14 * rate or largest > slow * before):
             break
         before = largest
         play(face, ANSWER)
