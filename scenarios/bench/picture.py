@@ -1,4 +1,4 @@
-"""Work against precision as a picture: a panel for each mechanism, a line for each method, its steps as dots."""
+"""Work against precision as a picture: a panel for each mechanism, a line for each method, dashed for others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenarios.bench.figures import Point
 from scenarios.report.page import COLOURS, dress, write
 
 ACROSS = 3  # panels
-MARKS = "osD^vPX*"
+MARKS = "osD^vPX*h<>"
 
 
 def draw_picture(points: Sequence[Point], file: Path) -> Path:
@@ -39,7 +39,8 @@ def draw_picture(points: Sequence[Point], file: Path) -> Path:
             handles[method] = axes.errorbar(
                 [point.error for point in own], [point.seconds for point in own], yerr=(below, above),
                 color=COLOURS[number % len(COLOURS)], marker=MARKS[number % len(MARKS)], markersize=5,
-                linewidth=1.2 if own[0].peer else 2.2, capsize=2, label=method, zorder=2 if own[0].peer else 3,
+                linewidth=1.2 if own[0].peer else 2.2, linestyle="--" if own[0].peer else "-",
+                markerfacecolor="white" if own[0].peer else None, capsize=2, label=method, zorder=2 if own[0].peer else 3,
             )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
