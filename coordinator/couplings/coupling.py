@@ -34,6 +34,10 @@ class Coupling(Component):
         """Whole ticks as parts in order, for the engine; None where a tick is more than that."""
         return None
 
+    def divided(self, system: System) -> Rounds | None:
+        """The same for workers, who move a part each; None where a tick cannot be divided among them."""
+        return self.score(system)
+
     def standing(self, system: System) -> dict[str, Any]:
         """What `configure` does not find again where the system stands now: numbers and arrays, for checkpoints."""
         return {}

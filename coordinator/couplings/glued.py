@@ -87,9 +87,11 @@ class Glued(Coupling):
 
         That is at every tick where a joint may break: what it carries must not depend on when samples are taken.
         """
+        return self.divided(system) if self._interface(system).compiled else None
+
+    def divided(self, system: System) -> Rounds | None:
+        """The same for workers, also where something is plain Python: the step itself calls it."""
         face = self._interface(system)
-        if not face.compiled:
-            return None
         react: list[Part] = [(face, "react")]
         step: list[Part] = [(face, "advance")]
         if any(system.joint_home.edge(name).breaks_at is not None for name in system.joint_home):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, cast
 
 import numpy as np
 
-from coordinator.interface import kernels, relaxing, stepping
+from coordinator.interface import kernels, relaxing, stepping, talking
 from coordinator.interface.in_python import InPython
 from coordinator.interface.layout import lay_out
-from coordinator.interface.members import Members
-from coordinator.interface.segments import segments_of
-from coordinator.score import compiled, perform
+from coordinator.interface.members import Members, whole
+from coordinator.interface.seats import Elsewhere, Seat, Seats, seats_of
+from coordinator.interface.segments import PAUSE, segments_of
+from coordinator.interface.talking import Exchange, Talk
+from coordinator.score import Part, compiled, perform
 from coordinator.system import System
 from modular import gluing
 from modular.elements import RIGID, Array, Indices
@@ -28,6 +30,9 @@ class Interface(Table):
     factor: Array  # numbers that loops are told, or tell
     facts: Indices  # whole numbers (kernels.py)
     where: Indices  # addresses of blocks and right-hand sides
+    watched: Indices  # elements of forces that read velocities
+    _elsewhere: Elsewhere
+    talk: Talk | None = None  # with other workers, where each moves a part
 
     def __init__(
         self,
@@ -36,8 +41,43 @@ class Interface(Table):
         local: tuple[str, int] | None = None,
         members: Members | None = None,
     ) -> None:
-        super().__init__(1)
         self.members = Members.everyone(system) if members is None else members
+        seats = seats_of(system, self.members.joints)
+        self._begin(system, stages, local, seats, of_all=len(seats), glides=any(seat.glides for seat in seats))
+        self._watch(_watched(system, self.members))
+        self._write_program(None, {})
+
+    @classmethod
+    def of_part(
+        cls, system: System, seats: Seats, elsewhere: Elsewhere, telling: Mapping[int, Any], hearing: Mapping[int, Any],
+        at_border: Mapping[int, int],
+    ) -> Self:  # fmt: skip
+        """That of a part of a system, whose worker talks with all others in the middle of every step."""
+        face, told = cls.__new__(cls), seats.told
+        system.elements.prepare("respond")
+        face.members = Members(
+            joints=[], stacks=[whole(stack) for stack in system.joints], bodies=[whole(stack) for stack in system.bodies],
+            forces=[whole(stack) for stack in system.forces], elements=[(0, system.elements.count)],
+        )  # fmt: skip
+        local = None if told["local"] is None else (str(told["local"][0]), int(told["local"][1]))
+        face._begin(
+            system, told["stages"], local, seats.taken(system, elsewhere), of_all=seats.count,
+            glides=bool(seats.glides.any()),
+        )  # fmt: skip
+        face._elsewhere = elsewhere
+        face._watch(told["watched"])
+        face.facts[[kernels.WATCHED, kernels.APART]] = told["anywhere"], seats.apart
+        rooms = {name: int(face.where[which]) for name, which in talking.ROOMS.items()}
+        face.talk = Talk(system, seats, elsewhere, telling, hearing, face.factor, rooms, face.bodies)
+        face._write_program(face.talk, at_border)
+        return face
+
+    def _begin(
+        self, system: System, stages: Sequence[float], local: tuple[str, int] | None, seats: Sequence[Seat],
+        *, of_all: int, glides: bool,
+    ) -> None:  # fmt: skip
+        """`of_all`: how many joints the whole has; `glides`: whether one of them locks velocities alone."""
+        super().__init__(1)
         self.system, self.key, self.local = system, _key(system), local
         for name, columns in (kernels.LISTS | {"program": stepping.COLUMNS, "segments": 2}).items():
             self.common(name, columns, dtype=np.int64)
@@ -45,7 +85,7 @@ class Interface(Table):
             self.common(name, dtype=np.int64)
         self.common("noted", 3, system.elements.dimension)
         self.common("stages")
-        self.fixed("factor", 4)
+        self.fixed("factor", kernels.FACTORS)
         self.loops = kernels.LOOPS | stepping.LOOPS | (relaxing.LOOPS if local else {})
         self.python = InPython(system.elements)
         self._met = -1  # how often all had gone back to an earlier state when joints met last
@@ -61,9 +101,8 @@ class Interface(Table):
         self.facts[[kernels.STEPS, kernels.TOLLS]] = self.members.steps, len(self.members.tolls)
         if local is not None:
             self.facts[[kernels.METHOD, kernels.LOCAL]] = relaxing.METHODS[local[0]], local[1]
-        self._lay_out()
-        self._write_program()
-        self._watch()
+        self.glides = glides
+        self._lay_out(seats, of_all)
 
     @classmethod
     def of(cls, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> Interface:
@@ -78,21 +117,23 @@ class Interface(Table):
 
     def go_on_counting(self, before: Interface) -> None:
         """From what another one has counted."""
-        for fact in (kernels.TURNS, kernels.ITERATIONS):
-            self.facts[fact] = before.facts[fact]
-        self.factor[kernels.LEFT] = before.factor[kernels.LEFT]
+        self._count_from(before.counted)
 
-    def _lay_out(self) -> None:
-        layout = lay_out(self.system, self.members.joints, local=self.local is not None)
+    def _count_from(self, counted: Any) -> None:
+        self.facts[[kernels.TURNS, kernels.ITERATIONS]] = counted[:2]
+        self.factor[kernels.LEFT] = counted[2]
+
+    def _lay_out(self, seats: Sequence[Seat], of_all: int) -> None:
+        layout = lay_out(seats, local=self.local is not None)
         for name, array in layout.lists().items():
             self._place(name, array)
-        glides = any(not joints.form.holonomic for joints, _ in self.members.stacks)
         numbers, rows = layout.numbers, layout.rows
         local = rows if self.local is not None else 0
         sizes = {
-            kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if glides else 0,
+            kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if self.glides else 0,
             kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: layout.largest,
-            kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: RIGID * layout.bodies,
+            kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: RIGID * len(layout.bodies),
+            kernels.SUMMANDS: of_all,
         }  # fmt: skip
         self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
         self._place("where", np.array([room.ctypes.data for room in self._room], np.int64))
@@ -100,18 +141,15 @@ class Interface(Table):
         facts = self.facts
         facts[[kernels.NUMBERS, kernels.ROWS_OF_ALL, kernels.JOINTS]] = numbers, rows, len(layout.names)
         facts[[kernels.PRODUCTS, kernels.AHEAD]] = len(layout.products), len(layout.ahead)
-        facts[[kernels.OWN, kernels.ALL_BODIES]] = len(layout.own), layout.bodies
-        facts[kernels.REPEATED] = sum(
-            (joints.form.rows - joints.form.locks) * (last - first)
-            for joints, rows in self.members.stacks
-            for first, last in rows
-        )
-        facts[[kernels.GLIDES, kernels.ALL]] = glides, kernels.RATES if glides else kernels.WORK
+        facts[[kernels.OWN, kernels.ALL_BODIES, kernels.ALL_JOINTS]] = len(layout.own), len(layout.bodies), of_all
+        self.bodies = layout.bodies
+        facts[kernels.REPEATED] = sum(seat.repeated for seat in seats)
+        facts[[kernels.GLIDES, kernels.ALL]] = self.glides, kernels.RATES if self.glides else kernels.WORK
 
-    def _write_program(self) -> None:
+    def _write_program(self, talk: Talk | None, at_border: Mapping[int, int]) -> None:
         """The segments, by the addresses of their loops; of bodies it says where their names begin."""
         elements = self.system.elements
-        segments = segments_of(elements, self.members, self)
+        segments = segments_of(elements, self.members, self, talk, at_border)
         rows = {
             id(stack): ranges
             for members in (self.members.stacks, self.members.bodies, self.members.forces)
@@ -119,7 +157,12 @@ class Interface(Table):
         }
         rows |= {id(self): [(0, 1)], id(elements): self.members.elements}
         reaching = rows | {id(stack): ranges for stack, ranges in self.members.reaching}
-        self._parts = [part for parts in segments.values() for part in parts if part[0] is not self]
+        self._parts = [
+            (part[0], part[1])
+            for parts in segments.values()
+            for part in parts
+            if part[0] is not self and not isinstance(part[0], Exchange)
+        ]
         self.compiled = all(map(compiled, self._parts))
         self.prepare("")
         who: dict[int, int] = {}
@@ -132,11 +175,15 @@ class Interface(Table):
         for which, parts in segments.items():
             places[which, 0] = len(program)
             of = reaching if which == stepping.FORETELL else rows
-            for stack, verb in parts:
+            for stack, verb, *stretches in parts:
                 name = who.get(id(stack), 0 if stack is self else first)
-                if compiled((stack, verb)):
+                if verb == PAUSE:
+                    assert talk is not None
+                    program.append((talk.address(stack.kind), 0, 0, 1, name))
+                elif compiled((stack, verb)):
                     address = stack.loops[verb].address(stack, elements)
-                    program += [(address, stack.sheet, *stretch, name) for stretch in of[id(stack)]]
+                    meant = stretches[0] if stretches else of.get(id(stack), [(0, stack.count)])
+                    program += [(address, stack.sheet, *stretch, name) for stretch in meant]
                 else:
                     program.append((self.python.address(stack, verb), 0, 0, 1, name))
             places[which, 1] = len(program)
@@ -144,19 +191,10 @@ class Interface(Table):
         self._place("segments", places)
         self.facts[[kernels.SHEET, kernels.ELEMENTS]] = elements.sheet, elements.count
 
-    def _watch(self) -> None:
+    def _watch(self, watched: Sequence[int]) -> None:
         """Elements of forces that read velocities."""
-        reading = {
-            name
-            for forces, rows in self.members.forces
-            for name in forces.read_velocity
-            if any(first <= forces.row[name] < last for first, last in rows)
-        }
-        homes = [home for name, home in self.system.force_home.items() if name in reading]
-        pairs = [pair for home in homes for pair in zip(home.starts, home.counts, strict=True)]
-        watched = [start + k for start, count in pairs for k in range(count)]
         self._place("watched", np.array(watched, np.int64))
-        self.facts[kernels.WATCHED] = len(watched)
+        self.facts[[kernels.WATCHED, kernels.WATCHING]] = len(watched)
 
     def prepare(self, verb: str) -> None:
         """Everything that takes part unfolds what it needs; where all went back to an earlier state, joints meet anew."""
@@ -164,7 +202,7 @@ class Interface(Table):
         for stack, part in self._parts:
             if compiled((stack, part)):
                 stack.prepare(part)
-        if verb in ("advance", "approach") and self._met != self.system.returns:
+        if verb in ("advance", "approach") and self.talk is None and self._met != self.system.returns:
             self._met = self.system.returns
             self.perform("meet")
 
@@ -214,11 +252,56 @@ class Interface(Table):
             }
         return found
 
+    @property
+    def apart(self) -> bool:
+        """Whether those who move a part each need to know nothing of the joints of others but what all add up to."""
+        return self.local is not None and self.local[0] in relaxing.TOGETHER
+
+    # --- in parts ----------------------------------------------------------------------------------------------------
+
+    def begin_part(self) -> None:
+        """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
+        self._count_from(self._elsewhere.counted)
+        for place in (kernels.WORK, kernels.RATES) if self.glides else (kernels.WORK,):
+            self.facts[kernels.PLACE] = place
+            self.perform("weigh")
+
+    def end_part(self) -> None:
+        """What was counted goes on with the state of a part; what something in plain Python has raised is raised."""
+        self._elsewhere.counted[:] = self.counted
+        self.python.tell()
+
+    @property
+    def counted(self) -> tuple[float, float, float]:
+        """Rounds, local iterations, and the most that was left open."""
+        return self.facts[kernels.TURNS], self.facts[kernels.ITERATIONS], self.factor[kernels.LEFT]
+
+    def take_back(self, counted: Any, ending: Sequence[Part]) -> None:
+        """All parts are here again, where others have brought them; what ends a tick in which somebody looks was left to us."""
+        self.system.returns += 1
+        self.prepare("advance")
+        perform(self.system.elements, ending)
+        self.python.tell()
+        self._count_from(counted)
+
 
 def tolerate(system: System, share: float) -> None:
     """What may stay open: a share of the extent of the system, and of a right angle."""
     extent = max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])
     system.elements.tolerance[:] = share * (extent or 1.0), share
+
+
+def _watched(system: System, members: Members) -> list[int]:
+    """Elements of forces that read velocities."""
+    reading = {
+        name
+        for forces, rows in members.forces
+        for name in forces.read_velocity
+        if any(first <= forces.row[name] < last for first, last in rows)
+    }
+    homes = [home for name, home in system.force_home.items() if name in reading]
+    pairs = [pair for home in homes for pair in zip(home.starts, home.counts, strict=True)]
+    return [start + k for start, count in pairs for k in range(count)]
 
 
 def _key(system: System) -> tuple[Any, ...]:

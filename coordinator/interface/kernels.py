@@ -29,22 +29,26 @@ LARGE = 1 << 40
 SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
 DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
 (
-    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS,
-) = range(11)  # what is where  # fmt: skip
-FACTS = 26
+    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS,
+) = range(12)  # what is where  # fmt: skip
+FACTS = 29
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
-    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS, REPEATED,
-) = range(26)  # facts  # fmt: skip
+    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS, REPEATED, WATCHING, APART, ALL_JOINTS,
+) = range(29)  # facts  # fmt: skip
 # of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
 FACTOR, ADDED, TREND, LEFT = range(4)
+# where workers move a part each (talking.py): who has gone wrong so far in what is played, whether the tick is theirs no more, and
+# two numbers of which the largest of all is asked
+WRONG, LOST, MOST_OF_IT = range(4, 7)
+FACTORS = 8
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
-LISTS = {"joints": 17, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
+LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
-    MOVED,
-) = range(17)  # of a joint  # fmt: skip
+    MOVED, ACROSS, INDEX,
+) = range(19)  # of a joint  # fmt: skip
 TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
 WHERE_OF, WHOSE, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds
 

@@ -6,7 +6,7 @@ has, one behind the other: W_ik and Y_ik = W_ik W_kk^-1; of V, which is not symm
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +14,8 @@ import numpy as np
 
 from coordinator.interface.elimination import eliminate, neighbours_of
 from coordinator.interface.kernels import LISTS
-from coordinator.system import System
+from coordinator.interface.seats import VECTORS, Seat
 from modular.elements import Indices
-from modular.joints import Joints
-from modular.port import GROUND
 
 Row = tuple[int, ...]
 WHEN, SIDES = ("seen", "ahead"), ("first", "second")
@@ -36,7 +34,7 @@ class Layout:
     moves: list[Row] = field(default_factory=list)  # the same in V
     own: list[Row] = field(default_factory=list)  # of which the blocks on the diagonal consist
     holds: list[Row] = field(default_factory=list)  # both sides of every joint
-    bodies: int = 0
+    bodies: dict[Any, int] = field(default_factory=dict)  # numbers of those that talk to their neighbours alone
     numbers: int = 0  # in all blocks
     rows: int = 0  # of all joints
     largest: int = 0  # rows of one joint
@@ -46,16 +44,15 @@ class Layout:
         return {name: np.array(getattr(self, name), np.int64).reshape(-1, width) for name, width in LISTS.items()}
 
 
-def lay_out(system: System, names: Iterable[str], *, local: bool = False) -> Layout:
-    """Of some joints of a system, which are equipped for it; `local`: of neighbours alone, nobody is eliminated."""
-    homes = [system.joint_home[name] for name in names]
-    order: list[tuple[int, list[int]]] = [(joint, []) for joint in range(len(homes))]
+def lay_out(seats: Sequence[Seat], *, local: bool = False) -> Layout:
+    """Of joints that are equipped for it; `local`: of neighbours alone, nobody is eliminated."""
+    order: list[tuple[int, list[int]]] = [(joint, []) for joint in range(len(seats))]
     if not local:
-        order = eliminate(neighbours_of([[owner for owner in home.owners if owner != GROUND] for home in homes]))
+        order = eliminate(neighbours_of([[owner for owner in seat.owners if owner is not None] for seat in seats]))
     place = {joint: k for k, (joint, _) in enumerate(order)}
-    sizes = [homes[joint].stack.form.rows for joint, _ in order]
+    sizes = [seats[joint].rows for joint, _ in order]
     starts = [0, *np.cumsum(sizes).tolist()]
-    found = Layout(names=[homes[joint].name for joint, _ in order], rows=starts[-1], largest=max(sizes, default=0))
+    found = Layout(names=[seats[joint].name for joint, _ in order], rows=starts[-1], largest=max(sizes, default=0))
     later = [[place[other] for other in others] for _, others in order]
     diagonal: dict[int, int] = {}
     below: dict[tuple[int, int], int] = {}
@@ -74,7 +71,7 @@ def lay_out(system: System, names: Iterable[str], *, local: bool = False) -> Lay
         return diagonal[i] if i == j else below[i, j] if i > j else second(j, i)
 
     for k, (joint, _) in enumerate(order):
-        stack, row = homes[joint].stack, homes[joint].stack.row[homes[joint].name]
+        seat = seats[joint]
         begin = [len(found.entries), len(found.updates), len(found.moves)]
         for x, i in enumerate(later[k]):
             found.entries.append((below[i, k], second(i, k), starts[i], sizes[i], 0))
@@ -83,15 +80,13 @@ def lay_out(system: System, names: Iterable[str], *, local: bool = False) -> Lay
                 found.updates.append((target, second(i, k), below[j, k], sizes[i], sizes[j]))
             found.moves += [(block(i, j), below[i, k], second(j, k), sizes[i], sizes[j]) for j in later[k]]
         end = [len(found.entries), len(found.updates), len(found.moves)]
-        columns = [_address(stack, name, row) for name in ("error", "rate", "effort", "carried", "closed", "kicked")]
-        form = stack.form
         found.joints.append(
-            (sizes[k], form.translations, int(not form.holonomic), starts[k], diagonal[k], *columns,
-             *(number for pair in zip(begin, end, strict=True) for number in pair))
+            (sizes[k], seat.translations, int(seat.glides), starts[k], diagonal[k], *map(seat.at, VECTORS),
+             *(number for pair in zip(begin, end, strict=True) for number in pair), int(seat.across), seat.index)
         )  # fmt: skip
-    on_bodies = _on_bodies(homes, place)
+    on_bodies = _on_bodies(seats, place)
     if local:
-        _hold(found, on_bodies, diagonal, sizes)
+        _hold(found, on_bodies, diagonal, seats)
         return found
     for members in on_bodies.values():
         for i, before, after in members:
@@ -103,30 +98,26 @@ def lay_out(system: System, names: Iterable[str], *, local: bool = False) -> Lay
 
 
 def _hold(
-    found: Layout, on_bodies: dict[str, list[tuple[int, int, int]]], diagonal: dict[int, int], sizes: list[int]
+    found: Layout, on_bodies: dict[Any, list[tuple[int, int, int]]], diagonal: dict[int, int], seats: Sequence[Seat]
 ) -> None:
-    """Both sides of every joint, for those who talk to neighbours alone."""
-    sides: list[list[Row]] = [[] for _ in sizes]
-    for body, members in enumerate(on_bodies.values()):
-        for k, g, _ in members:
-            sides[k].append((g, body, len(members)))
-            found.own.append((diagonal[k], g, g, sizes[k], sizes[k]))
-    found.bodies = len(on_bodies)
-    for held in sides:
+    """Both sides of every joint, first and second, for those who talk to neighbours alone."""
+    found.bodies = {owner: body for body, owner in enumerate(on_bodies)}
+    for k, seat in enumerate(seats):
+        held: list[Row] = []
+        for n, (owner, side) in enumerate(zip(seat.owners, SIDES, strict=True)):
+            if owner is not None:
+                g, count = seat.at(f"seen_{side}"), len(on_bodies[owner]) if seat.held is None else seat.held[n]
+                held.append((g, found.bodies[owner], count))
+                found.own.append((diagonal[k], g, g, seat.rows, seat.rows))
         found.holds += [*held, *[(0, -1, 0)] * (2 - len(held))]
 
 
-def _on_bodies(homes: list[Any], place: dict[int, int]) -> dict[str, list[tuple[int, int, int]]]:
+def _on_bodies(seats: Sequence[Seat], place: dict[int, int]) -> dict[Any, list[tuple[int, int, int]]]:
     """Joints on every body, with where their G of that side lies before and after a drift."""
-    found: dict[str, list[tuple[int, int, int]]] = {}
-    for joint, home in enumerate(homes):
-        for owner, side in zip(home.owners, SIDES, strict=True):
-            if owner != GROUND:
-                before, after = (_address(home.stack, f"{when}_{side}", home.stack.row[home.name]) for when in WHEN)
+    found: dict[Any, list[tuple[int, int, int]]] = {}
+    for joint, seat in enumerate(seats):
+        for owner, side in zip(seat.owners, SIDES, strict=True):
+            if owner is not None:
+                before, after = (seat.at(f"{when}_{side}") for when in WHEN)
                 found.setdefault(owner, []).append((place[joint], before, after))
     return found
-
-
-def _address(stack: Joints, name: str, row: int) -> int:
-    array = getattr(stack, name)
-    return int(array.ctypes.data + row * array.strides[0])

@@ -274,7 +274,7 @@ class Mixture(Table):
             return None
         step: list[Part] = [(self, "advance")]
         react: list[Part] = [(self, "react")]
-        if any(self.system.joint_home[name].edge.breaks_at is not None for name in self.plan.glued):
+        if any(self.system.joint_home.edge(name).breaks_at is not None for name in self.plan.glued):
             step, react = step + react, []
         return Rounds(first=step, again=step, end=react, evaluations=self.steps)
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.interface.kernels import (
+    ACROSS,
     ALL_BODIES,
+    ALL_JOINTS,
     BODY_SUMS,
     BUDGET,
     DEPENDENT,
@@ -25,8 +27,10 @@ from coordinator.interface.kernels import (
     FOUND,
     GLIDES,
     HOLDS,
+    INDEX,
     ITERATIONS,
     JOINTS,
+    LOST,
     METHOD,
     OWN,
     PLACE,
@@ -36,6 +40,7 @@ from coordinator.interface.kernels import (
     ROWS_OF_ALL,
     SCRATCH,
     SIZE,
+    SUMMANDS,
     WHERE_OF,
     WHOSE,
     WORK,
@@ -46,12 +51,14 @@ from coordinator.interface.kernels import (
     take_scale,
     take_scales,
 )
+from coordinator.interface.stepping import ADD_UP, PASS_ON, play
 from modular.elements import RIGID, Array
 from modular.kernel import kernel
 from modular.loop import FINE, loop
 from modular.views import View
 
 JACOBI, GAUSS_SEIDEL, CONJUGATE_GRADIENTS = range(3)
+TOGETHER = ("jacobi", "conjugate-gradients")  # all joints at once; in others each waits for the one before
 METHODS = {"jacobi": JACOBI, "gauss-seidel": GAUSS_SEIDEL, "conjugate-gradients": CONJUGATE_GRADIENTS}
 ENOUGH = 1e-6  # of r^T D^-1 r: the rounds around an answer do the rest
 EASE = 1.9  # of what is sure to converge is below 2
@@ -82,6 +89,15 @@ def gather_sums(face: View, x: Array) -> None:
         sums[i] = 0.0
     for k in range(face.facts[JOINTS]):
         add_sums(face, k, x)
+
+
+@kernel
+def added_up(face: View) -> Any:
+    """What all joints add to a sum, always in the same order."""
+    summands, total = numbers_at(face.where[SUMMANDS]), 0.0
+    for k in range(face.facts[ALL_JOINTS]):
+        total += summands[k]
+    return total
 
 
 @kernel
@@ -148,27 +164,45 @@ def sweep(face: View, k: int, factor: float, listen: bool) -> Any:
 
 
 @kernel
+def push(face: View, across: int) -> None:
+    """W times the direction, for the joints that go across a border or for all others, and what each adds to their product."""
+    scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])
+    pushed, summands = numbers_at(face.where[PUSHED]), numbers_at(face.where[SUMMANDS])
+    for k in range(face.facts[JOINTS]):
+        if face.joints[k, ACROSS] == across:
+            at, product = face.joints[k, RIGHT], 0.0
+            hear(face, k, scratch)
+            for i in range(face.joints[k, SIZE]):
+                pushed[at + i] = scratch[i]
+                product += scratch[i] * direction[at + i]
+            summands[face.joints[k, INDEX]] = product
+
+
+@kernel
 def conjugate(face: View, before: float) -> Any:
-    """One step of conjugate gradients from the residual on the right-hand side; what that was worth, r^T D^-1 r."""
+    """One step of conjugate gradients from the residual on the right-hand side; what that was worth, r^T D^-1 r.
+
+    Where workers move a part each, they talk twice: of what their joints add to r^T D^-1 r, and of z of bodies at a border and what
+    their joints add to d^T W d.
+    """
     work, right = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[RIGHT_SIDE])
     found, pushed = numbers_at(face.where[FOUND]), numbers_at(face.where[PUSHED])
     scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])
-    worth = 0.0
+    summands = numbers_at(face.where[SUMMANDS])
     for k in range(face.facts[JOINTS]):
         at, size = face.joints[k, RIGHT], face.joints[k, SIZE]
-        worth += ease(work, face.joints[k, DIAGONAL], size, right, at, scratch)
+        summands[face.joints[k, INDEX]] = ease(work, face.joints[k, DIAGONAL], size, right, at, scratch)
         for i in range(size):
             pushed[at + i] = scratch[i]
+    play(face, ADD_UP)
+    worth = added_up(face)
     for i in range(face.facts[ROWS_OF_ALL]):
         direction[i] = pushed[i] + (worth / before if before > 0.0 else 0.0) * direction[i]
     gather_sums(face, direction)
-    taken = 0.0
-    for k in range(face.facts[JOINTS]):
-        at = face.joints[k, RIGHT]
-        hear(face, k, scratch)
-        for i in range(face.joints[k, SIZE]):
-            pushed[at + i] = scratch[i]
-            taken += scratch[i] * direction[at + i]
+    push(face, 0)
+    play(face, PASS_ON)
+    push(face, 1)
+    taken = added_up(face)
     if not taken > 0.0:
         return 0.0  # what is left is rounding, or what joints cannot have
     for i in range(face.facts[ROWS_OF_ALL]):
@@ -181,7 +215,7 @@ def conjugate(face: View, before: float) -> Any:
 def relax_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Reactions that answer the right-hand side, as far as the iterations that are left lead."""
     found, right = numbers_at(face.where[FOUND]), numbers_at(face.where[RIGHT_SIDE])
-    direction = numbers_at(face.where[DIRECTION])
+    direction, summands = numbers_at(face.where[DIRECTION]), numbers_at(face.where[SUMMANDS])
     for i in range(face.facts[ROWS_OF_ALL]):
         found[i] = 0.0
         direction[i] = 0.0
@@ -201,8 +235,12 @@ def relax_loop(start: int, stop: int, face: View, elements: View) -> int:
         else:
             for k in range(face.facts[JOINTS]):
                 busier = max(face.holds[2 * k, HOLDS], face.holds[2 * k + 1, HOLDS])
-                worth += sweep(face, k, EASE / busier if busier > 1 else 1.0, False)
+                summands[face.joints[k, INDEX]] = sweep(face, k, EASE / busier if busier > 1 else 1.0, False)
             gather_sums(face, found)
+            play(face, PASS_ON)
+            worth = added_up(face)
+        if face.factor[LOST] > 0.0:
+            break
         if first < 0.0:
             first = worth
         before = worth

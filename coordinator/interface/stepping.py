@@ -14,6 +14,7 @@ from coordinator.interface.kernels import (
     ADDED,
     AGAIN,
     ALL,
+    APART,
     BIAS,
     BUDGET,
     CARRIED,
@@ -26,7 +27,9 @@ from coordinator.interface.kernels import (
     JOINTS,
     LEFT,
     LOCAL,
+    LOST,
     MOST,
+    MOST_OF_IT,
     OPEN,
     OTHERS,
     PLACE,
@@ -47,8 +50,10 @@ from coordinator.interface.kernels import (
     UNEQUAL,
     UNSETTLED,
     WATCHED,
+    WATCHING,
     WHY,
     WORK,
+    WRONG,
     numbers_at,
     take_errors,
     take_rates,
@@ -76,7 +81,10 @@ BEGIN, PRESS, DRIFT, BOOK, ARRIVE, EXERT, KICK, LOOK, RECKON, SHOW, STRIKE, CARR
     MOVE,
     FORGET,
     FORETELL,
-) = range(12, 27)
+    AGREE,
+    ADD_UP,
+    PASS_ON,
+) = range(12, 30)
 COLUMNS = 5  # of the program
 ADDRESS, WHOSE, FROM, TO, WHO = range(COLUMNS)
 ENOUGH = 1e-11  # of the first rates of joints: what may be left of them
@@ -91,6 +99,7 @@ REACH = 1e-2  # of the extent: how far one looks along the motion
 def play(face: View, which: int) -> int:
     """Play one segment; where the names of what went wrong last begin, or -1."""
     wrong = -1
+    face.factor[WRONG] = -1.0
     for k in range(face.segments[which, 0], face.segments[which, 1]):
         found = call(
             face.program[k, ADDRESS],
@@ -101,7 +110,24 @@ def play(face: View, which: int) -> int:
         )
         if found >= 0:
             wrong = face.program[k, WHO] + found
+            face.factor[WRONG] = wrong
     return wrong
+
+
+@kernel
+def largest_of_all(face: View, one: float, other: float) -> tuple[Any, Any]:
+    """The largest of two numbers that every worker has; in one process, these."""
+    face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1] = one, other
+    play(face, AGREE)
+    return face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1]
+
+
+@kernel
+def of_all(face: View, one: float) -> Any:
+    """The largest of a number, where joints of all others are not at hand."""
+    if face.facts[APART] == 1:
+        one, _ = largest_of_all(face, one, 0.0)
+    return one
 
 
 @loop
@@ -114,7 +140,7 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
     face.facts[BUDGET] = face.facts[LOCAL]
     for turns in range(face.facts[MOST]):
         open_ = play(face, DRIFT)
-        error = take_errors(face, length, turn)
+        error = of_all(face, take_errors(face, length, turn))
         if turns > 0 and error <= 1.0 and open_ < 0:
             return FINE
         if ahead and open_ < 0 and STUCK * before < error <= CLOSE:
@@ -155,7 +181,7 @@ def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
     face.facts[BUDGET] = face.facts[LOCAL]
     for turns in range(ROUNDS):
         wrong = play(face, KICK)
-        rate = take_rates(face)
+        rate = of_all(face, take_rates(face))
         if first < 0.0:
             first = rate
         if rate <= ENOUGH * first or (turns > 0 and rate > STUCK * before):
@@ -179,12 +205,12 @@ def nobody(face: View, why: int) -> int:
 def settled(face: View, elements: View) -> tuple[Any, Any]:
     """By how much velocities differ from those that forces have read, and the largest of them."""
     change, largest = 0.0, 0.0
-    for k in range(face.facts[WATCHED]):
+    for k in range(face.facts[WATCHING]):
         element = face.watched[k]
         for c in range(elements.velocity.shape[0]):
             change = max(change, abs(elements.velocity[element, c] - elements.current_velocity[element, c]))
             largest = max(largest, abs(elements.velocity[element, c]))
-    return change, largest
+    return largest_of_all(face, change, largest)
 
 
 @kernel
@@ -228,6 +254,8 @@ def unlike(face: View) -> tuple[Any, Any]:
             largest = max(largest, abs(effort[i]))
             if face.joints[k, GLIDING] == 1:
                 change = max(change, abs(effort[i] - carried[i]))
+    if face.facts[APART] == 1:
+        return largest_of_all(face, change, largest)
     return change, largest
 
 
@@ -430,6 +458,7 @@ def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
     for n in range(face.facts[ELEMENTS]):
         for c in range(elements.velocity.shape[0]):
             speed = max(speed, abs(elements.velocity[n, c]))
+    speed, _ = largest_of_all(face, speed, 0.0)
     if speed == 0.0:
         return FINE
     h = REACH * elements.tolerance[0] / (elements.tolerance[1] * speed)
@@ -479,12 +508,13 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
     for turns in range(most):
         play(face, PRESS)
         play(face, RECKON)
-        rate = take_rates(face)
+        rate = of_all(face, take_rates(face))
         play(face, SHOW)
         largest = 0.0
         for i in range(face.facts[ROWS_OF_ALL]):
             right[i] += bias[i]
             largest = max(largest, abs(right[i]))
+        largest = of_all(face, largest)
         if turns > 0 and (largest <= 1e-14 * rate or largest > slow * before):
             break
         before = largest
@@ -494,7 +524,7 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
     play(face, SHOW)
     face.factor[ADDED], face.facts[DEPENDENT] = 0.0, dependent
     elements.clock[STEP] = step
-    return FINE
+    return 0 if face.factor[LOST] > 0.0 else FINE
 
 
 @loop

@@ -37,7 +37,9 @@ from modular.errors import ModelError
 from modular.parcel import unpacked
 
 _log = logging.getLogger("modular")
-EVERY = 2000  # steps between two checkpoints
+EVERY = 2000  # steps between two checkpoints, at most
+OFTEN = 16  # and at least, however much is said meanwhile
+SAID = 1 << 26  # bytes that a worker may have to remember until then of what it has said
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
@@ -118,6 +120,7 @@ class Away:
         for name in names if self._own_keys else ():
             self._give_pair(name)
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
+        self._every = every  # in the present loan
         self._names = list(names)
         self._former: dict[str, int] = {}  # incarnations of workers that were dismissed
         self._welcoming = welcoming
@@ -159,6 +162,8 @@ class Away:
             for other, border in piece.telling.items()
             if k < other
         ]
+        most = max(piece.said_per_tick * len(piece.telling) for piece in pieces)
+        self._every = max(min(self.every, OFTEN), min(self.every, SAID // max(1, 2 * most)))
         self._tick = self._kept = pieces[0].system.tick
         self._open(self._tick, [])
 
@@ -312,7 +317,7 @@ class Away:
         self._runs += 1
         plan = protocol.Plan(1, 0, 0, tuple(self._edges))
         called = tuple(Called(name) for name in self._names)
-        opened = Opened(self._runs, "", "", self.every, 1 << 30, DEATHS, called, plan)
+        opened = Opened(self._runs, "", "", self._every, 1 << 30, DEATHS, called, plan)
         core = protocol.Coordinator.open(opened, self.deadlines, time.monotonic())
         self._run = Run(core, self._runs, tick, starts)
         for place in self.places.values():
@@ -353,7 +358,7 @@ class Away:
     @property
     def longest(self) -> int:
         """From one checkpoint to the next: of the two that are kept one must not lie beyond the beginning of the slice."""
-        return self.every
+        return self._every
 
     @property
     def trail(self) -> Sequence[str]:

@@ -6,6 +6,7 @@ in, and nothing is put together in Python. Per element and tick a frame has its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from modular.elements import MODES, RIGID, Array, Indices
@@ -43,6 +44,9 @@ class Border(Table):
         self.column("free", dimension, MODES)
         self.column("bound")
         self.element[:], self.foreseen[:] = elements, foreseen
+        self.more: dict[
+            str, Array
+        ] = {}  # frames of which others know what they hold (coordinator/interface/talking.py)
         self.loops = {
             "tell state": tell_state_loop, "hear state": hear_state_loop, "tell rate": tell_rate_loop,
             "hear rate": hear_rate_loop, "tell answer": tell_answer_loop, "hear answer": hear_answer_loop,
@@ -50,9 +54,13 @@ class Border(Table):
             "hear bound": hear_bound_loop,
         }  # fmt: skip
 
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """One that was told of has no other frames yet."""
+        self.more = {}
+
     def frame(self, kind: str) -> Array:
         """What is said, or heard."""
-        frame: Array = getattr(self, kind)
+        frame: Array = self.more[kind] if kind in self.more else getattr(self, kind)
         return frame
 
 

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
+from coordinator.interface.interface import Interface
 from coordinator.launchers import ByHand, Launcher, Subprocess
 from coordinator.protocol.deadlines import Deadlines
-from coordinator.score import perform
+from coordinator.score import Part as Verb
+from coordinator.score import Rounds, perform
 from coordinator.system import System
 from coordinator.transports.addresses import is_local
 from coordinator.transports.keys import Keys
@@ -83,6 +85,8 @@ class Company:
         self._warned = False
         self.failure = ""  # why the mechanism was lost with its workers
         self._ticks = GUESS
+        self._evaluations = 1  # of all forces, per tick
+        self._ending: list[Verb] = []  # what is played before anybody looks, where that needs the whole
 
     def run(self, simulation: Simulation, last: int) -> bool:
         """A slice of ticks, to `last` at most; False where the next tick has to be taken in one piece."""
@@ -110,7 +114,7 @@ class Company:
             self.team.go_back()
             self.team.go(reach)
         system.tick = reach
-        system.evaluations += reach - first
+        system.evaluations += self._evaluations * (reach - first)
         absorb(simulation.recorder, system, self._parts, self.team.samples())
         if reach > first:
             pace = (clock.perf_counter() - started) / (reach - first)
@@ -199,13 +203,18 @@ class Company:
                 self._warned = True
             return False
         leaks = simulation.alarm.score(system)
-        stages = stages_of(simulation.coupling, system, books=bool(leaks))
+        rounds = rounds_of(simulation.coupling, system)
+        stages, self._evaluations = Stages.of(rounds, shown(system), books=bool(leaks)), rounds.evaluations
+        face = interface_in(rounds)
+        if face is not None:
+            face.prepare("advance")  # joints meet before they part
         if not self.fixed and (shares := fair_shares(simulation.assembly.graph, self.members())) is not None:
             self.bodies = shares
             self.team.forget()
         self.bodies = self._with_newcomers(system)
-        places = Places(system, self.bodies)
-        self._parts = [Part(system, places, me, simulation.breakage.watched) for me in range(len(self.bodies))]
+        places, watched = Places(system, self.bodies, together=face is not None), simulation.breakage.watched
+        self._ending = rounds.end if face is not None else []
+        self._parts = [Part(system, places, me, watched, face) for me in range(len(self.bodies))]
         self.team.begin([part.piece(stages, simulation, leaks, guards) for part in self._parts])
         return True
 
@@ -227,6 +236,9 @@ class Company:
                 tell(simulation, part.guards)
         system = simulation.lent_system
         perform(system.elements, shown(system))
+        face = parts[0].face
+        if face is not None and parts[0].seated is not None:
+            face.take_back(parts[0].seated[1].counted, self._ending)
 
     def line(self, name: str, box: BlackBox) -> Line:
         """To the worker that a black box names."""
@@ -282,16 +294,21 @@ def with_newcomers(parts: Sequence[Sequence[str]], system: System, workers: Sequ
     return found
 
 
-def stages_of(coupling: Coupling, system: System, *, books: bool) -> Stages:
+def rounds_of(coupling: Coupling, system: System) -> Rounds:
     """What workers play, or why they cannot."""
-    rounds = coupling.score(system)
+    rounds = coupling.divided(system)
     known = {id(stack) for stack in (*system.bodies, *system.booked, system.elements)}
-    if rounds is None or not all(id(stack) in known for stack, _ in rounds.parts):
+    if rounds is None or not all(id(s) in known or isinstance(s, Interface) for s, _ in rounds.parts):
         raise ModelError(
             f"workers: the coupling {class_name(type(coupling))} sees the whole system at once, or has a rule in Python; take "
-            "Penalty with one of the rules of coordinator.rules, or run in one process."
+            "Penalty with one of the rules of coordinator.rules, Glued or Relaxed, or run in one process."
         )
-    return Stages.of(rounds, shown(system), books=books)
+    return rounds
+
+
+def interface_in(rounds: Rounds) -> Interface | None:
+    """The interface that takes part, if joints are glued."""
+    return next((stack for stack, _ in rounds.parts if isinstance(stack, Interface)), None)
 
 
 def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], launcher: str | Site) -> Company:
@@ -304,7 +321,7 @@ def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], 
 def check_divisible(simulation: Simulation) -> None:
     """Refuse what can only be moved in one piece."""
     system = simulation.lent_system
-    stages_of(simulation.coupling, system, books=False)
+    rounds_of(simulation.coupling, system)
     stacks: list[Any] = [*system.bodies, *system.joints, *system.forces]
     for stack in stacks:
         if not isinstance(stack, Table | BlackBoxes):

@@ -130,6 +130,31 @@ def hear(
 
 
 @kernel
+def swap(
+    kind: int, said_before: bool, wire: Indices, near: Indices, out: Indices, into: Indices, said: Indices, heard: Indices,
+    state: Indices, words: Indices, posted: Indices, taken: Indices, mail: Indices, mail_numbers: Array, early: Indices,
+    early_numbers: Array,
+) -> int:  # fmt: skip
+    """An exchange in the middle of a part of a tick: tell all neighbours, and take a frame of each; why it had to stop, or DONE."""
+    if state[TAKEN] + near.shape[0] > taken.shape[0]:
+        return FULL
+    began = now(wire)
+    if not said_before:
+        if not say(kind, wire, near, out, said, state, words, posted):
+            return FULL
+        for j in range(near.shape[0]):
+            near[j, MISSING] = 1
+        state[ASKED] = 0
+    why = hear(kind, wire, near, into, heard, state, taken, mail, mail_numbers, early, early_numbers)
+    passed = now(wire) - began
+    state[WAITING] += passed
+    state[WORKING] -= passed  # in which it is counted as well
+    if why == DONE:
+        state[STAGE] += 1
+    return why
+
+
+@kernel
 def drive_part(
     tape: Indices, score: Indices, watch: Indices, guard: Indices, leaks: Indices, elements: int, clock: Array, dt: float,
     wire: Indices, near: Indices, out: Indices, into: Indices, said: Indices, heard: Indices, state: Indices,
@@ -190,6 +215,9 @@ def drive_part(
             continue
         elif operation == ENDED:
             state[OPEN] = 0
+            if state[WRONG] >= 0:
+                state[TICK] -= 1
+                return FAILED
             if play(guard, elements, ALONE, 1)[0] >= 0:
                 state[TICK] -= 1
                 return TRUE

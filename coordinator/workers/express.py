@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from coordinator import protocol
+from coordinator.interface.talking import SAID
 from coordinator.protocol.frames import Header
 from coordinator.score import Part as Verb
 from coordinator.transports.by_address import Wire
 from coordinator.workers import driver
 from coordinator.workers.border import ANSWER, BOUND, FREE, NOTHING, RATE, STATE
-from coordinator.workers.driver import HEAD_BYTES, WORD, drive_part
+from coordinator.workers.driver import HEAD_BYTES, WORD, drive_part, swap
+from coordinator.workers.turns import Turns
 from coordinator.workers.worker import Play, Ready, Worker
 from modular.elements import Indices
 
@@ -37,6 +39,9 @@ class Express:
         """`names` of all workers; only where `possible`."""
         self.worker, self.wire = worker, wire
         piece = worker.piece
+        self.kinds = KINDS if worker.face is None else (*KINDS, *SAID)
+        self.turns: Turns | None = None  # while ticks pause in the middle of a part
+        self._kind = 0  # what they wait for there
         self.neighbours = sorted(piece.telling)
         self.names = [names[other] for other in self.neighbours]
         self.parts: list[Verb] = []
@@ -63,6 +68,7 @@ class Express:
             self._out, self._into, self._said, self._heard, self.state, self._words, self._posted, self._taken,
             self._mail_numbers.view(np.uint32), self._mail_numbers, self._early_numbers.view(np.uint32), self._early_numbers,
         )  # fmt: skip
+        self._swapped = self._fixed[8:]  # all that has to do with neighbours
 
     @staticmethod
     def possible(worker: Worker) -> bool:
@@ -70,6 +76,8 @@ class Express:
         stages = [ready for stages in worker.rounds.values() for ready in stages]
         plays = [play for ready in stages for play in (ready.before, ready.meanwhile) if play is not None]
         plays += [worker.look, *worker.checks.values()]
+        if worker.face is not None and not worker.face.compiled:
+            return False
         alike = worker.piece.telling.keys() == worker.piece.hearing.keys()
         return alike and all(play.program is not None for play in plays)
 
@@ -111,8 +119,8 @@ class Express:
 
     def _frames(self, borders: dict[int, Any]) -> Indices:
         """Where the numbers of each kind lie, and how many bytes they are."""
-        found = np.zeros((len(KINDS), len(self.neighbours), 2), np.int64)
-        for k, kind in enumerate(KINDS):
+        found = np.zeros((len(self.kinds), len(self.neighbours), 2), np.int64)
+        for k, kind in enumerate(self.kinds):
             for j, other in enumerate(self.neighbours):
                 frame = borders[other].frame(kind)
                 assert frame.flags.c_contiguous
@@ -141,16 +149,43 @@ class Express:
 
     def go(self) -> int:
         """Until something has to be looked at; what."""
+        self.state[ANEW] = 0
+        why = self._go() if self.worker.face is None else self._go_in_turns()
+        self.worker.working += 1e-6 * float(self.state[driver.WORKING])
+        return why
+
+    def _go_in_turns(self) -> int:
+        """The same where it may have to look after something in the middle of a part."""
+        if self.turns is None:
+            self.worker.begin_talk().pause = self._swap
+            self.turns = Turns(self._go)
+        why = self.turns.go_on()
+        if why is None:
+            turns, self.turns = self.turns, None
+            turns.close()
+            self.worker.end_talk()
+            return int(turns.result)
+        return int(why)
+
+    def _go(self) -> int:
         state, worker = self.state, self.worker
-        state[ANEW] = 0
         why: int = driver.SAMPLE
         while why == driver.SAMPLE:
             why = drive_part(*self._fixed)
             worker.piece.system.tick, worker.open = int(state[driver.TICK]), bool(state[driver.OPEN])
             if why == driver.SAMPLE:
                 worker.recorder.record(worker.piece.system)
-        worker.working += 1e-6 * float(state[driver.WORKING])
         return why
+
+    def _swap(self, kind: str) -> bool:
+        """An exchange in the middle of a part; whether it could be."""
+        self._kind, said_before, turns = self.kinds.index(kind), False, self.turns
+        assert turns is not None
+        while (why := swap(self._kind, said_before, *self._swapped)) != driver.DONE:
+            said_before = said_before or why != driver.FULL
+            if not turns.pause(why):
+                return False
+        return True
 
     def tell(self, core: protocol.Worker, now: float) -> int:
         """Let the protocol know what was posted and taken; how many bytes were posted."""
@@ -170,7 +205,7 @@ class Express:
 
     def missing(self) -> list[tuple[int, Any]]:
         """Neighbours that have to be heard, and where their numbers go."""
-        kind = KINDS[self._tape[self.state[driver.PLACE], 1]]
+        kind = self.kinds[self._tape[self.state[driver.PLACE], 1] if self.turns is None else self._kind]
         hearing = self.worker.piece.hearing
         return [
             (j, hearing[other].frame(kind))
@@ -193,8 +228,15 @@ class Express:
 
     def forget(self) -> None:
         """Stand at the beginning of a tick, with nothing heard."""
+        self.close()
         self.state[[driver.PLACE, driver.STAGE]] = 0
         self.near[:, [driver.MISSING, driver.EARLY]] = 0
+
+    def close(self) -> None:
+        """Let a tick come to an end that nobody needs."""
+        if self.turns is not None:
+            turns, self.turns = self.turns, None
+            turns.close()
 
     @property
     def wrong(self) -> str:

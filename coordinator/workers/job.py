@@ -181,6 +181,12 @@ class Job:
             self._express.forget()
         self.worker.go_back()
 
+    def close(self) -> None:
+        """Nobody needs it any more."""
+        self._ticking = None
+        if self._express is not None:
+            self._express.close()
+
     # --- how it stands ---------------------------------------------------------------------------------------------------
 
     def state(self) -> bytes:

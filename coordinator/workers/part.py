@@ -6,6 +6,7 @@ rows are filled by what the neighbour says. Both neighbours work the joint out, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ import numpy as np
 
 from coordinator.breakage import Watched
 from coordinator.engine.guards import Aims, Guards, guards_among
+from coordinator.interface.interface import Interface
+from coordinator.interface.seats import COUNTED, MATRICES, NOBODY, NUMBERS, VECTORS, Elsewhere, Seats
 from coordinator.score import Part as Verb
 from coordinator.system import System
 from coordinator.workers.black_boxes import BlackBoxes
@@ -43,8 +46,13 @@ class Share:
 class Part:
     """What one worker moves."""
 
-    def __init__(self, system: System, places: Places, me: int, watched: Watched) -> None:
+    def __init__(
+        self, system: System, places: Places, me: int, watched: Watched, face: Interface | None = None
+    ) -> None:
+        """`face`: the interface of the whole, where its joints are glued."""
         self.me, self.whole, self.places = me, system, places
+        self.face = face
+        self.seated: tuple[Seats, Elsewhere] | None = None
         self.system = System(system.gravity, grouped=system.grouped)
         self.system.tick = system.tick
         self.shares: dict[int, Share] = {}  # by the identity of the whole table
@@ -52,10 +60,10 @@ class Part:
             if self._take(bodies, lambda name: places.part_of[name] == me, places.at_border.__contains__):
                 self.system.body_stacks[key] = self.table_of(bodies)
         for key, joints in system.joint_stacks.items():
-            if self._take(joints, lambda name: me in places.sides[name], places.crosses):
+            if self._take(joints, lambda name: places.needs(me, name), places.crosses):
                 self.system.joint_stacks[key] = self.table_of(joints)
         for key, forces in system.force_stacks.items():
-            if self._take(forces, lambda name: me in places.sides[name], places.crosses):
+            if self._take(forces, lambda name: places.needs(me, name), places.crosses):
                 self.system.force_stacks[key] = self.table_of(forces)
         known = {name for joints in self.system.joints for name in joints.names}
         self._take(watched, known.__contains__, lambda name: False)
@@ -63,9 +71,12 @@ class Part:
         self.guards: Guards | None = None
         self.telling, self.hearing = self._borders()
         self._take_elements()
+        self.seated = None if face is None else seated(face, self)
 
     def table_of(self, whole: Any) -> Any:
         """The table that stands for one of the whole system, or None."""
+        if self.seated is not None and whole is self.face:
+            return self.seated[0]
         share = self.shares.get(id(whole))
         return None if share is None else share.part
 
@@ -95,6 +106,12 @@ class Part:
             elif reader == self.me:
                 hearing.setdefault(side, []).append(element)
 
+        if self.places.together:  # everybody talks with all others, also where nothing goes across
+            for other in range(self.places.count):
+                if other != self.me:
+                    telling.setdefault(other, [])
+                    hearing.setdefault(other, [])
+
         def borders(found: dict[int, list[int]]) -> dict[int, Border]:
             foreseen, dimension = self.places.foreseen, len(self.whole.gravity)
             return {other: Border(found[other], foreseen[found[other]], dimension) for other in sorted(found)}
@@ -118,6 +135,7 @@ class Part:
             *(share.part for share in self.shares.values()), *self.telling.values(), *self.hearing.values()
         ):  # fmt: skip
             table.renumber(numbers)
+        self.elements_here = numbers
         mine = np.ones(len(rows), bool)
         mine[0] = False
         for border in self.hearing.values():
@@ -137,7 +155,7 @@ class Part:
             self.system, self.watched, self.telling, self.hearing,
             {id(share.part): share.border for share in self.shares.values()}, stages.for_tables(self.table_of),
             simulation.dt, simulation.recorder.every, mine(leaks),
-            self.guards, aims, bool(leaks) or guards is not None,
+            self.guards, aims, bool(leaks) or guards is not None, self.seated,
         )  # fmt: skip
 
     # --- the way back ------------------------------------------------------------------------------------------------
@@ -156,6 +174,41 @@ class Part:
                 rows = share.rows[second]
                 share.whole.ledger[rows, WORK_SECOND] = share.part.ledger[second, WORK_SECOND]
                 leave_open(share.whole.ledger, rows)
+
+
+def seated(face: Interface, part: Part) -> tuple[Seats, Elsewhere]:
+    """All joints of the whole as a part knows them, and what those show that it has not."""
+    whole, places = part.whole, part.places
+    bodies = {name: k for k, name in enumerate(whole.body_home)}
+    stacks = {id(stack): k for k, stack in enumerate(part.system.joints)}
+    held = Counter(owner for home in whole.joint_home.values() for owner in home.owners)
+    watched = part.elements_here[face.watched]
+    told = {
+        "me": part.me, "stages": face.stages.tolist(), "local": face.local, "watched": watched[watched > 0].tolist(),
+        "anywhere": len(face.watched), "apart": face.apart,
+    }  # fmt: skip
+    seats = Seats(len(whole.joint_home), told)
+    numbers: list[Array] = []
+    place = 0
+    for k, home in enumerate(whole.joint_home.values()):
+        form, row, here = home.stack.form, home.stack.row[home.name], part.table_of(home.stack)
+        seats.rows[k], seats.translations[k], seats.glides[k] = form.rows, form.translations, not form.holonomic
+        seats.repeated[k] = form.rows - form.locks
+        seats.first_body[k], seats.second_body[k] = (bodies.get(owner, NOBODY) for owner in home.owners)
+        seats.first_part[k], seats.second_part[k] = places.sides[home.name]
+        seats.first_held[k], seats.second_held[k] = (held.get(owner, 0) for owner in home.owners)
+        seats.teller[k] = NOBODY if places.crosses(home.name) else places.home(home.name)
+        if here is not None and home.name in here.row:
+            seats.stack[k], seats.place[k] = stacks[id(here)], here.row[home.name]
+            continue
+        seats.stack[k], seats.place[k] = NOBODY, place
+        if face.apart:
+            continue
+        numbers += [getattr(home.stack, column)[row].ravel() for column in (*VECTORS, *MATRICES)]
+        place += NUMBERS * form.rows
+    elsewhere = Elsewhere(place + COUNTED)
+    elsewhere.numbers[:] = np.concatenate([*numbers, face.counted])
+    return seats, elsewhere
 
 
 def leave_open(ledger: Array, rows: Indices) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from coordinator.breakage import Watched
 from coordinator.engine.guards import Aims, Guards, take_aim
+from coordinator.interface.seats import Elsewhere, Seats
 from coordinator.score import Part as Verb
 from coordinator.system import System
 from coordinator.workers.border import Border
@@ -41,6 +42,7 @@ class Piece:
     guards: Guards | None = None  # conditions on what moves here
     aims: Aims = field(default_factory=list)
     must_look: bool = False  # whether every worker has to look around at the end of every tick
+    seated: tuple[Seats, Elsewhere] | None = None  # all joints of the whole, where they are glued
 
     @property
     def tables(self) -> list[Any]:
@@ -48,7 +50,15 @@ class Piece:
         system = self.system
         watched = [] if self.watched is None else [self.watched]
         stacks: list[Any] = [system.elements, *system.bodies, *system.joints, *system.forces, *watched]
-        return stacks
+        return [*stacks, *(self.seated or ())]
+
+    @property
+    def said_per_tick(self) -> int:
+        """Bytes that are said to each neighbour in a tick, roughly; only where that may be much."""
+        if self.seated is None:
+            return 0
+        shown = max((border.count for border in self.telling.values()), default=0)
+        return self.seated[0].said_per_tick(shown, len(self.system.gravity))
 
     def to_parcel(self) -> bytes:
         """As bytes."""
@@ -76,6 +86,7 @@ class Piece:
             "joints": len(system.joint_stacks),
             "forces": len(system.force_stacks),
             "watched": self.watched is not None,
+            "glued": self.seated is not None,
             "telling": list(self.telling),
             "hearing": list(self.hearing),
             "guards": [[number[id(stack)], int(row), int(axis)] for stack, row, axis in self.aims],
@@ -112,6 +123,7 @@ class Piece:
         system.joint_stacks = {k: next(rest) for k in range(data["joints"])}
         system.force_stacks = {k: next(rest) for k in range(data["forces"])}
         watched = next(rest) if data["watched"] else None
+        seated = (next(rest), next(rest)) if data["glued"] else None
         telling = {other: next(rest) for other in data["telling"]}
         hearing = {other: next(rest) for other in data["hearing"]}
         aims = [(tables[k], row, axis) for k, row, axis in data["guards"]]
@@ -138,6 +150,7 @@ class Piece:
             guards,
             aims,
             data["must_look"],
+            seated,
         )
 
     # --- the state alone ---------------------------------------------------------------------------------------------

@@ -15,7 +15,9 @@ NOBODY = -1  # moves the ground
 class Places:
     """The parts at both sides of every joint and force."""
 
-    def __init__(self, system: System, parts: Sequence[Iterable[str]]) -> None:
+    def __init__(self, system: System, parts: Sequence[Iterable[str]], *, together: bool = False) -> None:
+        """`together`: joints and forces that go across are worked out by all parts, not by the two that they join alone."""
+        self.together, self.count = together, len(parts)
         self.part_of = {name: k for k, names in enumerate(parts) for name in names}
         self.sides: dict[str, tuple[int, int]] = {}  # of every joint and force; a force on one body has it on both
         self.across: list[tuple[int, int, int]] = []  # element, the part of its body, the part that reads it too
@@ -29,7 +31,8 @@ class Places:
                     continue
                 self.at_border.update(home.owners)
                 for side, other, start, count in zip(sides, sides[::-1], home.starts, home.counts, strict=True):
-                    self.across += [(element, side, other) for element in range(start, start + count)]
+                    readers = [k for k in range(len(parts)) if k != side] if together else [other]
+                    self.across += [(k, side, reader) for k in range(start, start + count) for reader in readers]
                     self.foreseen[start : start + count] = int(homes is system.force_home)
         self.across.sort()
 
@@ -37,6 +40,10 @@ class Places:
         """Whether a joint or force has bodies of two parts."""
         first, second = self.sides[use]
         return first != second and NOBODY not in (first, second)
+
+    def needs(self, me: int, use: str) -> bool:
+        """Whether a part works a joint or force out."""
+        return me in self.sides[use] or (self.together and self.crosses(use))
 
     def home(self, use: str) -> int:
         """The part that gives the row of a joint or force back: that of its first body."""

@@ -206,7 +206,7 @@ class Process:
             job.core.loaded(kept, message.parcel or None, now)
             self._perform(job)
         elif message.word == "over":
-            self.job = None
+            self._lay_down()
 
     def _begin(self, message: Message, now: float) -> None:
         """Take part in a run."""
@@ -221,6 +221,7 @@ class Process:
             return
         if self._piece is None:
             return
+        self._lay_down()
         self._keys = data["keys"]
         self.mailbox.guests.keys = {key.encode(): name for name, key in self._keys.items()}
         hello = protocol.Hello(
@@ -232,6 +233,12 @@ class Process:
         if not gc.get_freeze_count():
             gc.collect()
             gc.freeze()  # what is there now stays; looking through all of it again and again took a tenth of the time
+
+    def _lay_down(self) -> None:
+        """The job is over."""
+        if self.job is not None:
+            self.job.close()
+            self.job = None
 
     def _perform(self, job: Job) -> None:
         """What the protocol asks for."""
@@ -253,7 +260,7 @@ class Process:
                 if effect.state:
                     job.take_state(effect.state)
             elif isinstance(effect, effects.Ended):
-                self.job = None
+                self._lay_down()
                 if effect.failed:
                     print(effect.reason, file=sys.stderr, flush=True)
 

@@ -7,12 +7,14 @@ in the same process or over a network, and goes on with it; so there is nothing 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from coordinator.engine.crew import share_out
 from coordinator.engine.driver import START, STOP, play
 from coordinator.engine.guards import changed_by_a_tick
+from coordinator.interface.interface import Interface
+from coordinator.interface.talking import Talk
 from coordinator.record.recorder import Recorder
 from coordinator.score import ALONE, compiled, perform
 from coordinator.score import Part as Verb
@@ -20,7 +22,15 @@ from coordinator.workers.border import NOTHING
 from coordinator.workers.lent import Lent
 from coordinator.workers.piece import Piece
 from coordinator.workers.stages import Stage
+from coordinator.workers.turns import Turns
 from modular.elements import TIME, Indices
+
+GLUED = (
+    "base_first",
+    "base_second",
+    "seen_first",
+    "seen_second",
+)  # what joints show to the interface until the next tick
 
 
 class Play:
@@ -45,6 +55,7 @@ class Ready:
 
     def __init__(self, stage: Stage, heard: str, piece: Piece) -> None:
         """`heard`: what has just come in from the neighbours."""
+        self.talks = any(isinstance(stack, Interface) for stack, _ in stage.parts)  # with others, in the middle of it
         hearing: list[Verb] = [(border, f"hear {heard}") for border in piece.hearing.values()] if heard else []
         telling: list[Verb] = (
             [(border, f"tell {stage.kind}") for border in piece.telling.values()] if stage.kind else []
@@ -74,7 +85,15 @@ class Worker:
         self.stopped: str | None = None  # why it did not go on, where it did not
         self.began, self.working = piece.system.tick, 0.0  # [s]
         self.open = False  # whether bodies have predicted for the next tick already
+        self.face: Interface | None = None
         stages = piece.stages
+        if piece.seated is not None:
+            seats, elsewhere = piece.seated
+            self.face = face = Interface.of_part(
+                piece.system, seats, elsewhere, piece.telling, piece.hearing, piece.at_border
+            )
+            stages = stages.for_tables(lambda table: face if table is seats else table)
+        self.to_begin = True  # whether the interface has to stand where the part begins
         begin, heard = self._ready(stages.begin, NOTHING)
         first, again = self._ready(stages.first, heard)
         shown, seen = self._ready(stages.shown, NOTHING)
@@ -131,8 +150,12 @@ class Worker:
             system.tick += 1
             due = system.tick % every == 0
             if due or self.piece.must_look:
-                yield from self._play(self.rounds["end"])
+                wrong = yield from self._play(self.rounds["end"])
                 self.open = False
+                if wrong is not None:
+                    self.stopped = wrong
+                    system.tick -= 1
+                    return
             if self._comes_true():
                 system.tick -= 1
                 return
@@ -149,13 +172,17 @@ class Worker:
         """Let everything be as at the end of a tick, to be looked at."""
         if self.open:
             for stage in self.rounds["end"]:  # nobody across has to hear of it: else it was played at every tick
-                stage.before()
+                if not stage.talks:  # else it is left to those who have the whole
+                    stage.before()
             self.open = False
 
     def _play(self, stages: list[Ready]) -> Generator[str, None, str | None]:
         """The name of a body that went wrong, if any, or what a component has raised: then the tick is not for workers."""
         wrong: str | None = None
         for stage in stages:
+            if stage.talks:
+                wrong = (yield from self._talked(stage.before)) or wrong
+                continue
             wrong = self._tried(stage.before) or wrong
             if stage.kind:
                 yield stage.kind
@@ -164,14 +191,56 @@ class Worker:
                 yield stage.kind
         return wrong
 
-    def _tried(self, play: Play) -> str | None:
+    def _talked(self, play: Play) -> Generator[str, None, str | None]:
+        """The same where others have to be heard in the middle of it, as often as it takes."""
+        talk = self.begin_talk()
+
+        def act() -> str | None:
+            wrong = play()
+            self.end_talk()
+            return wrong
+
+        turns, wrong = Turns(act), None
+        talk.pause = turns.pause
+        try:
+            while (kind := self._timed(turns.go_on)) is not None:
+                yield kind
+                yield kind
+            wrong = turns.result
+        except Exception as error:
+            wrong = told(error)
+        finally:
+            turns.close()
+        return wrong or ("the interface" if talk.lost else None)
+
+    def begin_talk(self) -> Talk:
+        """Before anything in whose middle others have to be heard."""
+        face = self.face
+        assert face is not None and face.talk is not None
+        if self.to_begin:
+            face.begin_part()
+            self.to_begin = False
+        face.talk.begin()
+        return face.talk
+
+    def end_talk(self) -> None:
+        """And after it; raises what somebody's component has raised meanwhile."""
+        assert self.face is not None
+        self.face.end_part()
+
+    def _timed(self, act: Callable[[], Any]) -> Any:
         started = time.perf_counter()
         try:
-            return play()
-        except Exception as error:  # of somebody's component; the simulation takes this tick itself, and raises it
-            return f"{type(error).__name__}: {error}"
+            return act()
         finally:
             self.working += time.perf_counter() - started
+
+    def _tried(self, play: Play) -> str | None:
+        try:
+            name: str | None = self._timed(play)
+            return name
+        except Exception as error:  # of somebody's component; the simulation takes this tick itself, and raises it
+            return told(error)
 
     def _breaks(self) -> bool:
         """Whether a limited joint breaks before the next tick."""
@@ -211,6 +280,7 @@ class Worker:
             array[...] = before
         for bodies, memory in zip(self._black_boxes, self._saved, strict=True):
             bodies.restore(memory)
+        self.to_begin = True
         self.recorder = Recorder(self.recorder.every)
 
     def _changing(self) -> list[Any]:
@@ -221,4 +291,12 @@ class Worker:
         found += [border.state for border in self.piece.hearing.values()]  # heard, and not yet taken in
         if watched is not None:
             found += [watched.seen, watched.before, watched.once, watched.twice]
+        if self.piece.seated is not None:
+            found += [self.piece.seated[1].numbers]
+            found += [getattr(joints, name) for joints in self.piece.system.joints for name in GLUED]
         return found if guards is None else [*found, guards.side]
+
+
+def told(error: Exception) -> str:
+    """What somebody's component has raised."""
+    return f"{type(error).__name__}: {error}"

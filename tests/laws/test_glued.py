@@ -335,8 +335,6 @@ def test_what_cannot_be_glued_is_refused_by_name():
         Glued(order=3)
     with pytest.raises(ModelError, match="tolerance = 0"):
         Glued(tolerance=0)
-    with pytest.raises(ModelError, match="Glued sees the whole system at once"):
-        Simulation(scenarios.load("double-pendulum"), 1e-3, Glued(), workers=2, launcher="here")
 
 
 def test_a_damper_beyond_the_step_is_told():

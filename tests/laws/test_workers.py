@@ -2,11 +2,11 @@
 
 import warnings
 
-import numpy as np
 import pytest
 
 import coordinator.workers.company
 import scenarios
+from both_ways import same, scattered
 from by_parcel import ByParcel
 from components import Load, Rod, Spherical
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
@@ -15,29 +15,6 @@ from mixture import mixture
 from modular import Apply, Crossing, Cut, Diverged, Join, Limit, ModelError
 from random_assemblies import random_assembly
 from scenarios.catalogue import names
-
-
-def same(model, dt, until, workers, *settings, by_hand=lambda simulation: None, **more):
-    """Run it both ways, with a change by hand in the middle; the run."""
-    runs = []
-    for company in (None, workers):
-        with Simulation(model(), dt, *settings, workers=company, launcher="here", **more) as simulation:
-            simulation.run(round(0.5 * until / dt) * dt)
-            by_hand(simulation)
-            runs.append(simulation.run(until))
-            assert simulation.recorded.timings["evaluations"] > 0
-    one, two = runs
-    assert one.digest == two.digest
-    assert one.events == two.events
-    assert [entry["margins"] for entry in one.margins] == [entry["margins"] for entry in two.margins]
-    return two
-
-
-def scattered(model, count, seed=0):
-    """Bodies given to workers by lot, so that nearly every joint goes across."""
-    names = list(model.bodies)
-    lots = np.random.default_rng(seed).permutation(np.arange(len(names)) % count)
-    return {f"worker{k}": [name for name, lot in zip(names, lots, strict=True) if lot == k] for k in range(count)}
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5])
