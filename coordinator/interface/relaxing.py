@@ -62,6 +62,7 @@ TOGETHER = ("jacobi", "conjugate-gradients")  # all joints at once; in others ea
 METHODS = {"jacobi": JACOBI, "gauss-seidel": GAUSS_SEIDEL, "conjugate-gradients": CONJUGATE_GRADIENTS}
 ENOUGH = 1e-6  # of r^T D^-1 r: the rounds around an answer do the rest
 EASE = 1.9  # of what is sure to converge is below 2
+GRIP = 1e-8  # of p^T D p: a direction with less of it in p^T W p moves nothing, so that only rounding asks for it
 
 
 @loop
@@ -179,9 +180,10 @@ def push(face: View, across: int) -> None:
 
 
 @kernel
-def conjugate(face: View, before: float) -> Any:
-    """One step of conjugate gradients from the residual on the right-hand side; what that was worth, r^T D^-1 r.
+def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
+    """One step of conjugate gradients from the residual on the right-hand side; what that was worth, r^T D^-1 r, and p^T D p.
 
+    Where rows depend on others across joints, rounding asks for what no reaction can give; answered it would grow without end.
     Where workers move a part each, they talk twice: of what their joints add to r^T D^-1 r, and of z of bodies at a border and what
     their joints add to d^T W d.
     """
@@ -196,19 +198,21 @@ def conjugate(face: View, before: float) -> Any:
             pushed[at + i] = scratch[i]
     play(face, ADD_UP)
     worth = added_up(face)
+    share = worth / before if before > 0.0 else 0.0
+    length = worth + share * share * length
     for i in range(face.facts[ROWS_OF_ALL]):
-        direction[i] = pushed[i] + (worth / before if before > 0.0 else 0.0) * direction[i]
+        direction[i] = pushed[i] + share * direction[i]
     gather_sums(face, direction)
     push(face, 0)
     play(face, PASS_ON)
     push(face, 1)
     taken = added_up(face)
-    if not taken > 0.0:
-        return 0.0  # what is left is rounding, or what joints cannot have
+    if not taken > GRIP * length:
+        return 0.0, length  # what is left is rounding, or what joints cannot have
     for i in range(face.facts[ROWS_OF_ALL]):
         found[i] += worth / taken * direction[i]
         right[i] -= worth / taken * pushed[i]
-    return worth
+    return worth, length
 
 
 @loop
@@ -220,13 +224,13 @@ def relax_loop(start: int, stop: int, face: View, elements: View) -> int:
         found[i] = 0.0
         direction[i] = 0.0
     gather_sums(face, found)
-    first, before, method = -1.0, 0.0, face.facts[METHOD]
+    first, before, length, method = -1.0, 0.0, 0.0, face.facts[METHOD]
     while face.facts[BUDGET] > 0:
         face.facts[BUDGET] -= 1
         face.facts[ITERATIONS] += 1
         worth = 0.0
         if method == CONJUGATE_GRADIENTS:
-            worth = conjugate(face, before)
+            worth, length = conjugate(face, before, length)
         elif method == GAUSS_SEIDEL:
             for k in range(face.facts[JOINTS]):
                 worth += sweep(face, k, 1.0, True)

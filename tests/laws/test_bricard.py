@@ -9,7 +9,7 @@ import pytest
 
 import references
 import scenarios
-from coordinator import Glued, Simulation, examine
+from coordinator import Glued, Relaxed, Simulation, examine
 from solvers import EXACT
 
 UNTIL = 1.0
@@ -70,3 +70,11 @@ def test_its_reactions_are_as_smooth_as_its_motion():
     bends = [np.abs(np.diff(reactions(run_of(Glued(), dt)), 2, axis=0)).max() for dt in (2e-3, 1e-3)]
     assert bends[1] < 2e-4  # [N], where they are up to 29 N
     assert bends[0] / bends[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_neighbours_alone_move_it_the_same_and_answer_no_rounding():
+    relaxed, glued = run_of(Relaxed(), 1e-3), run_of(Glued(), 1e-3)
+    assert relaxed.timings["left open"] == 0.0
+    assert max(np.abs(relaxed.position(f"{rod}.end") - glued.position(f"{rod}.end")).max() for rod in RODS) < 1e-9
+    # the smallest reactions by a measure of their own, the blocks of the seen masses
+    assert np.abs(reactions(relaxed) - reactions(glued)).max() < 0.05 * np.abs(reactions(glued)).max()
