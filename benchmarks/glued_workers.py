@@ -36,7 +36,7 @@ def cost(
             return (time.perf_counter() - start) / ticks
 
         go(5)
-        ticks = max(5, int(seconds / 3 / go(5)))
+        ticks = min(500, max(5, int(seconds / 3 / go(5))))
         best, talk = min(go(ticks) for _ in range(3)), 0.0
         if way.get("launcher") == "here":
             worker = simulation.company.team.workers[0]  # type: ignore[union-attr]

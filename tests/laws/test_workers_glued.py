@@ -105,7 +105,7 @@ def test_events_and_changes_by_hand_in_the_middle(coupling, team):
     assert len(run.events) == 5
 
 
-@pytest.mark.parametrize("coupling", ["glued", "relaxed"])
+@pytest.mark.parametrize("coupling", ["glued", "relaxed, few"])
 def test_a_joint_across_breaks_and_a_condition_comes_true_at_the_same_ticks(coupling, by_parcel):
     def model():
         chain = scenarios.load("chain", bodies=5)
