@@ -55,6 +55,7 @@ class Mixture(Table):
         self.common("segments", 2, dtype=np.int64)
         for name in ("facts", "tolls"):
             self.common(name, dtype=np.int64)
+        self.fixed("factor", kernels.FACTORS)  # as an interface, for what plays segments notes there who has gone wrong
         self.loops = {"advance": advance_loop, "react": react_loop, "toll": toll_loop}
         self._python = InPython(system.elements)
         self._sort()
