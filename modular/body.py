@@ -173,7 +173,9 @@ class DriftsAndKicks(Protocol):
     def drift(self, elements: Elements, step: float) -> str | None:
         """From where it stands: half a kick by the forces on the elements, then the way that it leads; show the elements there.
 
-        `step` may be negative. Returns the name of the first body whose internal constraints are not closed there, within
+        `step` may be negative, unless the stack says `forward_only = True`: then joints are glued at order 2 alone.
+
+        Returns the name of the first body whose internal constraints are not closed there, within
         `Elements.tolerance`, if any.
         """
 

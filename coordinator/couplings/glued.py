@@ -19,7 +19,7 @@ from coordinator.interface.stopping import stop_together
 from coordinator.score import Part, Rounds
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
-from modular.errors import ModelError
+from modular.errors import CouplingError, ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 
@@ -48,6 +48,15 @@ class Glued(Coupling):
         """Bodies must drift and be kicked, and report their compliance."""
         require(system, DriftsAndKicks, type(self).__name__, "drift and can be kicked")
         require(system, GivesCompliance, type(self).__name__, "report their compliance")
+        if min(stages(self.order)) < 0.0:
+            forward = [
+                name for bodies in system.bodies if getattr(bodies, "forward_only", False) for name in bodies.names
+            ]
+            if forward:
+                raise CouplingError(
+                    f"{type(self).__name__}: a step of order {self.order} goes back in time in some of its stages, and "
+                    f"{', '.join(forward)} cannot; take order=2."
+                )
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(Newmark(), InternalGains(), float("inf"))
         tolerate(system, self.tolerance)

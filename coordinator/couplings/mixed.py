@@ -17,6 +17,7 @@ from coordinator.interface.interface import tolerate
 from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.system import JointHome, System
 from modular.errors import CouplingError, ModelError
+from modular.names import missing
 
 AUTO = "auto"
 WAYS = (GLUED, PENALTY, AUTO)
@@ -83,7 +84,7 @@ class Mixed(Penalty):
         for pattern, steps in self.steps.items():
             fitting = [body for body in system.described if fnmatchcase(body, pattern)]
             if not fitting and system.tick == 0:
-                raise ModelError(f"{type(self).__name__}: steps of '{pattern}': there is no such body.")
+                raise ModelError(f"{type(self).__name__}: steps: " + missing("body", pattern, list(system.described)))
             for body in fitting:
                 reason = why_not(system, body)
                 if steps > 1 and reason is not None:
@@ -92,7 +93,7 @@ class Mixed(Penalty):
                     )
         for pattern in self.joints:
             if system.tick == 0 and not any(fnmatchcase(name, pattern) for name in system.joint_home):
-                raise ModelError(f"{type(self).__name__}: joint '{pattern}': there is no such joint.")
+                raise ModelError(f"{type(self).__name__}: " + missing("joint", pattern, list(system.joint_home)))
 
     def mixes(self, system: System) -> bool:
         """Always."""

@@ -14,31 +14,40 @@ from coordinator.couplings.glued import Glued
 from coordinator.interface.relaxing import METHODS
 from modular.errors import ModelError
 
+USUAL = {"conjugate-gradients": 200, "gauss-seidel": 2000, "jacobi": 2000}  # iterations; sweeps need more
+
 
 @dataclass(frozen=True)
 class Relaxed(Glued):
     """Joints that agree with their neighbours: at most so many iterations to close them in a stage, and as many to stop them.
 
+    Left out, 200 by conjugate gradients and 2 000 by sweeps.
     `method`: "conjugate-gradients", "gauss-seidel" or "jacobi". Sweeps carry news from joint to joint: a chain of n joints takes
     of the order of n^2 of them, and of n conjugate gradients, which sum two numbers over all joints beside. A run says in
     its timings how many it took, and the most that was left open.
     """
 
     tolerance: float = 1e-10
-    iterations: int = 200
+    iterations: int | None = None
     method: str = "conjugate-gradients"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
+        given = self.iterations
+        if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
             raise ModelError(f"Relaxed: iterations = {self.iterations!r}; give a whole number from 1 on.")
         if self.method not in METHODS:
             raise ModelError(f"Relaxed: method = {self.method!r}; give one of {', '.join(METHODS)}.")
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """More iterations, or a smaller step."""
-        return f"allow more iterations ({self.iterations} now), or take dt = {dt / 4:.2g} s", dt / 4
+        return f"allow more iterations ({self.most} now), or take dt = {dt / 4:.2g} s", dt / 4
+
+    @property
+    def most(self) -> int:
+        """Iterations of a stage, at most."""
+        return USUAL[self.method] if self.iterations is None else self.iterations
 
     @property
     def _local(self) -> tuple[str, int] | None:
-        return self.method, self.iterations
+        return self.method, self.most

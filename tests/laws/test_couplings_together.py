@@ -77,7 +77,7 @@ def test_light_rods_carry_a_thousand_times_their_mass_with_nothing_set_by_hand(n
 
 @pytest.mark.parametrize("method", ["gauss-seidel", "jacobi"])
 def test_sweeps_take_as_many_iterations_as_the_masses_are_apart_and_say_what_they_left_open(method, truth):
-    run, error = carried(Relaxed(method=method, iterations=1000), 2e-4, truth)
+    run, error = carried(Relaxed(method=method), 2e-4, truth)
     assert error < 2e-4
     assert 1e-10 < run.timings["left open"] < 1e-6
 

@@ -10,7 +10,7 @@ import references
 import scenarios
 from components import Law, Load, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Simulation, resume
-from foreign import Glider, Particle, Wire, pendulum
+from foreign import Glider, Gliders, Particle, Wire, pendulum
 from mixture import mixture
 from modular import Assembly, CouplingError, Cut, Diverged, Join, Limit, ModelError
 from random_assemblies import random_assembly
@@ -331,6 +331,20 @@ def test_when_a_joint_breaks_does_not_depend_on_when_samples_are_taken(order):
 def test_what_cannot_be_glued_is_refused_by_name():
     with pytest.raises(CouplingError, match=r"Glued needs bodies that drift and can be kicked .*; bob cannot"):
         Simulation(pendulum(Particle(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8)), 1e-3, Glued())
+
+    class Diode(Gliders):
+        forward_only = True
+
+    class OneWay(Glider):
+        def new_stack(self):
+            return Diode(len(self.at))
+
+    black_box = pendulum(OneWay(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8))
+    with pytest.raises(
+        CouplingError, match="a step of order 4 goes back in time in some of its stages, and bob cannot; take order=2"
+    ):
+        Simulation(black_box, 1e-3, Glued(order=4))
+    Simulation(black_box, 1e-3, Glued(order=2)).run(0.01)
     with pytest.raises(ModelError, match="order = 3; give 2, 4, 6 or 8"):
         Glued(order=3)
     with pytest.raises(ModelError, match="tolerance = 0"):

@@ -312,8 +312,8 @@ def test_what_cannot_be_merged_is_refused_and_nothing_has_happened(change, said)
         ({"joints": {"elbow": "weld"}}, "Mixed: joint 'elbow' = 'weld'"),
         ({"steps": {"upper": 0}}, "Mixed: steps of 'upper' = 0"),
         ({"tolerance": 2.0}, "Mixed: tolerance = 2.0"),
-        ({"joints": {"ellbow": "glued"}}, "joint 'ellbow': there is no such joint"),
-        ({"steps": {"uper": 2}}, "steps of 'uper': there is no such body"),
+        ({"joints": {"ellbow": "glued"}}, "Mixed: there is no joint 'ellbow'; did you mean 'elbow'?"),
+        ({"steps": {"uper": 2}}, "Mixed: steps: there is no body 'uper'; did you mean 'upper'?"),
     ],
 )
 def test_settings_that_are_none_are_refused(settings, said):
