@@ -479,7 +479,12 @@ class Simulation:
     def margins(self) -> dict[str, float]:
         """Stability margin of every joint at the present topology."""
         latest = self.past.latest_margins()
-        return {name: latest[name] for name in (*self.system.joint_home, *self.system.force_home) if name in latest}
+        glued = {name for name, (way, _) in self.ways.items() if way == "glued"}
+        return {
+            name: latest[name]
+            for name in (*self.system.joint_home, *self.system.force_home)
+            if name in latest and name not in glued
+        }
 
     @property
     def ways(self) -> dict[str, tuple[str, str]]:

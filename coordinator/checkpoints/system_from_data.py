@@ -62,7 +62,8 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
 
 def _group(names: Any, assembly: Assembly) -> tuple[str, ...]:
     """Bodies that were merged."""
-    if not (isinstance(names, list) and all(name == GROUND or name in assembly.bodies for name in names)):
+    known = {GROUND, *assembly.bodies}
+    if not (isinstance(names, list) and all(isinstance(name, str) and name in known for name in names)):
         raise ModelError("checkpoint: merged bodies have to be told by their names.")
     return tuple(names)
 

@@ -27,9 +27,10 @@ Step = Callable[[float, float], str | None]  # takes a part of a tick
 
 def state_of(system: System) -> Array:
     """How often the tick is halved; how many ticks were refused; how many leaked too much all the same; the most halvings."""
-    if "adaptive" not in system.memory:
-        system.memory["adaptive"] = np.zeros(4)
-    return system.memory["adaptive"]
+    state = system.memory.get("adaptive")
+    if state is None or state.shape != (4,) or not 0.0 <= state[HALVINGS] <= MOST:  # none, or none of ours
+        state = system.memory["adaptive"] = np.zeros(4)
+    return state
 
 
 def advance_adaptively(system: System, dt: float, start: float, stop: float, share: float, step: Step) -> str | None:
