@@ -45,4 +45,5 @@ def unmerge(simulation: Simulation, bodies: Sequence[str]) -> list[str]:
         if not any(body in group for group in system.groups):
             merged = "; ".join(map(told, system.groups)) or "nobody"
             raise ModelError(f"unmerge: body '{body}' is merged with nobody; merged are {merged}.")
+    simulation.coupling.ways(system)  # who is glued until now is to be known
     return [body for body in system.unmerge(bodies) if body != GROUND]

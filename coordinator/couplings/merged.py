@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ class Merged(Penalty):
     `light`: neighbours are merged where the mass that a joint sees is below this share of the mean mass of the bodies. Left
     out, nobody is merged but by hand (`Simulation.merge`).
     """
+
+    adapts: ClassVar[bool] = False
 
     groups: Sequence[Sequence[str]] = ()
     heavy: float | None = None

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import ClassVar
 
 from coordinator.couplings.penalty import Penalty
-from coordinator.interface.interface import tolerate
 from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.system import JointHome, System
 from modular.errors import CouplingError, ModelError
@@ -34,6 +34,8 @@ class Mixed(Penalty):
     `extrapolate` is an experiment: springs are asked at each of the steps of a component, against where the other side would be
     if it went on as it did, instead of once a tick. It pumps up what is not held by much damping; impulses do not.
     """
+
+    adapts: ClassVar[bool] = False
 
     joints: Mapping[str, str] = field(default_factory=dict)
     default: str = AUTO
@@ -70,7 +72,6 @@ class Mixed(Penalty):
     def configure(self, system: System, dt: float) -> None:
         """As `Penalty`, and joints that are to be glued must find bodies that can be."""
         super().configure(system, dt)
-        tolerate(system, self.tolerance)
         if system.workshop.get("wishes") != (system.version, self):
             self._check(system)
             system.workshop["wishes"] = system.version, self

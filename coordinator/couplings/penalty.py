@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import ClassVar
 
 from coordinator.couplings.adapting import BEYOND, DEEPEST, REFUSED, advance_adaptively, state_of
-from coordinator.couplings.coupling import Coupling, require
+from coordinator.couplings.coupling import require
+from coordinator.couplings.with_components import WithComponents
 from coordinator.equilibrium import carry_loads, just_made
 from coordinator.interface.bounds import margins_of
 from coordinator.interface.interface import tolerate
-from coordinator.interface.mixture import Mixture, RuleInPython
-from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
-from coordinator.interface.settling import go_on_carrying, settle
+from coordinator.interface.settling import settle
 from coordinator.margins import stability_margins
 from coordinator.passage import Step
 from coordinator.region import Region
 from coordinator.rules import Stable, StiffnessRule
-from coordinator.score import Part, Rounds, Stacks, compiled, perform
-from coordinator.system import JointHome, System
+from coordinator.score import Part, Rounds, compiled, perform
+from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import ModelError
@@ -39,19 +38,16 @@ def guarded(joints: Joints) -> Part:
     return joints, "guard"
 
 
-TOLERANCE = 1e-14  # what may stay open inside a component, as a share of the extent of the system
-
-
 @dataclass(frozen=True)
-class Penalty(Coupling):
+class Penalty(WithComponents):
     """Explicit penalty joints; second order in dt with the default gains."""
+
+    adapts: ClassVar[bool] = True  # whether a tick may be taken in halves
 
     rule: StiffnessRule = field(default_factory=Stable)
     newmark: Newmark = field(default_factory=Newmark)
     internal: InternalGains = field(default_factory=InternalGains)
-    adaptive: float | None = (
-        None  # what joints may leak in a second, as a share of the energy that is about (adapting.py)
-    )
+    adaptive: float | None = None  # what joints may leak in a second, a share of the energy that is about (adapting.py)
     guard: bool = False  # joints settle their accounts of energy (modular/guarding.py)
     preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
 
@@ -68,85 +64,15 @@ class Penalty(Coupling):
                     f"{type(self).__name__}: adaptive = {self.adaptive!r}; give the share of the energy that is about "
                     "that joints may leak in a second, such as 1e-4."
                 )
-            if type(self) is not Penalty:
+            if not self.adapts:
                 raise ModelError(f"{type(self).__name__}: adaptive steps are for Penalty alone; leave adaptive out.")
-
-    # --- components of several bodies --------------------------------------------------------------------------------
-
-    def mixes(self, system: System) -> bool:
-        """Whether there are components that step on their own."""
-        return bool(system.groups)
-
-    def plan(self, system: System) -> Plan:
-        """Who is glued to whom: bodies that were merged."""
-        merged = {body for group in system.groups for body in group}
-
-        def wish(name: str, home: JointHome) -> Wish:
-            return (GLUED, "its bodies are merged") if system.merged(*home.owners) else (PENALTY, "not merged")
-
-        return Planning(system, wish, merged.__contains__).plan()
-
-    def mixture(self, system: System) -> Mixture | None:
-        """Of components that step on their own and others; None where every body predicts and corrects."""
-        known = system.workshop.get("mixture")
-        if not self.mixes(system):
-            if known is not None:
-                go_on_carrying(system, filter(system.joint_home.__contains__, known[1].plan.glued))
-                del system.workshop["mixture"]
-            return None
-        key = (system.version, id(system), id(system.elements), system.elements.sheet, self)
-        if known is None or known[0] != key:
-            refresh = self._refreshing(system) if system.turns else []
-            rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
-            extrapolate = getattr(self, "extrapolate", False)
-            made = Mixture(system, self.plan(system), rule, guard=self.guard, extrapolate=extrapolate)
-            if known is not None:
-                made.go_on_counting(known[1])
-                go_on_carrying(system, set(made.plan.springs).intersection(known[1].plan.glued))
-            known = system.workshop["mixture"] = key, made
-        return cast(Mixture, known[1])
-
-    def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
-        """Which joints are glued, and why the others are not."""
-        return {} if (mixture := self.mixture(system)) is None else mixture.plan.ways
-
-    def why_not_merge(self, system: System, body: str) -> str | None:
-        """It must be able to step on its own."""
-        if self.adaptive is not None:
-            return "is under Penalty(adaptive=…), which steps all bodies alike; leave adaptive out, or take Merged()"
-        return why_not(system, body)
-
-    def told(self, system: System) -> dict[str, float]:
-        """Rounds of components that are glued inside; ticks that were refused, and those that leaked too much all the same."""
-        if self.adaptive is not None:
-            state = state_of(system)
-            return {
-                "refused": float(state[REFUSED]),
-                "beyond": float(state[BEYOND]),
-                "most steps in a tick": 2.0 ** float(state[DEEPEST]),
-            }
-        return {} if (mixture := self.mixture(system)) is None else mixture.told
-
-    def standing(self, system: System) -> dict[str, Any]:
-        """The extent of the system when components were merged."""
-        return {"tolerance": system.elements.tolerance.copy()} if self.mixes(system) else {}
-
-    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
-        """Stand so."""
-        if "tolerance" in standing:
-            system.elements.tolerance[:] = standing["tolerance"]
-
-    def reason(self, system: System, name: str) -> str | None:
-        """Which joint of a component stays open."""
-        mixture = self.mixture(system)
-        return None if mixture is None else mixture.reason(name, type(self).__name__)
 
     # --- a tick ------------------------------------------------------------------------------------------------------
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must predict, correct and report their compliance; those of components must step on their own."""
         if self.mixture(system) is not None:
-            tolerate(system, TOLERANCE)
+            tolerate(system, self.tolerance)
         if system.workshop.get("configured") == (system.turnover, dt, self):
             return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
@@ -206,7 +132,7 @@ class Penalty(Coupling):
             return mixture.score()
         if self.adaptive is not None:
             return None
-        refresh = self._refreshing(system) if system.turns else []
+        refresh = self.refreshing(system) if system.turns else []
         if refresh is None:
             return None
         approach = [*self.approach(system), *refresh]
@@ -225,10 +151,6 @@ class Penalty(Coupling):
             again=[*between, *((stack, "exert_on") for stack in joints), *go_on],
             end=[*((stack, "show") for stack in bodies), *((stack, "account") for stack in joints)],
         )
-
-    def _refreshing(self, system: Stacks) -> list[Part] | None:
-        """The rule as parts; None where it is Python, or a rule of ours that somebody has changed."""
-        return self.rule.score(system) if type(self.rule).refresh is StiffnessRule.refresh else None
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Accelerations are state with a memory: after an event a stale one would lower the order to one.
@@ -271,7 +193,7 @@ class Penalty(Coupling):
         if region.system.force_home:
             steps.append((elements, "stand"))
         steps += [(joints, "linearise") for joints in region.joints]
-        refresh = self._refreshing(region)
+        refresh = self.refreshing(region)
         steps += [self._refresh] if refresh is None else refresh
         steps += [(stack, "exert") for stack in (*region.joints, *region.forces)]
         return [*steps, *region.put_back(), *((bodies, "reevaluate") for bodies in region.bodies)]
@@ -279,6 +201,23 @@ class Penalty(Coupling):
     def _refresh(self, region: Region) -> None:
         """A rule in Python knows no regions."""
         self.rule.refresh(region.system, float(region.elements.clock[GAIN_STEP]))
+
+    def told(self, system: System) -> dict[str, float]:
+        """Of adaptive ticks: which were refused, and which leaked too much all the same."""
+        if self.adaptive is None:
+            return super().told(system)
+        state = state_of(system)
+        return {
+            "refused": float(state[REFUSED]),
+            "beyond": float(state[BEYOND]),
+            "most steps in a tick": 2.0 ** float(state[DEEPEST]),
+        }
+
+    def why_not_merge(self, system: System, body: str) -> str | None:
+        """It must be able to step on its own, and not with all others in adaptive ticks."""
+        if self.adaptive is not None:
+            return "is under Penalty(adaptive=…), which steps all bodies alike; leave adaptive out, or take Merged()"
+        return super().why_not_merge(system, body)
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """From the local coupled bound."""

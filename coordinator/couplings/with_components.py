@@ -1,0 +1,88 @@
+"""Couplings under which some components step on their own, glued inside, among others (coordinator/interface/mixture.py).
+
+Whatever the coupling is, bodies that were merged are such a component: the mixture, and what it needs at events, is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from coordinator.couplings.coupling import Coupling
+from coordinator.interface.mixture import Mixture, RuleInPython
+from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
+from coordinator.interface.settling import go_on_carrying
+from coordinator.rules import StiffnessRule
+from coordinator.score import Part, Stacks
+from coordinator.system import JointHome, System
+
+
+class WithComponents(Coupling):
+    """Springs between bodies, and between components of several."""
+
+    rule: StiffnessRule  # of the springs
+    guard: bool  # they settle their accounts of energy
+    tolerance: float = 1e-14  # what may stay open inside a component, as a share of the extent of the system
+    extrapolate: bool = False  # an experiment of `Mixed`
+
+    def mixes(self, system: System) -> bool:
+        """Whether there are components that step on their own."""
+        return bool(system.groups)
+
+    def plan(self, system: System) -> Plan:
+        """Who is glued to whom: bodies that were merged."""
+        merged = {body for group in system.groups for body in group}
+
+        def wish(name: str, home: JointHome) -> Wish:
+            return (GLUED, "its bodies are merged") if system.merged(*home.owners) else (PENALTY, "not merged")
+
+        return Planning(system, wish, merged.__contains__).plan()
+
+    def mixture(self, system: System) -> Mixture | None:
+        """Of components that step on their own and others; None where every body predicts and corrects."""
+        known = system.workshop.get("mixture")
+        if not self.mixes(system):
+            if known is not None:
+                go_on_carrying(system, filter(system.joint_home.__contains__, known[1].plan.glued))
+                del system.workshop["mixture"]
+            return None
+        key = (system.version, id(system), id(system.elements), system.elements.sheet, self)
+        if known is None or known[0] != key:
+            refresh = self.refreshing(system) if system.turns else []
+            rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
+            made = Mixture(system, self.plan(system), rule, guard=self.guard, extrapolate=self.extrapolate)
+            if known is not None:
+                made.go_on_counting(known[1])
+                go_on_carrying(system, set(made.plan.springs).intersection(known[1].plan.glued))
+            known = system.workshop["mixture"] = key, made
+        return cast(Mixture, known[1])
+
+    def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
+        """Which joints are glued, and why the others are not."""
+        return {} if (mixture := self.mixture(system)) is None else mixture.plan.ways
+
+    def why_not_merge(self, system: System, body: str) -> str | None:
+        """It must be able to step on its own."""
+        return why_not(system, body)
+
+    def told(self, system: System) -> dict[str, float]:
+        """Rounds of components that are glued inside."""
+        return {} if (mixture := self.mixture(system)) is None else mixture.told
+
+    def refreshing(self, system: Stacks) -> list[Part] | None:
+        """The rule as parts; None where it is Python, or a rule of ours that somebody has changed."""
+        return self.rule.score(system) if type(self.rule).refresh is StiffnessRule.refresh else None
+
+    def standing(self, system: System) -> dict[str, Any]:
+        """The extent of the system when components were merged."""
+        return {"tolerance": system.elements.tolerance.copy()} if self.mixes(system) else {}
+
+    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
+        """Stand so."""
+        if "tolerance" in standing:
+            system.elements.tolerance[:] = standing["tolerance"]
+
+    def reason(self, system: System, name: str) -> str | None:
+        """Which joint of a component stays open."""
+        mixture = self.mixture(system)
+        return None if mixture is None else mixture.reason(name, type(self).__name__)
