@@ -18,6 +18,7 @@ from modular.table import Table
 def margins_of(mixture: Mixture, dt: float) -> Margins:
     """The factor by which the step could grow at this stiffness, of springs and forces that ask something of it."""
     system, elements = mixture.system, mixture.system.elements
+    bounds = elements.bound.copy()  # of when the stiffness was chosen
     names: list[str] = []
     values: list[float] = []
     play(system, [(bodies, "show", None) for bodies in system.bodies])
@@ -36,7 +37,7 @@ def margins_of(mixture: Mixture, dt: float) -> Margins:
                 for name, room in _rooms(stack, rows):
                     names.append(name)
                     values.append(room)
-    elements.clock[GAIN_STEP] = dt
+    elements.clock[GAIN_STEP], elements.bound[:] = dt, bounds
     return Margins(names, values)
 
 
