@@ -148,7 +148,7 @@ class System:
         workshop = {
             name: made
             for name, made in self.workshop.items()
-            if name not in ("configured", "regions", "ensemble", "interface", "mixture")
+            if name not in ("configured", "regions", "ensemble", "interface", "mixture", "halving")
         }
         return {**self.__dict__, "workshop": workshop}
 

@@ -21,50 +21,54 @@ from modular.ledger import LEAKED
 
 MOST = 7  # halvings of a tick
 EASY = 0.1  # of what is allowed: below, the next tick is tried with half as many steps
-HALVINGS, REFUSED, BEYOND, DEEPEST = range(4)  # places in what is remembered
-Step = Callable[[float, float], str | None]  # takes a part of a tick
+HALVINGS, REFUSED, BEYOND, DEEPEST, TAKEN, ABOUT = range(6)  # places in what is remembered
+Step = Callable[[float, float], str | None]  # takes a step that ends at a time
 
 
 def state_of(system: System) -> Array:
-    """How often the tick is halved; how many ticks were refused; how many leaked too much all the same; the most halvings."""
+    """What ticks remember: how often they are halved; how many were refused; how many leaked too much all the same.
+
+    The most halvings, the steps that were taken; and the energy that was about when the topology last changed.
+    """
     state = system.memory.get("adaptive")
-    if state is None or state.shape != (4,) or not 0.0 <= state[HALVINGS] <= MOST:  # none, or none of ours
-        state = system.memory["adaptive"] = np.zeros(4)
+    if state is None or state.shape != (6,) or not 0.0 <= state[HALVINGS] <= MOST:  # none, or none of ours
+        state = system.memory["adaptive"] = np.zeros(6)
     return state
 
 
-def advance_adaptively(system: System, dt: float, start: float, stop: float, share: float, step: Step) -> str | None:
-    """One tick, or a part of it; who went wrong with the shortest steps too, if anybody.
+def look_about(system: System) -> None:
+    """After an event: the energy by which leaks are measured from here on."""
+    state_of(system)[ABOUT] = energy_about(system)
 
-    `share`: what joints may leak in a second, of the energy that is about.
+
+def advance_adaptively(system: System, span: float, end: float, share: float, step: Step) -> str | None:
+    """A tick or a part of it, `span` long; who went wrong with the shortest steps too, if anybody.
+
+    `share`: what joints may leak in a second, of the energy that is about. The same as halving.py where something is Python.
     """
-    allowed = share * energy_about(system) * (stop - start) * dt
-    refused = 0
+    refused, taken = 0.0, 0.0
     while True:
         kept, books, state = system.save(), _leaks(system), state_of(system)
-        wrong = _take(start, stop, 2 ** int(state[HALVINGS]), step)
-        leaked = float(np.abs(_leaks(system) - books).sum())
+        allowed, count, wrong = share * state[ABOUT] * span, 1 << int(state[HALVINGS]), None
+        for k in range(count):
+            if wrong is None:
+                taken += 1.0
+                wrong = step(span / count, end - (1.0 - (k + 1.0) / count) * span)
+        leaked = 0.0
+        for now, before in zip(_leaks(system), books, strict=True):
+            leaked += abs(now - before)
         good = wrong is None and leaked <= allowed
         if good or state[HALVINGS] >= MOST:
-            state[REFUSED] += refused
+            state[[REFUSED, TAKEN]] += refused, taken
             state[BEYOND] += not good
             state[DEEPEST] = max(state[DEEPEST], state[HALVINGS])
             if good and leaked <= EASY * allowed and state[HALVINGS] > 0:
                 state[HALVINGS] -= 1
             return wrong
         system.restore(kept)
-        refused += 1
+        refused += 1.0
         state_of(system)[HALVINGS] += 1
 
 
-def _take(start: float, stop: float, count: int, step: Step) -> str | None:
-    for k in range(count):
-        first, last = (start + (stop - start) * part / count for part in (k, k + 1))
-        wrong = step(first, last)
-        if wrong is not None:
-            return wrong
-    return None
-
-
-def _leaks(system: System) -> Array:
-    return np.concatenate([joints.ledger[: joints.count, LEAKED] for joints in system.joints] or [np.zeros(0)])
+def _leaks(system: System) -> list[float]:
+    return [float(leak) for joints in system.joints for leak in joints.ledger[: joints.count, LEAKED]]

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from coordinator.couplings.adapting import BEYOND, DEEPEST, REFUSED, advance_adaptively, state_of
+from coordinator.couplings.adapting import BEYOND, DEEPEST, REFUSED, TAKEN, advance_adaptively, look_about, state_of
 from coordinator.couplings.coupling import require
+from coordinator.couplings.halving import Halving
 from coordinator.couplings.with_components import WithComponents
 from coordinator.equilibrium import carry_loads, just_made
 from coordinator.interface.bounds import margins_of
 from coordinator.interface.interface import tolerate
+from coordinator.interface.mixture import RuleInPython
 from coordinator.interface.settling import settle
 from coordinator.margins import stability_margins
 from coordinator.passage import Step
@@ -87,17 +89,34 @@ class Penalty(WithComponents):
         if (mixture := self.mixture(system)) is not None:
             system.elements.clock[:] = (stop - start) * dt, (system.tick + stop) * dt, dt
             return mixture.advance()
-        if self.adaptive is not None:
+        span, end = (stop - start) * dt, (system.tick + stop) * dt
+        if self.adaptive is None:
+            system.evaluations += 1
+            return self._step(system, dt, span, end)
+        halving = self._halving(system)
+        if not halving.compiled:
             return advance_adaptively(
-                system, dt, start, stop, self.adaptive, lambda first, last: self._step(system, dt, first, last)
+                system, span, end, self.adaptive, lambda step, time: self._step(system, dt, step, time)
             )
-        return self._step(system, dt, start, stop)
+        system.elements.clock[:] = span, end, dt
+        return perform(system.elements, [(halving, "advance")])
 
-    def _step(self, system: System, dt: float, start: float, stop: float) -> str | None:
-        """A part of a tick in one step."""
+    def _halving(self, system: System) -> Halving:
+        """Ticks in halves, for the stacks that there are."""
+        known = system.workshop.get("halving")
+        key = (system.version, id(system), id(system.elements), system.elements.sheet, self)
+        if known is None or known[0] != key:
+            refresh = self.refreshing(system) if system.turns else []
+            rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
+            show: list[Part] = [(bodies, "show") for bodies in system.bodies]
+            parts = [*self.approach(system), *rule, *self.answer(system), *show]
+            known = system.workshop["halving"] = key, Halving(system, parts, self.adaptive or 0.0)
+        return cast(Halving, known[1])
+
+    def _step(self, system: System, dt: float, step: float, time: float) -> str | None:
+        """One step, which ends at a time, with the gains of `dt`."""
         elements = system.elements
-        elements.clock[:] = (stop - start) * dt, (system.tick + stop) * dt, dt
-        system.evaluations += 1
+        elements.clock[:] = step, time, dt
         wrong = perform(elements, self.approach(system))
         if system.turns:
             self.rule.refresh(system, dt)  # seen masses turn with the bodies, and springs against them
@@ -131,7 +150,9 @@ class Penalty(WithComponents):
         if (mixture := self.mixture(system)) is not None:
             return mixture.score()
         if self.adaptive is not None:
-            return None
+            halving = self._halving(system)
+            step: list[Part] = [(halving, "advance")]
+            return Rounds(first=step, again=step, evaluations=0) if halving.compiled else None
         refresh = self.refreshing(system) if system.turns else []
         if refresh is None:
             return None
@@ -159,6 +180,8 @@ class Penalty(WithComponents):
         the ledger.
         """
         mixture = self.mixture(system)
+        if self.adaptive is not None:
+            look_about(system)
         try:
             if mixture is None:
                 self._settle(system, dt, touched)
@@ -208,6 +231,7 @@ class Penalty(WithComponents):
             return super().told(system)
         state = state_of(system)
         return {
+            "evaluations": float(state[TAKEN]),
             "refused": float(state[REFUSED]),
             "beyond": float(state[BEYOND]),
             "most steps in a tick": 2.0 ** float(state[DEEPEST]),

@@ -6,6 +6,7 @@ finds the instant (coordinator/located.py). What a tick changes is copied before
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,7 +123,11 @@ def changed_by_a_tick(system: System) -> list[Array]:
 
 def kept_by(system: System) -> tuple[Indices, list[Array]]:
     """Copies of all that, as the driver makes them (address, bytes, address of the copy), and the memory that holds them."""
-    arrays = changed_by_a_tick(system)
+    return copies_of([*changed_by_a_tick(system), *system.memory.values()])
+
+
+def copies_of(arrays: Sequence[Array]) -> tuple[Indices, list[Array]]:
+    """The same of arrays."""
     backups = [array.copy() for array in arrays]
     table = [(a.ctypes.data, a.nbytes, b.ctypes.data, 0) for a, b in zip(arrays, backups, strict=True)]
     return np.array(table, np.int64), backups

@@ -94,6 +94,24 @@ def test_it_goes_on_from_a_checkpoint_in_a_copy_and_past_a_located_event_to_the_
     assert found[0] == found[1] == found[2]
 
 
+def settled_ends(model, **settings):
+    for stepwise in (False, True):
+        with Simulation(model, 1e-3, Penalty(adaptive=1e-6), **settings) as simulation:
+            while stepwise and simulation.tick < 60:
+                simulation.step()
+            run = simulation.run(0.1)
+            yield [simulation.body(name).state()["q"].tobytes() for name in run.bodies], run.timings["evaluations"]
+
+
+def test_the_engine_single_steps_and_what_is_python_take_the_same_halves(monkeypatch):
+    model = scenarios.load("chain", bodies=5)
+    found = [*settled_ends(model), *settled_ends(model, grouped=False), *settled_ends(model, record_every=7)]
+    monkeypatch.setattr("coordinator.couplings.halving.compiled", lambda part: False)
+    found += settled_ends(model)
+    assert all(other == found[0] for other in found)
+    assert found[0][1] > 120
+
+
 def test_what_is_no_setting_is_refused_and_what_does_not_go_together():
     with pytest.raises(ModelError, match="Penalty: adaptive = 2"):
         Penalty(adaptive=2)

@@ -1,0 +1,139 @@
+"""Ticks that are taken in halves (adapting.py) as one part of a score, for the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings.adapting import (
+    ABOUT,
+    BEYOND,
+    DEEPEST,
+    EASY,
+    HALVINGS,
+    MOST,
+    REFUSED,
+    TAKEN,
+    state_of,
+)
+from coordinator.engine.guards import changed_by_a_tick, copies_of
+from coordinator.interface.kernels import numbers_at
+from coordinator.score import Part, compiled
+from coordinator.system import System
+from modular.elements import STEP, TIME, Array, Indices
+from modular.kernel import kernel
+from modular.ledger import LEAKED
+from modular.loop import FINE, call, loop
+from modular.memory import copy_bytes
+from modular.table import Table
+from modular.views import View
+
+ADDRESS, SHEET, ROWS, WHO = range(4)  # columns of the program
+SOURCE, BYTES, TARGET = range(3)  # of what is kept
+PARTS, ELEMENTS, KEPT, BOOKS = range(4)  # facts
+
+
+class Halving(Table):
+    """A tick of a system in as many steps as its joints ask for."""
+
+    facts: Indices
+    state: Array  # system.memory["adaptive"]
+    noted: Array  # leaks where the tick began
+
+    def __init__(self, system: System, parts: Sequence[Part], share: float) -> None:
+        """`parts`: those of one step."""
+        super().__init__(1)
+        self.system, self._parts = system, list(parts)
+        for name, columns in (("program", 4), ("kept", 4)):
+            self.common(name, columns, dtype=np.int64)
+        for name in ("facts", "books"):
+            self.common(name, dtype=np.int64)
+        for name in ("state", "noted"):
+            self.common(name)
+        self.fixed("share", 1)
+        self.share = share
+        self.loops = {"advance": halving_loop}
+        stacks: list[Any] = [*system.bodies, *system.booked]
+        self.compiled = all(map(compiled, self._parts)) and all(isinstance(stack, Table) for stack in stacks)
+        if self.compiled:
+            self._write()
+
+    def _write(self) -> None:
+        elements = self.system.elements
+        self.names = [name for bodies in self.system.bodies for name in bodies.names]
+        begin, count = {}, 0
+        for bodies in self.system.bodies:
+            begin[id(bodies)] = count
+            count += len(bodies.names)
+        self.prepare("")
+        program = [
+            (stack.loops[verb].address(stack, elements), stack.sheet, stack.count, begin.get(id(stack), 0))
+            for stack, verb in self._parts
+        ]
+        kept, self._backups = copies_of(changed_by_a_tick(self.system))
+        books = [
+            int(joints.ledger.ctypes.data + row * joints.ledger.strides[0] + 8 * LEAKED)
+            for joints in self.system.joints
+            for row in range(joints.count)
+        ]
+        self._place("program", np.array(program, np.int64).reshape(-1, 4))
+        self._place("kept", kept)
+        self._place("books", np.array(books, np.int64))
+        self._place("noted", np.zeros(len(books)))
+        self._place("facts", np.array([len(program), elements.sheet, len(kept), len(books)], np.int64))
+
+    def prepare(self, verb: str) -> None:
+        """What takes part unfolds what it needs; the memory of the system may be another array by now."""
+        for stack, part in self._parts:
+            self.system.elements.prepare(part)
+            stack.prepare(part)
+        self._place("state", state_of(self.system))
+
+
+@kernel
+def step(face: View) -> int:
+    """One step; the first body that went wrong, or -1."""
+    wrong = FINE
+    for k in range(face.facts[PARTS]):
+        found = call(face.program[k, ADDRESS], 0, face.program[k, ROWS], face.program[k, SHEET], face.facts[ELEMENTS])
+        if found >= 0:
+            wrong = face.program[k, WHO] + found
+    return wrong
+
+
+@loop
+def halving_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """One tick, or the part of it that the clock says; who went wrong with the shortest steps too, or -1."""
+    span, end = elements.clock[STEP], elements.clock[TIME]
+    allowed, refused = face.share[0] * face.state[ABOUT] * span, 0.0
+    while True:
+        for k in range(face.facts[KEPT]):
+            copy_bytes(face.kept[k, TARGET], face.kept[k, SOURCE], face.kept[k, BYTES])
+        for k in range(face.facts[BOOKS]):
+            face.noted[k] = numbers_at(face.books[k])[0]
+        count = 1 << int(face.state[HALVINGS])
+        wrong = FINE
+        for k in range(count):
+            if wrong < 0:
+                elements.clock[STEP] = span / count
+                elements.clock[TIME] = end - (1.0 - (k + 1.0) / count) * span
+                face.state[TAKEN] += 1.0
+                wrong = step(face)
+        elements.clock[STEP], elements.clock[TIME] = span, end
+        leaked = 0.0
+        for k in range(face.facts[BOOKS]):
+            leaked += abs(numbers_at(face.books[k])[0] - face.noted[k])
+        good = wrong < 0 and leaked <= allowed
+        if good or face.state[HALVINGS] >= MOST:
+            face.state[REFUSED] += refused
+            face.state[BEYOND] += 0.0 if good else 1.0
+            face.state[DEEPEST] = max(face.state[DEEPEST], face.state[HALVINGS])
+            if good and leaked <= EASY * allowed and face.state[HALVINGS] > 0.0:
+                face.state[HALVINGS] -= 1.0
+            return wrong
+        for k in range(face.facts[KEPT]):
+            copy_bytes(face.kept[k, SOURCE], face.kept[k, TARGET], face.kept[k, BYTES])
+        refused += 1.0
+        face.state[HALVINGS] += 1.0
