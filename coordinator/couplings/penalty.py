@@ -49,9 +49,9 @@ class Penalty(WithComponents):
     rule: StiffnessRule = field(default_factory=Stable)
     newmark: Newmark = field(default_factory=Newmark)
     internal: InternalGains = field(default_factory=InternalGains)
+    preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
     adaptive: float | None = None  # what joints may leak in a second, a share of the energy that is about (adapting.py)
     guard: bool = False  # joints settle their accounts of energy (modular/guarding.py)
-    preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
 
     def __post_init__(self) -> None:
         super().__post_init__()

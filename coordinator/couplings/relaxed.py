@@ -14,14 +14,14 @@ from coordinator.couplings.glued import Glued
 from coordinator.interface.relaxing import METHODS
 from modular.errors import ModelError
 
-USUAL = {"conjugate-gradients": 200, "gauss-seidel": 2000, "jacobi": 2000}  # iterations; sweeps need more
+USUAL = {"conjugate-gradients": 200, "gauss-seidel": 2000, "jacobi": 4000}  # iterations; sweeps need more
 
 
 @dataclass(frozen=True)
 class Relaxed(Glued):
     """Joints that agree with their neighbours: at most so many iterations to close them in a stage, and as many to stop them.
 
-    Left out, 200 by conjugate gradients and 2 000 by sweeps.
+    Left out, 200 by conjugate gradients, 2 000 there and back by Gauss-Seidel, 4 000 by Jacobi.
     `method`: "conjugate-gradients", "gauss-seidel" or "jacobi". Sweeps carry news from joint to joint: a chain of n joints takes
     of the order of n^2 of them, and of n conjugate gradients, which sum two numbers over all joints beside. A run says in
     its timings how many it took, and the most that was left open.
