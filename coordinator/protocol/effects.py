@@ -35,7 +35,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Read a checkpoint of this name, and say `loaded`, with its bytes or None."""
+    """Read a checkpoint of this name, and say `loaded`, with its bytes or None. Asked again and again: it may get lost."""
 
     name: str
     kept: Kept
@@ -52,7 +52,10 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Write a checkpoint so that it survives (temporary file, fsync, rename), and say `stored` when it does."""
+    """Write a checkpoint so that it survives (temporary file, fsync, rename), and say `stored` when it does.
+
+    It may get lost: the one before serves as well, and the next one comes.
+    """
 
     name: str
     incarnation: int

@@ -31,6 +31,7 @@ from coordinator.protocol.plan import START, Kept, Member, Share
 from coordinator.protocol.recovery import Recovery
 from coordinator.protocol.saving import Saving
 
+NEVER = float("inf")
 RELEASE = 64  # steps after which neighbours may forget, where nobody can be replaced
 
 
@@ -59,6 +60,8 @@ class Worker:
         self.counts: Counter[str] = Counter()  # what was dropped, and why
         self._out: list[ForWorker] = []
         self._recovery = Recovery(hello.run, hello.name, ())
+        self._load_at = NEVER  # when the checkpoint is asked for again
+        self._load_patience = deadlines.report
         self._change = Changeover()
         self._saving = Saving()
         self._failure: control.Failed | None = None
@@ -131,13 +134,16 @@ class Worker:
     def next_wake(self) -> float:
         """When to call `wake` at the latest."""
         request = self.near.next_request()
-        return self._report_at if request is None else min(self._report_at, request)
+        soon = min(self._report_at, self._load_at)
+        return soon if request is None else min(soon, request)
 
     def wake(self, now: float) -> None:
         """Do what is due: ask for missing frames, report, give up on a coordinator that is gone."""
         if self.state is State.ENDED:
             return
         self._out += self.near.requests(now)
+        if now >= self._load_at:
+            self._ask_for_checkpoint(now)
         if now - self._heard > self.deadlines.orphan:
             self._end(f"{self.waiting(now)}; the coordinator was last heard {now - self._heard:.0f} s ago.", True)
         elif now >= self._report_at:
@@ -275,13 +281,22 @@ class Worker:
 
     def _load(self, now: float) -> None:
         """Try the next checkpoint."""
-        candidate = self._recovery.candidate
+        candidate, self._load_at = self._recovery.candidate, NEVER
         if candidate is None:
             self.fail(f"no checkpoint of '{self.me.name}' can be read: {' '.join(self._recovery.unreadable)}", now)
         elif candidate == START:
             self._go_on(0, 0, b"", now)
         else:
-            self._out.append(effects.Load(self.me.name, candidate))
+            self._load_patience = self.deadlines.report
+            self._ask_for_checkpoint(now)
+
+    def _ask_for_checkpoint(self, now: float) -> None:
+        """It may be kept on another machine, so question and answer can be lost; a large one takes long, and asking is no help."""
+        candidate = self._recovery.candidate
+        assert candidate is not None
+        self._out.append(effects.Load(self.me.name, candidate))
+        self._load_at = now + self._load_patience
+        self._load_patience = min(2.0 * self._load_patience, self.deadlines.silence)
 
     def loaded(self, kept: Kept, blob: bytes | None, now: float) -> None:
         """The bytes of a checkpoint that was asked for, or None where it cannot be read."""
@@ -298,7 +313,7 @@ class Worker:
             self._go_on(kept.step, snapshot.plan, snapshot.state, now)
 
     def _go_on(self, step: int, plan: int, state: bytes, now: float) -> None:
-        self.step, self.state = step, State.RUNNING
+        self.step, self.state, self._load_at = step, State.RUNNING, NEVER
         self._out.append(effects.Resume(step, plan, state))
         self._report(now)
 

@@ -18,6 +18,7 @@ from springs import Body, Changed, Model, Split, changed, single, total
 
 from coordinator.protocol import Called, Coordinator, Deadlines, Hello, Opened, Plan, RunFailed, State, Worker, effects
 from coordinator.protocol import journal as journals
+from coordinator.protocol.plan import Kept
 
 DEADLINES = Deadlines(
     patience=0.02, patience_most=0.2, report=0.1, silence=1.5, start=2.0, prepare=0.6, stuck=30.0, orphan=60.0
@@ -56,6 +57,7 @@ class Day:
     dying_chance: float = 0.3
     jitter: float = 0.5  # of the usual delay; with any, messages overtake each other
     false_starts: float = 0.0  # chance that a start fails, or that a process is started twice
+    afar: bool = False  # checkpoints are kept on another machine, and what is said of them goes over the network too
 
     @classmethod
     def drawn(cls, seed: int) -> "Day":
@@ -88,6 +90,7 @@ class Day:
             racing=rng.random() < 0.5,
             rot=some(0, 0, 0.3),
             false_starts=some(0, 0, 0.2),
+            afar=rng.random() < 0.5,
         )
 
     @classmethod
@@ -117,6 +120,7 @@ class Day:
             die_at=rng.choice(["", "Store", "Load", "Resume", "Validate", "commit", "prepare", "welcome", "grant"]),
             dying=rng.randint(0, 6),
             false_starts=rng.choice([0, 0.3]),
+            afar=rng.random() < 0.5,
         )
 
 
@@ -266,8 +270,10 @@ class Process:
             case effects.Report(message):
                 world.post(self.name, message, world.tell_coordinator)
             case effects.Load(name, kept):
-                blob = world.load(name, kept)
-                world.at(now + rng.uniform(0, 0.01), self.hand, lambda: self.core.loaded(kept, blob, world.now))
+                if world.day.afar:
+                    world.post(self.name, b"load", lambda _: self.read(name, kept))
+                else:
+                    self.read(name, kept)
             case effects.Resume(step, _, state):
                 self.body = Body(world.model, [m for m, w in enumerate(world.model.owner) if w == self.number])
                 if step:
@@ -275,7 +281,11 @@ class Process:
                 if step == world.day.steps:
                     world.stepped(self)
             case effects.Store(name, incarnation, step, blob):
-                world.at(now + rng.uniform(0, 0.01), self.write, (name, step, incarnation), blob)
+                key = (name, step, incarnation)
+                if world.day.afar:
+                    world.post(self.name, b"store", lambda _: self.write(key, blob))
+                else:
+                    world.at(now + rng.uniform(0, 0.01), self.write, key, blob)
             case effects.Discard(name, before):
                 for key in [key for key in world.disk if key[0] == name and key[1] < before]:
                     del world.disk[key]
@@ -292,10 +302,29 @@ class Process:
             world.faults[self.name] += 1
             self.die("killed")
 
+    # --- the disk, which may be on the machine of the coordinator ---------------------------------------------------------
+
+    def read(self, name: str, kept: Kept) -> None:
+        world = self.world
+        world.counts["loads"] += 1
+        blob = world.load(name, kept)
+
+        def answer() -> None:
+            self.core.loaded(kept, blob, world.now)
+
+        if world.day.afar:
+            world.post("coordinator", b"loaded", lambda _: self.hand(answer))
+        else:
+            world.at(world.now + world.rng.uniform(0, 0.01), self.hand, answer)
+
     def write(self, key: tuple[str, int, int], blob: bytes) -> None:
-        """Temporary file, fsync, rename: a process that died before leaves nothing."""
-        if self.alive:
-            self.world.disk[key] = blob
+        """Temporary file, fsync, rename: a process that died before leaves nothing, unless all had been sent."""
+        world = self.world
+        if world.day.afar:
+            world.disk[key] = blob
+            world.post("coordinator", b"stored", lambda _: self.hand(lambda: self.core.stored(key[1])))
+        elif self.alive:
+            world.disk[key] = blob
             self.hand(lambda: self.core.stored(key[1]))
 
     def validate(self, share) -> None:

@@ -192,6 +192,13 @@ def test_a_checkpoint_that_cannot_be_read_is_passed_over_for_the_one_before():
     assert sum(world.counts["rot"] for world in worlds) > 10
 
 
+def test_whatever_is_said_of_checkpoints_may_be_lost_where_they_are_kept_on_another_machine():
+    """A worker is alive and waits for nobody while it loads: all others would wait for it for ever."""
+    worlds = [World(Day(s, 3, 24, 4, 6, loss=0.2, slow=0.1, die_at="durable", afar=True)) for s in range(30)]
+    assert [told for world in worlds if (told := world.run()) is not None] == []
+    assert sum(world.counts["loads"] for world in worlds) > 30
+
+
 def test_no_checkpoint_that_can_be_read_is_said_by_name():
     class Rotten(World):
         def load(self, name, kept):

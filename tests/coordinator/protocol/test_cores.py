@@ -633,6 +633,23 @@ def test_the_right_checkpoint_is_taken_on():
     assert core.effects()[0] == effects.Resume(10, 1, b"good") and core.step == 10 and core.may_step
 
 
+def test_a_checkpoint_is_asked_for_until_it_is_there_and_less_and_less_often():
+    """It may be kept on another machine: the question can get lost, and so can the answer."""
+    blob, kept = saved()
+    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, START)}))
+    asked, now = [0.0] * core.effects().count(effects.Load("b", kept)), 0.0
+    while now < 40.0:
+        now = core.next_wake()
+        core.wake(now)
+        asked += [now] * core.effects().count(effects.Load("b", kept))
+    assert asked == [0.0, 0.5, 1.5, 3.5, 7.5, 15.5, 25.5, 35.5]  # `silence` is 10 s here
+    core.loaded(kept, blob, now)
+    core.loaded(kept, blob, now)  # it came twice
+    assert core.effects()[0] == effects.Resume(10, 1, b"good") and core.effects() == []
+    core.wake(now + 20.0)
+    assert not any(isinstance(effect, effects.Load | effects.Resume) for effect in core.effects())
+
+
 def test_of_a_checkpoint_that_is_passed_over_nothing_stays():
     good = {"peer": 0, "posted": 5 << 16, "taken": 4 << 16, "log": []}
     blob, kept = saved(links=((good, b""), ({**good, "posted": None}, b"")))

@@ -71,6 +71,17 @@ def test_a_log_that_is_left_out_of_the_checkpoint_is_caught():
     assert told is not None and "nothing has moved" in told
 
 
+def test_a_checkpoint_that_is_asked_for_once_is_caught():
+    class Shy(Worker):
+        def _ask_for_checkpoint(self, now):
+            super()._ask_for_checkpoint(now)
+            self._load_at = float("inf")
+
+    world = type("ShyWorld", (World,), {"make_worker": Shy})
+    told = first_bad_day(world, lambda seed: Day(seed, 3, 24, 4, 6, loss=0.2, die_at="durable", afar=True))
+    assert told is not None and "nothing has moved" in told
+
+
 def test_forces_summed_in_the_order_of_arrival_are_caught():
     class Hasty(Process):
         def take_states(self, step, stage):
