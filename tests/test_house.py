@@ -301,10 +301,10 @@ def test_every_dependency_is_used_and_every_use_declared():
     declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
     used = {top(name) for path in SOURCES for _, name in imported(path.read_text(encoding="utf-8"))}
     used = {{"PIL": "pillow", "zmq": "pyzmq"}.get(name, name) for name in used}
-    wanted = [*project["optional-dependencies"]["data"], *project["optional-dependencies"]["cluster"]]
+    wanted = [name for brings in ("data", "cluster", "live") for name in project["optional-dependencies"][brings]]
     extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in wanted}
     assert used - extra - set(PACKAGES) - sys.stdlib_module_names == declared
-    assert {"xarray", "pandas", "distributed"} <= used & extra
+    assert {"xarray", "pandas", "distributed", "viser", "websockets", "msgspec"} <= used & extra
 
 
 # --- scenarios ----------------------------------------------------------------------------------------------
