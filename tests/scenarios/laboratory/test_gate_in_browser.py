@@ -1,0 +1,118 @@
+"""The gate, tried by a real browser: its own page works, and pages of others do not get in."""
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import viser
+from playwright.sync_api import expect
+
+import chromium
+from chromium import opened
+from scenarios.laboratory.gate import open_server
+
+CONNECT = """([url, protocol]) => new Promise(done => {
+    const socket = new WebSocket(url, [protocol]);
+    socket.onopen = () => { socket.close(); done("open"); };
+    socket.onerror = () => done("refused");
+})"""
+
+
+@pytest.fixture(scope="module")
+def gated():
+    with open_server() as server:
+        server.server.scene.configure_environment_map(
+            hdri=None
+        )  # a picture of a city, which costs seconds without a GPU
+        yield server
+
+
+@contextmanager
+def page_of_somebody_else():
+    """The port of a server that hands out an empty page, and the paths that were asked for."""
+    asked = []
+
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append((self.path, self.headers.get("Upgrade")))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><title>stranger</title>")
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield server.server_port, asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_click_on_the_page_reaches_the_server_and_what_the_server_does_reaches_the_page(gated, user):
+    pressed = threading.Event()
+    button = gated.server.gui.add_button("Press me")
+
+    @button.on_click
+    async def _(_):
+        pressed.set()
+        button.label = "Thank you"
+
+    page = opened(user, gated.url)
+    page.get_by_role("button", name="Press me", exact=True).click()
+    expect(page.get_by_role("button", name="Thank you", exact=True)).to_be_visible()
+    assert pressed.is_set()
+    button.remove()
+
+
+def test_the_page_opens_again_without_the_token_where_it_was_open_before(gated, user):
+    button = gated.server.gui.add_button("Still here")
+    with opened(user, gated.url):
+        pass
+    with opened(user, gated.url.partition("?")[0]) as again:
+        expect(again.get_by_role("button", name="Still here", exact=True)).to_be_visible()
+    button.remove()
+
+
+def test_a_page_of_somebody_else_cannot_connect_whether_it_is_sent_our_cookie_or_not(gated, user):
+    url, protocol = f"ws://127.0.0.1:{gated.port}/", f"viser-v{viser.__version__}"
+    own = opened(user, gated.url)
+    assert own.evaluate(CONNECT, [url, protocol]) == "open"
+    assert gated.server._websock_server._client_state_from_id
+    with page_of_somebody_else() as (port, _):
+        for host in ("stranger.test", "127.0.0.1"):  # another site; the same, on another port, which gets the cookie
+            stranger = opened(user, f"http://{host}:{port}/")
+            assert stranger.evaluate(CONNECT, [url, protocol]) == "refused"
+            assert (
+                stranger.evaluate(f"fetch('http://127.0.0.1:{gated.port}/').then(() => 'read', () => 'refused')")
+                == "refused"
+            )
+
+
+def test_a_name_that_was_bent_to_this_machine_shows_nothing(gated, user):
+    answer = user.new_page().goto(gated.url.replace("127.0.0.1", "rebound.test"))
+    assert answer.status == 403
+
+
+def test_a_link_cannot_make_our_page_listen_to_somebody_else(gated, user):
+    with page_of_somebody_else() as (port, asked):
+        page = user.new_page()
+        with page.expect_console_message(lambda said: said.text.startswith(f"Connecting to: ws://127.0.0.1:{port}")):
+            page.goto(f"{gated.url}&websocket=ws://127.0.0.1:{port}/")
+        page.wait_for_timeout(1000)  # without the policy it connects within a few milliseconds, again and again
+        assert asked == []
+
+
+def test_without_a_browser_these_tests_are_left_out_but_not_where_ci_is_set(monkeypatch):
+    monkeypatch.setattr(chromium, "PLACES", ("/nowhere/chromium", "no-such-browser"))
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt-get install chromium"), chromium.chromium():
+        pass
+    monkeypatch.setenv("CI", "1")
+    with pytest.raises(pytest.fail.Exception, match="are not left out"), chromium.chromium():
+        pass
