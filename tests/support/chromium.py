@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 PLACES = ("/usr/bin/chromium", "chromium", "google-chrome")
 ARGUMENTS = (
@@ -32,6 +32,8 @@ WINDOW = {"width": 900, "height": 600}  # every pixel is drawn by the processor
 PATIENCE = 120_000.0  # [ms] for one action on a page: the first pictures take half a minute where all cores are busy
 HERE = ("127.0.0.1", "localhost", None)  # None: data and blobs
 HARMLESS = "Unable to preventDefault inside passive event listener"
+
+expect.set_options(timeout=PATIENCE)
 
 
 def installed() -> str | None:
@@ -69,8 +71,10 @@ def visitor(browser: Browser) -> Iterator[BrowserContext]:
     context.on("page", lambda page: page.on("websocket", lambda opened: asked.append(opened.url)))
     try:
         yield context
-        assert [url for url in asked if not is_here(url)] == []
-        assert [error for error in failed if HARMLESS not in error] == []
+        away = [url for url in asked if not is_here(url)]
+        assert not away, f"a page asked other machines: {away}"
+        errors = [error for error in failed if HARMLESS not in error]
+        assert not errors, f"a page failed: {errors}"
     finally:
         context.close()
 

@@ -83,7 +83,6 @@ def test_a_page_of_somebody_else_cannot_connect_whether_it_is_sent_our_cookie_or
     url, protocol = f"ws://127.0.0.1:{gated.port}/", f"viser-v{viser.__version__}"
     own = opened(user, gated.url)
     assert own.evaluate(CONNECT, [url, protocol]) == "open"
-    assert gated.server._websock_server._client_state_from_id
     with page_of_somebody_else() as (port, _):
         for host in ("stranger.test", "127.0.0.1"):  # another site; the same, on another port, which gets the cookie
             stranger = opened(user, f"http://{host}:{port}/")
@@ -116,3 +115,23 @@ def test_without_a_browser_these_tests_are_left_out_but_not_where_ci_is_set(monk
     monkeypatch.setenv("CI", "1")
     with pytest.raises(pytest.fail.Exception, match="are not left out"), chromium.chromium():
         pass
+
+
+@pytest.mark.parametrize(
+    ("mistake", "noticed"),
+    [
+        ("fetch('http://elsewhere.example/').catch(() => 0)", "elsewhere.example"),
+        ("fetch('http://192.0.2.7:9/', {signal: AbortSignal.timeout(50)}).catch(() => 0)", "192.0.2.7"),
+        (
+            "new Promise(done => { setTimeout(done, 50); setTimeout(() => { throw new Error('a mistake'); }, 0); })",
+            "a mistake",
+        ),
+    ],
+)
+def test_a_page_that_asks_another_machine_or_fails_is_noticed(browser, mistake, noticed):
+    with (
+        page_of_somebody_else() as (port, _),
+        pytest.raises(AssertionError, match=noticed),
+        chromium.visitor(browser) as user,
+    ):
+        opened(user, f"http://127.0.0.1:{port}/").evaluate(mistake)
