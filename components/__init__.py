@@ -1,7 +1,7 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
 from components.bodies import PointMassRod, RigidBody, Rod
-from components.forces import Law, Load, Moment, SpringDamper, Table
+from components.forces import Hand, Law, Load, Moment, SpringDamper, Table
 from components.joints import (
     Cylindrical,
     Distance,
@@ -20,6 +20,7 @@ __all__ = [
     "Cylindrical",
     "Distance",
     "Fixed",
+    "Hand",
     "KnifeEdge",
     "Law",
     "Load",

@@ -53,7 +53,8 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
         row = force.stack.row[name]
         x, y = (block[row] for block in force.stack.demands())
         if x.any() or y.any():
-            seen = seen_by(force.stack, system.elements, row)
+            alone = len(force.owners) == 1  # on a point of one body
+            seen = [system.elements.response[force.starts[0]]] if alone else seen_by(force.stack, system.elements, row)
             g = _placed(column, tuple(force.owners), seen, size)
             spring += g.T @ x @ g
             damper += g.T @ y @ g

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from modular.component import Component
 from modular.elements import Array, Elements
@@ -89,3 +89,11 @@ class Forces(Protocol):
 
     def open_books(self) -> None:
         """After an event: open the ledgers of new members."""
+
+
+@runtime_checkable
+class TakesAim(Protocol):
+    """Forces that draw to a target, which can be moved while they act: a number of their state, and no change of who is there."""
+
+    def aim(self, name: str, target: Array) -> None:
+        """From now on draw there, (d,) [m]."""

@@ -1,0 +1,205 @@
+"""A hand: it holds a point of a body and draws it to a target that can be moved while it pulls."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements, Indices
+from modular.errors import ModelError
+from modular.force import Force
+from modular.ledger import Booked, supply_loop
+from modular.loop import FINE, loop
+from modular.seen_mass import growth
+from modular.side import Mark, Side
+from modular.views import View
+
+
+@dataclass(frozen=True)
+class Hand(Force):
+    """Pulls with -k (x - target) - c v, shortened to `most` where it would be more.
+
+    stiffness k [N/m], damping c [N s/m], most [N]. `point` is where it takes hold, in the world as the body stands then [m];
+    left out, the port itself. `target` is where it draws to at first [m]; left out, where it took hold. `Simulation.aim` moves
+    the target. The velocity is that of the new tick, v + dt a, as a `SpringDamper` reads it.
+    """
+
+    stiffness: float
+    damping: float
+    most: float
+    point: Sequence[float] | None = None
+    target: Sequence[float] | None = None
+
+    @property
+    def sides(self) -> int:
+        """One port."""
+        return 1
+
+    def check(self, name: str, dimension: int) -> list[str]:
+        """Negative or missing values, and places that are none here."""
+        problems = []
+        for label, value, unit in (("stiffness", self.stiffness, "N/m"), ("damping", self.damping, "N s/m")):
+            if not (_is_number(value) and value >= 0):
+                problems.append(f"hand '{name}': {label} = {value!r}; give a finite number from 0 on [{unit}].")
+        if not (_is_number(self.most) and self.most > 0):
+            problems.append(f"hand '{name}': most = {self.most!r}; give the largest pull, a finite number above 0 [N].")
+        for label, place in (("point", self.point), ("target", self.target)):
+            if place is not None and not _is_place(place, dimension):
+                problems.append(f"hand '{name}': {label} = {place!r}; give {dimension} finite numbers [m].")
+        return problems
+
+    def kind(self) -> Hashable:
+        """All hands share a stack."""
+        return Hands
+
+    def new_stack(self, dimension: int) -> Hands:
+        """An empty stack of hands."""
+        return Hands(dimension)
+
+    def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
+        """The material point where it takes hold."""
+        side = sides[0]
+        place = side.position if self.point is None else np.array(self.point, float)
+        mark = side.point(place)
+        if mark is None:
+            raise ModelError(
+                f"hand '{name}': body '{side.owner}' cannot follow the point {tuple(np.round(place, 9).tolist())}, which lies off "
+                "its line; take hold of it on the line, or give it inertia across it (Rod: radius=…)."
+            )
+        return [[mark]]
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A force of this type for the contract tests."""
+        return cls(stiffness=9.0, damping=1.3, most=25.0, target=(0.3, 0.9, -0.5)[:dimension])
+
+
+class Hands(Booked):
+    """Hands, one row each; their targets are columns, so that they go wherever the stack goes."""
+
+    law: Array  # k, c and the largest pull, (n, 3)
+    target: Array  # [m], (n, d)
+    aimed: Indices  # 1 once there is a target; before, the first look takes it from where the hand has taken hold
+    spring: Array  # dt^2 k and 4 dt c, as last asked
+    damper: Array
+    margin: Array
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(1, 0, dimension)
+        self.column("law", 3)
+        self.column("target", dimension)
+        self.column("aimed", dtype=np.int64)
+        for name in ("spring", "damper", "margin"):
+            self.column(name)
+        self.loops = {"exert": pull_loop, "account": supply_loop, "ask": demand_loop, "grow": grow_loop}
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a hand in."""
+        assert isinstance(force, Hand)
+        row = self.add_row(name)
+        self.first[row] = self.second[row] = first[0]
+        self.law[row] = force.stiffness, force.damping, force.most
+        target = force.point if force.target is None else force.target
+        if target is not None:
+            self.aim(name, np.array(target, float))
+
+    def aim(self, name: str, target: Array) -> None:
+        """From now on draw there."""
+        row = self.row[name]
+        self.target[row], self.aimed[row] = target, 1
+
+    def remove(self, name: str) -> None:
+        """Let go."""
+        self.remove_row(name)
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements."""
+        self.play("exert", elements)
+
+    @property
+    def turns(self) -> bool:
+        """It pulls back alike in all directions, so what it asks turns with the body, as of a ball joint."""
+        return False
+
+    @property
+    def read_velocity(self) -> list[str]:
+        """Those with a damper."""
+        return [name for name, damping in zip(self.names, self.law[:, 1], strict=False) if damping != 0.0]
+
+    def ask(self, elements: Elements, dt: float) -> None:
+        """E = dt^2 k + 4 dt c, as a spring with a damper; where the pull is shortened it is softer than that."""
+        elements.clock[GAIN_STEP] = dt
+        self.play("ask", elements)
+
+    def demands(self) -> tuple[Array, Array]:
+        """dt^2 K and 4 dt C per hand, as last asked, (n, d, d)."""
+        n, one = self.count, np.eye(self.target.shape[1])
+        return self.spring[:n, None, None] * one, self.damper[:n, None, None] * one
+
+    def account(self, elements: Elements, dt: float) -> None:
+        """Book the work of the tick that has just passed: it comes from outside."""
+        elements.clock[STEP] = dt
+        self.play("account", elements)
+
+
+@loop
+def pull_loop(start: int, stop: int, hands: View, elements: View) -> int:
+    """F = -k (x - target) - c v, shortened to the largest pull."""
+    size = hands.target.shape[0]
+    for n in range(start, stop):
+        law, target, element = hands.law[n], hands.target[n], hands.first[n]
+        x, v, force = elements.position[element], elements.current_velocity[element], elements.force[element]
+        if hands.aimed[n] == 0:
+            hands.aimed[n] = 1
+            for c in range(size):
+                target[c] = x[c]
+        square = 0.0
+        for c in range(size):
+            force[c] = -law[0] * (x[c] - target[c]) - law[1] * v[c]
+            square += force[c] * force[c]
+        if square > law[2] * law[2]:
+            share = law[2] / np.sqrt(square)
+            for c in range(size):
+                force[c] *= share
+    return FINE
+
+
+@loop
+def demand_loop(start: int, stop: int, hands: View, elements: View) -> int:
+    """(dt^2 k + 4 dt c) B^T B: there is no other side to share it with."""
+    dt, size = elements.clock[GAIN_STEP], hands.target.shape[0]
+    for n in range(start, stop):
+        law, element = hands.law[n], hands.first[n]
+        hands.spring[n], hands.damper[n] = dt * dt * law[0], 4.0 * dt * law[1]
+        asked = hands.spring[n] + hands.damper[n]
+        response, load = elements.response[element], elements.load[element]
+        for p in range(RIGID):
+            for q in range(RIGID):
+                value = 0.0
+                for c in range(size):
+                    value += response[c, p] * response[c, q]
+                load[p, q] = asked * value
+    return FINE
+
+
+@loop
+def grow_loop(start: int, stop: int, hands: View, elements: View) -> int:
+    """The factor by which the step could grow before the body's answer reaches its limit."""
+    for n in range(start, stop):
+        hands.margin[n] = growth(hands.spring[n], hands.damper[n], elements.bound[hands.first[n]])
+    return FINE
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+
+
+def _is_place(value: object, dimension: int) -> bool:
+    try:
+        place = np.asarray(value, float)
+    except (TypeError, ValueError):
+        return False
+    return place.shape == (dimension,) and bool(np.isfinite(place).all())
