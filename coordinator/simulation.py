@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from coordinator.ahead import compile_ahead
+from coordinator.aiming import aim
 from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.checkpoints.folder import Checkpoints
@@ -438,6 +439,11 @@ class Simulation:
             if go_back is not None:
                 go_back()
             raise
+
+    def aim(self, name: str, target: Sequence[float]) -> None:
+        """Move the target of a force that draws to one, such as a hand [m]; it may be moved at every tick."""
+        self._about_to_change()
+        aim(self, name, target, by_hand=not self._alone)
 
     def merge(self, *bodies: str, why: str = "") -> None:
         """Let neighbours be one component, solved inside: joints between them have no play, its outer ports stay as they are.
