@@ -38,3 +38,5 @@ __all__ = [
     "Table",
     "Universal",
 ]
+
+HAND = "components:Hand"  # the force by which a body is held and drawn about (coordinator/laboratory/hand.py)

@@ -29,6 +29,10 @@ class Schedule:
         while self._timed and self._timed[0][0] <= tick:
             yield from self._timed.pop(0)[1].events
 
+    def pending(self) -> list[Scheduled]:
+        """What is still to come: events at times, then conditions."""
+        return [*(scheduled for _, scheduled in self._timed), *(watch.scheduled for watch in self.armed)]
+
     def next_tick(self, last: int) -> int:
         """The tick of the next event at a time, or `last` if there is none before."""
         return min(last, self._timed[0][0]) if self._timed else last

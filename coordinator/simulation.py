@@ -459,6 +459,27 @@ class Simulation:
         self._about_to_change()
         self._after("unmerge", " + ".join(bodies), unmerge(self, bodies))
 
+    def limit(self, name: str, breaks_at: Limit | None) -> None:
+        """Say anew what a joint can take before it breaks; None: everything."""
+        self._about_to_change()
+        self.assembly.known(name, self.assembly.joint_edges, "joint")
+        if breaks_at is not None and not isinstance(breaks_at, Limit):
+            raise ModelError(
+                f"joint '{name}': breaks_at = {breaks_at!r}; give a Limit, such as Limit(force=500.0), or None."
+            )
+        edge = self.assembly.joint_edges[name]._replace(breaks_at=breaks_at)
+        self.breakage.check(name, edge)
+        self.system.limit(name, edge)
+        self.assembly.joint_edges[name] = edge
+        self.breakage.leave(name)
+        self.breakage.forget(name)
+        self.breakage.watch(name, edge, self.system.joint_home[name])
+        self._after("limit", name, [], breaks_at=breaks_at)
+
+    def settle_anew(self, kind: str, name: str) -> None:
+        """Everybody finds accelerations anew: this simulation goes on where another has stood (coordinator/going_on.py)."""
+        self._after("went on", f"{kind} {name}", list(self.assembly.bodies))
+
     # --- looking -----------------------------------------------------------------------------------------------------
 
     @property

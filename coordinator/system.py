@@ -347,6 +347,13 @@ class System:
                 return attachment if isinstance(attachment, Attachment) else attachment(), preload
         return None
 
+    def limit(self, name: str, edge: JointEdge) -> None:
+        """A joint of the same ports that can take something else."""
+        attachment = self.attachment_of(name, self.joint_home[name].edge)
+        home = self.joint_home[name]
+        self.joint_home.enter(JointHome(name, home.stack, edge, attachment, home.again))
+        self.version += 1
+
     def remove_joint(self, name: str, edge: JointEdge) -> float:
         """Cut a joint; the elastic energy that goes with it [J]."""
         home = self.joint_home.leave(name)

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any, Protocol, Self, runtime_checkable
 
 from modular.component import Component
 from modular.elements import Array, Elements, Indices
+from modular.errors import ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
@@ -91,6 +93,39 @@ class Body(Component):
     @abstractmethod
     def example(cls, dimension: int = 3) -> Self:
         """A body of this type without zeros or symmetry, for the contract tests."""
+
+    # --- changed while it moves --------------------------------------------------------------------------------------
+
+    def adjustable(self) -> dict[str, float]:
+        """Numbers of this body that people may change while it moves, by name: those of its data, unless a type has others."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {
+            name: float(value)
+            for name, value in values.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        }
+
+    def adjusted(self, numbers: Mapping[str, float]) -> Self:
+        """This body with other numbers."""
+        return replace(self, **numbers)  # type: ignore[type-var]
+
+    def carried(self, before: Body, q: Array, v: Array) -> tuple[Array, Array]:
+        """Coordinates and velocities with which it stands where `before`, another description of it, stands with `q` and `v`."""
+        if self.kind() == before.kind():
+            return q, v
+        raise ModelError(
+            f"{type(self).__name__} has other coordinates than {type(before).__name__} before; remove that body and add this one."
+        )
+
+    def marked(self, before: Body, mark: Mark) -> Mark:
+        """How it finds a point or direction again that was marked on `before`, another description of it; ports stay ports."""
+        return mark
+
+    def moved(self, q: Array, offset: Array) -> Array:
+        """Coordinates after all its points were moved by an offset [m]."""
+        raise ModelError(
+            f"{type(self).__name__} does not say how it is moved as a whole; give its class `moved(q, offset)`."
+        )
 
 
 @runtime_checkable

@@ -201,6 +201,17 @@ class Table:
             if name in there:
                 getattr(self, name)[rows] = getattr(part, name)[theirs]
 
+    def take_row(self, row: int, other: Table, theirs: int) -> None:
+        """Take over what a row of another table of this class holds; where elements lie here stays as it is."""
+        for name in set(self._columns).intersection(other._columns).difference(self.pointing):
+            mine, there = getattr(self, name), getattr(other, name)
+            if len(mine) < self._capacity or len(there) < other._capacity or mine.ndim != there.ndim:
+                continue  # folded
+            if mine.ndim > 1 and mine.shape[1] < there.shape[1]:
+                self.widen(name, there.shape[1])
+                mine = getattr(self, name)
+            mine[(row, *map(slice, there.shape[1:]))] = there[theirs]
+
     def copy_rows(self) -> dict[str, Any]:
         """Copies of all rows in use, column by column."""
         columns = {name: getattr(self, name) for name in self._columns}

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from scenarios.catalogue import describe, names
 
 if TYPE_CHECKING:
+    from coordinator import Simulation
     from modular.assembly import Assembly
+    from scenarios.laboratory.opening import Laboratory
 
-__all__ = ["describe", "load", "names"]
+__all__ = ["describe", "live", "load", "names"]
 
 
 def load(name: str, **settings: Any) -> Assembly:
@@ -21,3 +23,10 @@ def load(name: str, **settings: Any) -> Assembly:
     from scenarios.catalogue import build
 
     return build(name, settings)
+
+
+def live(simulation: Simulation | Assembly, **options: Any) -> Laboratory:
+    """Open a simulation or a model in a browser, and act on it while it runs (scenarios/laboratory/opening.py has the options)."""
+    from scenarios.laboratory.opening import live
+
+    return live(simulation, **options)

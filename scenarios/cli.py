@@ -18,6 +18,8 @@ from scenarios import catalogue
 from scenarios.commands.bench import bench
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
+from scenarios.commands.live import live
+from scenarios.commands.replay import replay
 from scenarios.commands.rerun import rerun
 from scenarios.commands.resume import kept_on_the_way, resume
 from scenarios.commands.rewind import rewind
@@ -97,6 +99,8 @@ def modular(
       [bold]modular list[/bold]                        what there is
       [bold]modular check double-pendulum[/bold]       look it over: freedoms, seen masses, margins
       [bold]modular run double-pendulum[/bold]         run it: summary, pictures, run folder
+      [bold]modular live double-pendulum[/bold]        in a browser: cut, join, grab, change it while it moves
+      [bold]modular replay --help[/bold]               what was done there once more, to the last bit
       [bold]modular show runs/double-pendulum[/bold]   draw it again
       [bold]modular rerun runs/double-pendulum[/bold]  repeat it: are the bits the same
       [bold]modular resume --help[/bold]               go on where a run was stopped, or further
@@ -424,6 +428,11 @@ app.command()(rerun)
 app.command()(resume)
 app.command()(rewind)
 app.command()(export)
+
+# --- live, replay ----------------------------------------------------------------------------------------------------
+
+app.command()(live)
+app.command()(replay)
 
 # --- bench -----------------------------------------------------------------------------------------------------------
 

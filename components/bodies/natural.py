@@ -217,6 +217,42 @@ class NaturalBody(Body):
         )
         return error.reshape(*series, rows), rate.reshape(*series, rows)
 
+    # --- changed while it moves -----------------------------------------------------------------------------------
+
+    def adjustable(self) -> dict[str, float]:
+        """Its numbers, but for the motion that it began with."""
+        return {name: value for name, value in super().adjustable().items() if name != "angular_velocity"}
+
+    def carried(self, before: Body, q: Array, v: Array) -> tuple[Array, Array]:
+        """Its elements are points and directions of the body as it was before: constant linear maps of those coordinates."""
+        if not isinstance(before, NaturalBody) or before.dimension != self.dimension:
+            return super().carried(before, q, v)
+        weights = np.array(
+            [before.weights(x, point=bool(point)) for x, point in zip(self.elements, self.derived.fall[0], strict=True)]
+        )
+        if not np.allclose(
+            weights @ before.elements, self.elements, rtol=0.0, atol=1e-9 * max(1.0, np.abs(self.elements).max())
+        ):
+            raise ModelError(
+                f"{type(self).__name__}: it gets inertia in a direction in which it had none, and nothing says how it stands "
+                "there; remove the body and add another."
+            )
+        return weights @ q, weights @ v
+
+    def marked(self, before: Body, mark: Mark) -> Mark:
+        """Ports stay ports; other points and directions are where they were in the body."""
+        if not isinstance(before, NaturalBody):
+            return super().marked(before, mark)
+        for port, weights in before.port_weights.items():
+            if np.array_equal(mark.weights, weights) and port in self.port_names:
+                return Mark(self.port_weights[port], mark.value)
+        point = bool(before.derived.fall[0] @ mark.weights > 0.5)
+        return Mark(self.weights(mark.weights @ before.elements, point=point), mark.value)
+
+    def moved(self, q: Array, offset: Array) -> Array:
+        """Points move, directions do not."""
+        return np.asarray(q + np.outer(self.derived.fall[0], offset))
+
     # --- checks -------------------------------------------------------------------------------------------------
 
     def check(self, name: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from components.bodies.straight import (
     check_straight,
     ends_as_ports,
     is_plain,
+    lengthened,
     plain_length,
     plain_motion,
     points_of,
@@ -86,6 +87,18 @@ class PointMassRod(LaidOutBody):
                 "end only, use RigidBody with its centre there and inertia 0."
             )
         return problems
+
+    def adjustable(self) -> dict[str, float]:
+        """Both masses and the length."""
+        first, second = self.masses
+        length = float(np.linalg.norm(np.subtract(self.end, self.start)))
+        return {"mass_at_start": float(first), "mass_at_end": float(second), "length": length}
+
+    def adjusted(self, numbers: Mapping[str, float]) -> Self:
+        """This rod with other numbers; a longer one keeps its start."""
+        first, second = self.masses
+        masses = numbers.get("mass_at_start", first), numbers.get("mass_at_end", second)
+        return replace(self, end=lengthened(self.start, self.end, numbers.get("length")), masses=masses)
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from components.bodies.straight import (
     NUMBERS,
     check_straight,
     ends_as_ports,
+    lengthened,
     plain_length,
     plain_motion,
     points_of,
@@ -120,6 +121,15 @@ class Rod(LaidOutBody):
                 "axis; use radius=0, the slender rod."
             )
         return problems
+
+    def adjustable(self) -> dict[str, float]:
+        """Mass, radius and length."""
+        return {**NaturalBody.adjustable(self), "length": float(np.linalg.norm(np.subtract(self.end, self.start)))}
+
+    def adjusted(self, numbers: Mapping[str, float]) -> Self:
+        """This rod with other numbers; a longer one keeps its start."""
+        mass, radius = numbers.get("mass", self.mass), numbers.get("radius", self.radius)
+        return replace(self, end=lengthened(self.start, self.end, numbers.get("length")), mass=mass, radius=radius)
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -9,6 +9,7 @@ import numpy as np
 
 from components.bodies.short_sums import cross, length
 from modular.elements import Array
+from modular.errors import ModelError
 
 NUMBERS = frozenset({float, int})
 LEAST, MOST = 1e-200, 1e18  # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
@@ -73,6 +74,16 @@ def is_plain(values: object, size: int) -> bool:
     if not isinstance(values, tuple) or len(values) != size or not NUMBERS.issuperset(map(type, values)):
         return False
     return all(-MOST < value < MOST for value in values)
+
+
+def lengthened(start: Sequence[float], end: Sequence[float], to: float | None) -> tuple[float, ...]:
+    """The other end of a straight body that keeps its first end and its direction; None: it stays as long as it is."""
+    if to is None:
+        return tuple(end)
+    if not 0.0 < to < float("inf"):
+        raise ModelError(f"length = {to:g} m; a length must be positive.")
+    share = to / float(np.linalg.norm(np.subtract(end, start)))
+    return tuple(a + share * (b - a) for a, b in zip(start, end, strict=True))
 
 
 def check_straight(

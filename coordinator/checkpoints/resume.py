@@ -50,6 +50,14 @@ class Checkpoint:
                 else (_of_run(path.parent.parent, samples))
             )
 
+    @classmethod
+    def in_memory(cls, content: bytes) -> Checkpoint:
+        """One that was kept without its samples, and not in a file."""
+        found = cls.__new__(cls)
+        found.path, found.segments = Path("what was kept"), []
+        found.head, found.arrays = unpacked(content, "what was kept")
+        return found
+
     @property
     def until(self) -> float | None:
         """Where the run was to end [s]."""
@@ -70,6 +78,12 @@ class Checkpoint:
         """The simulation as it stood."""
         with self._fitting():
             return _simulation(self, threads, workers, launcher)
+
+    def moved_by(self, company: Company | None, threads: int | None = None) -> Simulation:
+        """The simulation as it stood, for workers who are there already; None: for nobody but this process."""
+        with self._fitting():
+            assembly, coupling, past = _beginning(self)
+            return _standing(self, assembly, coupling, past, threads, company)
 
     @contextmanager
     def _fitting(self) -> Iterator[None]:
@@ -162,12 +176,7 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
 def _simulation(
     found: Checkpoint, threads: int | None, workers: int | Mapping[str, Sequence[str]] | None, launcher: str | Site
 ) -> Simulation:
-    head, notes = found.head, Notes(found.arrays)
-    assembly = Assembly.from_data(head["model"])
-    coupling = Component.from_data(head["coupling"])
-    if not isinstance(coupling, Coupling):
-        raise ModelError(f"'{found.path}': {head['coupling'].get('class')} is no coupling.")
-    past = _past(notes.get(head["past"]), assembly, coupling)
+    assembly, coupling, past = _beginning(found)
     asked = workers is not None and bool(black_boxes_in(assembly.bodies))
     company = company_for(assembly, workers, launcher) if workers is not None and asked else None
     try:
@@ -179,6 +188,16 @@ def _simulation(
     if workers is not None and company is None:
         simulation.hire(workers, launcher)
     return simulation
+
+
+def _beginning(found: Checkpoint) -> tuple[Assembly, Coupling, Past]:
+    """What it was given and what happened to it."""
+    head, notes = found.head, Notes(found.arrays)
+    assembly = Assembly.from_data(head["model"])
+    coupling = Component.from_data(head["coupling"])
+    if not isinstance(coupling, Coupling):
+        raise ModelError(f"'{found.path}': {head['coupling'].get('class')} is no coupling.")
+    return assembly, coupling, _past(notes.get(head["past"]), assembly, coupling)
 
 
 def _standing(

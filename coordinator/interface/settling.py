@@ -28,13 +28,13 @@ def settle(mixture: Mixture, rule: StiffnessRule, dt: float, *, preload: bool) -
         level.perform("meet")
     close_together(system, mixture.levels, dt)
     stop_together(system, mixture.levels)
-    _let_go(mixture)
+    let_go_of(system, mixture.plan.glued)
     play(system, [(joints, "linearise", rows) for joints, rows in mixture.springs])
     new = list(_just_made(mixture))
     parts = rule.score(system) if type(rule).refresh is StiffnessRule.refresh else None
     if parts is None:
         rule.refresh(system, dt)
-        _let_go(mixture)
+        let_go_of(system, mixture.plan.glued)
     else:
         play(system, mixture.stiffening(parts))
     play(system, mixture.exerting())
@@ -68,10 +68,10 @@ def _rows(system: System, names: Iterable[str]) -> Iterator[Row]:
         yield stack, stack.row[name], name
 
 
-def _let_go(mixture: Mixture) -> None:
+def let_go_of(system: System, names: Iterable[str]) -> None:
     """Glued joints are no springs: what they held as such is released, and they ask nothing of the step."""
-    system, elements = mixture.system, mixture.system.elements
-    for joints, row, name in _rows(system, mixture.plan.glued):
+    elements = system.elements
+    for joints, row, name in _rows(system, names):
         joints.stiffness[row] = joints.damping[row] = joints.preload[row] = 0.0
         joints.power[row] = 0.0
         joints.ledger[row, RELEASED] += joints.ledger[row, STORED]

@@ -1,0 +1,106 @@
+"""The diary of a laboratory: every act that decides how the motion goes on, with the tick at which it was carried out.
+
+With the state at the beginning it is all that is needed to have the whole motion again, to the last bit, without anybody who acts.
+In a folder it is a file of lines (JSON), written as things happen, so that nothing is lost when something fails:
+
+    start.checkpoint    the simulation at the beginning (coordinator/checkpoints/folder.py says how)
+    diary.jsonl         a first line about the file, then one line per act
+    laboratory.json     at the end: how far it came, and the digests of what was recorded
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from coordinator.laboratory.acts import Act, Doing
+from modular.component import Component
+from modular.errors import ModelError
+from modular.events import Event
+from modular.version import __version__
+
+FORMAT = "modular-diary-1"
+DIARY, START, END = "diary.jsonl", "start.checkpoint", "laboratory.json"
+REMEMBERED = 2000  # lines that are kept in memory beside a file
+
+
+class Entry(NamedTuple):
+    """One act."""
+
+    tick: int
+    act: Doing
+
+
+class Diary:
+    """In memory, and in a file where there is a folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        self.entries: deque[Entry] = deque(maxlen=None if folder is None else REMEMBERED)
+        self.count = 0
+        self.failure = ""  # why it is no longer written
+        self._file: IO[str] | None = None
+        if folder is not None:
+            self._file = (folder / DIARY).open("w", encoding="utf-8", newline="\n")
+            self._write({"format": FORMAT, "modular": __version__})
+
+    def note(self, tick: int, act: Doing) -> None:
+        """An act that was carried out at a tick."""
+        self.entries.append(Entry(tick, act))
+        self.count += 1
+        self._write({"tick": tick, "act": act.to_data()})
+
+    def close(self) -> None:
+        """No more acts."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _write(self, line: dict[str, object]) -> None:
+        """A disk that is full does not end the motion; whoever looks is told."""
+        if self._file is None:
+            return
+        try:
+            self._file.write(json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n")
+            self._file.flush()
+        except OSError as error:
+            self.failure = f"the diary in '{self.folder}' cannot be written any more ({error.strerror})."
+            self.close()
+
+
+def read_diary(folder: Path) -> Iterator[Entry]:
+    """The acts of a diary in their order; a last line that was cut off by a crash is left out."""
+    path = folder / DIARY
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise ModelError(
+            f"'{folder}' holds no diary ({error.strerror}); give a folder that modular live has written."
+        ) from error
+    if not lines or _data(path, 0, lines[0]).get("format") != FORMAT:
+        raise ModelError(f"'{path}' is no diary of format {FORMAT!r}.")
+    for number, line in enumerate(lines[1:], start=1):
+        if number == len(lines) - 1:  # nothing, or what a crash has left of a line
+            return
+        data = _data(path, number, line)
+        try:
+            act = Component.from_data(data["act"])
+            tick = data["tick"]
+        except (KeyError, TypeError) as error:
+            raise ModelError(f"'{path}', line {number + 1}: this is no act of a diary ({error}).") from error
+        if not isinstance(act, Act | Event) or type(tick) is not int or tick < 0:
+            raise ModelError(f"'{path}', line {number + 1}: {data!r} is no act of a diary.")
+        yield Entry(tick, act)
+
+
+def _data(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        data = json.loads(line)
+    except ValueError as error:
+        raise ModelError(f"'{path}', line {number + 1}: {error}.") from error
+    if not isinstance(data, dict):
+        raise ModelError(f"'{path}', line {number + 1}: {data!r} is no line of a diary.")
+    return data

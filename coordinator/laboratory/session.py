@@ -1,0 +1,442 @@
+"""A session in the laboratory: a simulation that goes on by the clock, and acts that reach it from elsewhere.
+
+One *turn* is the table of contents: acts are carried out between two steps, in their order; then time goes on as far as is due;
+then what there is now is shown. Whoever acts posts (`post`), whoever looks reads `snapshot`: nobody waits for anybody. With
+`start` the turns are taken in a thread of their own.
+
+An act that cannot be carried out is refused with a reason, and leaves nothing behind. What decides how the motion goes on stands in
+the diary, so the same motion can be had again without anybody (coordinator/laboratory/replaying.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from coordinator.ahead import compile_ahead
+from coordinator.alarm import LeakWarning
+from coordinator.checkpoints.folder import put_in_place
+from coordinator.couplings import Centralized
+from coordinator.laboratory.acts import Act, Change, Doing, Drag, Redo, Reset, Undo, is_noted, is_undone, told
+from coordinator.laboratory.diary import START, Diary
+from coordinator.laboratory.ending import write_ending
+from coordinator.laboratory.ghost import Ghost, why_no_ghost
+from coordinator.laboratory.hand import Hand
+from coordinator.laboratory.history import History
+from coordinator.laboratory.kept import Kept, keep, stand_again
+from coordinator.laboratory.pace import Pace
+from coordinator.laboratory.snapshot import Notice, Snapshot
+from coordinator.laboratory.stretches import Stretches, turn_page
+from coordinator.laboratory.window import Window
+from coordinator.record.run import Run
+from coordinator.simulation import Simulation
+from modular.errors import CouplingError, ModelError
+from modular.events import Event
+from modular.numbers import number
+
+_log = logging.getLogger("modular")
+BUDGET = 0.016  # seconds that one turn may spend on stepping
+SHOWN, SHOWN_AWAY = 1 / 60, 1 / 15  # seconds between two snapshots at least; of workers everything has to be taken back
+MEMORY = 256e6  # bytes that samples may take
+EVENTS = 400  # in a stretch of the record
+WAITING = 10_000  # acts that may wait
+NOTICES = 50  # that are shown
+SAMPLES = 1e6  # bytes of samples that memory is made ready for at a time
+
+
+class Receipt:
+    """What becomes of an act that was posted."""
+
+    def __init__(self, act: Doing) -> None:
+        self.act = act
+        self.error = ""  # why it was refused
+        self.tick = -1  # at which it was carried out
+        self._over = threading.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether it was carried out or refused."""
+        return self._over.is_set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until it was carried out or refused."""
+        return self._over.wait(timeout)
+
+    def settle(self, error: str = "", tick: int = -1) -> None:
+        """What became of it; whoever waits is told when it can be seen (`close`)."""
+        self.error, self.tick = error, tick
+
+    def close(self, error: str = "") -> None:
+        """It is over."""
+        self.error = self.error or error
+        self._over.set()
+
+
+@dataclass(frozen=True)
+class TurnPage(Change):
+    """The record begins another stretch: the session's own act, noted because stretches are compared."""
+
+    undone = False
+
+    def changed(self, simulation: Simulation) -> Simulation:
+        """The same simulation, with an empty record."""
+        turn_page(simulation)
+        return simulation
+
+
+class Session:
+    """A simulation that people act on while it runs; `folder`: where its diary is written, and at the end all that was recorded.
+
+    `memory`: bytes that samples may take, the oldest go first. The simulation belongs to the session from then on, and others may
+    take its place; ask for `simulation`.
+    """
+
+    def __init__(
+        self, simulation: Simulation, folder: str | Path | None = None, *, memory: float = MEMORY, speed: float = 1.0
+    ) -> None:
+        self.simulation = simulation
+        self.folder = None if folder is None else Path(folder)
+        self.pace, self.hand = Pace(speed), Hand()
+        self.stretches = Stretches(number(memory, "Session: memory", "bytes"))
+        self.trouble = ""
+        self.notices: deque[Notice] = deque(maxlen=NOTICES)
+        self._posted: deque[Receipt] = deque()
+        self._wake = threading.Condition()
+        self.history = History()
+        self.ghost: Ghost | None = None
+        self.collected: list[Run] = []  # what was recorded until somebody asked for it (Collect)
+        self.revision, self._shown_at, self._noticed = 0, 0.0, 0
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+        self._closed = False
+        compile_ahead(simulation)
+        self.stretches.begin_after(simulation)
+        self._heard = len(simulation.past.events)  # events of the simulation that were told
+        self._why_not_back, start = "", None
+        try:
+            start = keep(simulation, self.stretches.latest)
+        except (ModelError, CouplingError) as error:
+            self._why_not_back = str(error)
+        if self.folder is not None:
+            if start is None:
+                raise ModelError(f"this session cannot be written down: {self._why_not_back}")
+            put_in_place(self.folder / START, start.content)
+        self._start = start
+        self.diary = Diary(self.folder)
+        self._window = Window(self)
+
+    # --- one turn, the table of contents -----------------------------------------------------------------------------
+
+    def turn(self) -> None:
+        """Acts, time, and what there is to see."""
+        self._obey()
+        self._go_on()
+        self._show()
+
+    # --- from elsewhere ----------------------------------------------------------------------------------------------
+
+    def post(self, act: Doing) -> Receipt:
+        """Ask for something; from any thread, and at once."""
+        if not isinstance(act, Act | Event):
+            raise ModelError(f"{act!r} is no act; give one such as Cut('elbow') or Pause().")
+        receipt = Receipt(act)
+        with self._wake:
+            if self._stopping or self._closed:
+                receipt.close("this session is closed.")
+            elif len(self._posted) >= WAITING:
+                receipt.close(f"{WAITING} acts are waiting already; this one is left out.")
+            else:
+                self._posted.append(receipt)
+                self._wake.notify()
+        return receipt
+
+    def do(self, act: Doing) -> None:
+        """Ask for something and wait until it is done; ModelError where it is refused."""
+        receipt = self.post(act)
+        if self._thread is None or threading.current_thread() is self._thread:
+            self._obey()
+        else:
+            receipt.wait()
+        if receipt.error:
+            raise ModelError(receipt.error)
+
+    def start(self) -> Self:
+        """Let the turns be taken in a thread of their own."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="modular-session", daemon=True)
+            self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Stop, let go of everything, and write the end of the diary; what was recorded stays readable."""
+        with self._wake:
+            if self._closed:
+                return
+            self._stopping = True
+            self._wake.notify()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        with self._wake:
+            self._closed = True
+            for receipt in self._posted:
+                receipt.close("this session is closed.")
+            self._posted.clear()
+        try:
+            if self.folder is not None:
+                write_ending(self.folder, self)
+        finally:
+            self.diary.close()
+            self.simulation.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def runs(self) -> list[Run]:
+        """What was recorded, stretch by stretch, as far as it is still in memory; ask while the session stands still."""
+        return [*self.stretches.finished.values(), self.simulation.recorded]
+
+    # --- acts --------------------------------------------------------------------------------------------------------
+
+    def _obey(self) -> None:
+        """Carry out what was posted; of a row of drags the last one alone."""
+        settled: list[Receipt] = []
+        while receipt := self._next():
+            self.carry_out(receipt)
+            settled.append(receipt)
+        if settled:
+            self._show(now=True)
+        for receipt in settled:
+            receipt.close()
+
+    def _next(self) -> Receipt | None:
+        """What is to be carried out now."""
+        with self._wake:
+            if not self._posted:
+                return None
+            receipt = self._posted.popleft()
+            while isinstance(receipt.act, Drag) and self._posted and isinstance(self._posted[0].act, Drag):
+                receipt.close()
+                receipt = self._posted.popleft()
+            return receipt
+
+    def carry_out(self, receipt: Receipt) -> None:
+        """One act, or a reason why not."""
+        act, simulation, trouble = receipt.act, self.simulation, self.trouble
+        tick, version = simulation.tick, simulation.lent_system.version
+        kept: Kept | None = None
+        if is_noted(act):
+            self._with_ghost(lambda ghost: ghost.follow(simulation))
+        try:
+            if trouble and is_noted(act) and not isinstance(act, Undo | Redo | Reset):
+                self.check_going()
+            if is_noted(act) and not isinstance(act, Drag | Undo) and not trouble:
+                kept = self._keep()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LeakWarning)
+                self._perform(act)
+        except Exception as error:
+            reason = str(error) if isinstance(error, ModelError | CouplingError) else f"{type(error).__name__}: {error}"
+            if self.simulation is not simulation or simulation.lent_system.version != version:
+                self._as_before(kept)
+            self.notice("refused", f"{told(act)}: {reason}")
+            receipt.settle(reason)
+            return
+        if is_undone(act) and (kept is not None or self._start is None):
+            self.history.remember(kept, act)
+        elif isinstance(act, Redo):
+            self.history.remember(kept, self.history.next(), again=True)
+        if is_noted(act):
+            self._with_ghost(lambda ghost: ghost.witness(act, self.simulation))
+            self.diary.note(tick, act)
+            if not isinstance(act, Drag):
+                self.revision += 1
+                self.notice("done", told(act))
+        receipt.settle(tick=tick)
+
+    def _perform(self, act: Doing) -> None:
+        """What it says; a change by which another simulation goes on ends a stretch of the record."""
+        before = self.simulation
+        if isinstance(act, Event):
+            act.apply(before)
+        elif not isinstance(act, Change):
+            act.perform(self)
+        else:
+            if not isinstance(act, TurnPage):
+                self.hand.release(before)  # it would not find its point again
+            run = before.recorded
+            after = act.changed(before)
+            if after is not before or isinstance(act, TurnPage):
+                self.stretches.finish_with(run)
+                self._take_over(after)
+
+    def _take_over(self, after: Simulation) -> None:
+        """Another simulation goes on in the place of the present one."""
+        if after is not self.simulation:
+            self.simulation.engine.close()
+        self.simulation = after
+        self._heard = len(after.past.events)
+        self.pace.set_clock(after)
+
+    def _keep(self) -> Kept | None:
+        """As it stands now; None where it cannot be kept, because a law of the model has no name."""
+        return None if self._start is None else keep(self.simulation, self.stretches.latest)
+
+    def _as_before(self, kept: Kept | None) -> None:
+        """An act has failed on its way."""
+        if kept is None:
+            self.trouble = "an act has failed on its way, and nothing was kept to go back to."
+        else:
+            self._stand_again(kept)
+
+    # --- back and forth ----------------------------------------------------------------------------------------------
+
+    def undo(self) -> None:
+        """Back to the instant before the last change."""
+        kept, act = self.history.last()
+        if kept is None:
+            raise ModelError(f"'{told(act)}' cannot be undone: {self._why_not_back}")
+        self._stand_again(kept)
+        self.history.go_back()
+
+    def redo(self) -> None:
+        """The change that was undone last, once more."""
+        self._perform(self.history.next())
+
+    def reset(self) -> None:
+        """Back to the beginning; what was recorded since is a stretch of its own."""
+        if self._start is None:
+            raise ModelError(f"there is no way back to the beginning: {self._why_not_back}")
+        run = self.simulation.recorded
+        after = stand_again(self._start, self.simulation)
+        self.stretches.finish_with(run)
+        after.record()
+        self._stood_again(after)
+
+    def _stand_again(self, kept: Kept) -> None:
+        """Let the simulation stand where it was kept; what was recorded since is given up."""
+        segments = self.simulation.recorder.segments
+        after = stand_again(kept, self.simulation)
+        self.stretches.go_back(kept, after, segments)
+        self._stood_again(after)
+
+    def _stood_again(self, after: Simulation) -> None:
+        self._take_over(after)
+        self.trouble = ""
+        self.hand.release(after)
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def check_going(self) -> None:
+        """Refuse to go on where the motion has come to an end."""
+        if self.trouble:
+            raise ModelError(f"the motion has come to an end: {self.trouble} Undo the last change, or reset.")
+
+    def _go_on(self) -> None:
+        """Step to what is due, for a moment at most."""
+        simulation, started = self.simulation, time.monotonic()
+        due = simulation.tick if self.trouble else self.pace.due(simulation)
+        if simulation.tick >= due:
+            return
+        if self.stretches.full(simulation, EVENTS):
+            self.carry_out(Receipt(TurnPage()))
+        self.advance(due, lambda: time.monotonic() - started > BUDGET or bool(self._posted) or self._stopping)
+        self.pace.passed(self.simulation)
+
+    def advance(self, last: int, enough: Callable[[], bool]) -> None:
+        """Step to a tick, or until it is enough; a motion that comes to an end is no error here."""
+        simulation = self.simulation
+        every = simulation.recorder.every
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LeakWarning)
+                while simulation.tick < last:
+                    ready = max(64, int(SAMPLES / simulation.recorder.sample_size(simulation.lent_system))) * every
+                    simulation.recorder.expect(simulation.lent_system, min(ready, last - simulation.tick))
+                    goal = min(last, simulation.tick + ready)
+                    simulation.stride(goal if self.ghost is None else min(goal, self.ghost.next_tick))
+                    if self.ghost is not None and simulation.tick >= self.ghost.next_tick:
+                        self._with_ghost(lambda ghost: ghost.follow(simulation))
+                    if enough():
+                        break
+        except Exception as error:
+            self.trouble = f"{error}" if isinstance(error, ValueError | RuntimeError | ArithmeticError) else repr(error)
+            self.pace.pause()
+            self.notice("trouble", self.trouble)
+        self._listen()
+
+    def call_ghost(self, solver: Centralized | None) -> None:
+        """Let a reference follow from here on, or no more."""
+        self.ghost = None if solver is None else Ghost(self.simulation, solver)
+        self.revision += 1
+
+    def _with_ghost(self, do: Callable[[Ghost], object]) -> None:
+        """The reference goes its own ways; where it cannot, it goes."""
+        if self.ghost is None:
+            return
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                do(self.ghost)
+        except Exception as error:
+            self.ghost = None
+            self.notice("refused", why_no_ghost(error))
+
+    def _listen(self) -> None:
+        """What has happened by itself: joints that broke, events of the model."""
+        events = self.simulation.past.events
+        for event in events[self._heard :]:
+            if event.get("by") != "hand":
+                self.revision += 1
+                self.notice("happened", f"{event['kind']} {event['name']} at {event['time']:.6g} s")
+        self._heard = len(events)
+
+    # --- what there is to see ----------------------------------------------------------------------------------------
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Everything at one instant, not long ago; for any thread."""
+        return self._window.latest
+
+    def notice(self, kind: str, text: str) -> None:
+        """Something that whoever looks should know."""
+        self._noticed += 1
+        self.notices.append(Notice(self._noticed, self.simulation.time, kind, text))
+
+    def _show(self, *, now: bool = False) -> None:
+        """A new snapshot in place of the last, not too often."""
+        pause = SHOWN if self.simulation.company is None else SHOWN_AWAY
+        clock = time.monotonic()
+        if (now or not self.pace.moving or clock - self._shown_at >= pause) and self._window.stale():
+            self._window.look()
+            self._shown_at = time.monotonic()
+
+    # --- the thread --------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stopping:
+            with self._wake:
+                if not self._posted:
+                    if not self.pace.moving or self.trouble:
+                        self._wake.wait(0.1)
+                    elif (left := self.pace.until_next(self.simulation)) > 0.0:
+                        self._wake.wait(min(max(left, SHOWN / 2), 0.1))
+            try:
+                self.turn()
+            except Exception as error:  # none is known; whoever comes upon one keeps the page, and can reset
+                _log.exception("laboratory: a turn has failed")
+                self.trouble = self.trouble or f"a turn has failed ({type(error).__name__}: {error})."
+                self.pace.pause()

@@ -1,0 +1,127 @@
+"""A body more: which kind, where and how heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from components import PointMassRod, RigidBody, Rod
+from coordinator.laboratory.acts import Doing
+from coordinator.laboratory.session import Receipt
+from coordinator.laboratory.snapshot import Plan, Snapshot
+from modular.body import Body
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.events import Add
+from scenarios.laboratory.fields import Fields, add_number, add_vector
+from scenarios.laboratory.places import place_of, room_beside
+from scenarios.laboratory.selection import Selection
+from scenarios.laboratory.words import free_name
+
+ROD, POINTS, RIGID = "Rod", "PointMassRod", "RigidBody"
+DENSE, SLENDER = 1.0, 0.05  # mass [kg] per length [m] of what is proposed, and its radius as a share of its length
+SEEN = {
+    ROD: ("start", "end", "mass", "radius"),
+    POINTS: ("start", "end", "mass_at_start", "mass_at_end"),
+    RIGID: ("centre", "mass", "inertia", "size"),
+}
+
+
+class AddForm:
+    """Its fields are made when it is known whether the model is planar."""
+
+    def __init__(self, gui: Any, post: Callable[[Doing], Receipt], selection: Selection, inputs: Fields) -> None:
+        self.gui, self.post, self.selection, self.inputs = gui, post, selection, inputs
+        self.handles: dict[str, Any] = {}
+        self.plan: Plan | None = None
+        self._snapshot: Snapshot | None = None
+        self._taken: set[str] = set()
+        self._proposed = ""
+        self._place = gui.add_folder(None)
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Propose a name that is free."""
+        self._snapshot, plan = snapshot, snapshot.plan
+        if plan is self.plan:
+            return
+        self.plan = plan
+        self._taken.update(plan.bodies, plan.forces)  # names of bodies that have gone are not given again
+        if not self.handles:
+            with self._place:
+                self._build(plan, *room_beside(snapshot))
+        if self.handles["name"].value == self._proposed:
+            self._proposed = self.handles["name"].value = free_name("body", self._taken)
+
+    def _build(self, plan: Plan, start: Array, end: Array) -> None:
+        gui, size = self.gui, float(np.linalg.norm(end - start))
+        mass = _round(DENSE * size)
+        inertia = _round(mass * size**2 / 12)
+        self.handles = made = {
+            "kind": gui.add_dropdown("kind of new body", tuple(SEEN)),
+            "name": gui.add_text("name of new body", ""),
+            "start": add_vector(gui, "start of new body [m]", start.tolist()),
+            "end": add_vector(gui, "end of new body [m]", end.tolist()),
+            "centre": add_vector(gui, "centre of new body [m]", (0.5 * (start + end)).tolist()),
+            "size": add_number(
+                gui, "size of new body [m]", size, hint="Between its ports left and right, which lie along x"
+            ),
+            "mass": add_number(gui, "mass of new body [kg]", mass),
+            "mass_at_start": add_number(gui, "mass at start of new body [kg]", mass / 2),
+            "mass_at_end": add_number(gui, "mass at end of new body [kg]", mass / 2),
+            "radius": add_number(gui, "radius of new body [m]", _round(SLENDER * size), hint="0: nothing can twist it"),
+        }
+        label = "inertia of new body [kg m²]"
+        if plan.dimension == 2:
+            made["inertia"] = add_number(gui, label, inertia, hint="About the mass centre")
+        else:
+            made["inertia"] = add_vector(gui, label, (inertia,) * 3, hint="About the mass centre, along x, y and z")
+        clicked = gui.add_button("Begin at clicked port", icon="current-location", color="gray")
+        add = gui.add_button("Add body", icon="plus")
+        made["kind"].on_update(self.inputs.later(self._show))
+        clicked.on_click(self.inputs.later(self.begin_at_port))
+        add.on_click(self.inputs.later(self.add))
+        self._show()
+
+    def _show(self) -> None:
+        """The fields of this kind."""
+        assert self.plan is not None
+        seen = {*SEEN[self.handles["kind"].value], "kind", "name"}
+        if self.plan.dimension == 2:
+            seen.discard("radius")  # which counts for nothing there
+        for name, handle in self.handles.items():
+            if handle.visible != (name in seen):
+                handle.visible = name in seen
+
+    def begin_at_port(self) -> None:
+        """Let it begin where a port is that was clicked."""
+        ports = self.selection.ports
+        if not ports or self._snapshot is None:
+            raise ModelError("new body: no port was clicked yet; click one in the picture first.")
+        place = place_of(self._snapshot, ports[-1], "new body")
+        moved = place - np.array(self.handles["start"].value)
+        for name in ("start", "end", "centre"):
+            self.handles[name].value = tuple((np.array(self.handles[name].value) + moved).tolist())
+
+    def body(self) -> Body:
+        """The body that the fields describe."""
+        value = {name: handle.value for name, handle in self.handles.items()}
+        flat = self.plan is not None and self.plan.dimension == 2
+        if value["kind"] == ROD:
+            return Rod(value["start"], value["end"], value["mass"], 0.0 if flat else value["radius"])
+        if value["kind"] == POINTS:
+            return PointMassRod(value["start"], value["end"], (value["mass_at_start"], value["mass_at_end"]))
+        half = np.zeros(len(value["centre"]))
+        half[0] = 0.5 * value["size"]
+        centre = np.array(value["centre"])
+        ports = {"left": centre - half, "right": centre + half}
+        return RigidBody(mass=value["mass"], inertia=value["inertia"], centre=value["centre"], ports=ports)
+
+    def add(self) -> None:
+        """Post it."""
+        self.post(Add(self.handles["name"].value.strip(), self.body()))
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.2g}")

@@ -1,0 +1,128 @@
+"""A force more: a load, a moment, or a spring with a damper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from components import Load, Moment, SpringDamper
+from coordinator.laboratory.acts import Doing
+from coordinator.laboratory.session import Receipt
+from coordinator.laboratory.snapshot import Plan, Snapshot
+from modular.errors import ModelError
+from modular.events import Apply
+from modular.force import Force
+from modular.port import GROUND
+from scenarios.laboratory.fields import Fields, add_number, add_vector
+from scenarios.laboratory.join_form import MANY
+from scenarios.laboratory.quantities import ports_of
+from scenarios.laboratory.selection import Selection
+from scenarios.laboratory.words import free_name
+
+LOAD, MOMENT, SPRING = "Load", "Moment", "SpringDamper"
+SEEN = {
+    LOAD: ("force", "port"),
+    MOMENT: ("moment", "port"),
+    SPRING: ("stiffness", "damping", "length", "port", "other", "at"),
+}
+
+
+class ApplyForm:
+    """Its fields are made when it is known whether the model is planar."""
+
+    def __init__(self, gui: Any, post: Callable[[Doing], Receipt], selection: Selection, inputs: Fields) -> None:
+        self.gui, self.post, self.selection, self.inputs = gui, post, selection, inputs
+        self.handles: dict[str, Any] = {}
+        self.plan: Plan | None = None
+        self._followed: list[str] = []
+        self._proposed = ""
+        self._ports: tuple[str, ...] = ()
+        self._place = gui.add_folder(None)
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Ports that there are, and a name that is free."""
+        plan = snapshot.plan
+        if plan is not self.plan:
+            self.plan = plan
+            if not self.handles:
+                with self._place:
+                    self._build(plan)
+            ports = tuple(islice(ports_of(plan), MANY))
+            if ports != self._ports:
+                self._ports = ports
+                self.handles["port"].options = ports[1:] or (GROUND,)
+                self.handles["other"].options = ports
+            if self.handles["name"].value == self._proposed:
+                taken = {*plan.bodies, *plan.joints, *plan.forces}
+                self._proposed = self.handles["name"].value = free_name("force", taken)
+        if self.selection.ports is not self._followed:
+            self._followed = self.selection.ports
+            self._follow()
+
+    def _build(self, plan: Plan) -> None:
+        gui, d = self.gui, plan.dimension
+        weight = -_heft(plan)
+        self.handles = made = {
+            "kind": gui.add_dropdown("kind of new force", tuple(SEEN)),
+            "port": gui.add_dropdown("port of new force", (GROUND,)),
+            "other": gui.add_dropdown("other port of new force", (GROUND,)),
+            "at": add_vector(gui, "end on the ground [m]", (0.0,) * d, hint="Where a spring to the ground ends"),
+            "force": add_vector(gui, "force of new force [N]", (0.0,) * (d - 1) + (weight,)),
+            "stiffness": add_number(gui, "stiffness of new force [N/m]", 50.0),
+            "damping": add_number(gui, "damping of new force [N s/m]", 0.5),
+            "length": gui.add_text("length of new force [m]", "", hint="Empty: as far apart as its ends are"),
+        }
+        label = "moment of new force [N m]"
+        made["moment"] = add_number(gui, label, 1.0) if d == 2 else add_vector(gui, label, (0.0, 1.0, 0.0))
+        made["name"] = gui.add_text("name of new force", "")
+        apply = gui.add_button("Apply", icon="arrow-up-right")
+        made["kind"].on_update(self.inputs.later(self._show))
+        made["other"].on_update(self.inputs.later(self._show))
+        apply.on_click(self.inputs.later(self.apply))
+        self._show()
+
+    def _show(self) -> None:
+        """The fields of this kind."""
+        seen = {*SEEN[self.handles["kind"].value], "kind", "name"}
+        if self.handles["other"].value != GROUND:
+            seen.discard("at")
+        for name, handle in self.handles.items():
+            if handle.visible != (name in seen):
+                handle.visible = name in seen
+
+    def _follow(self) -> None:
+        """The ports that were clicked last."""
+        named = [port for port in reversed(self.selection.ports) if port != GROUND]
+        for key, port in zip(("port", "other"), named, strict=False):
+            if port in self.handles[key].options:
+                self.handles[key].value = port
+
+    def force(self) -> Force:
+        """The force that the fields describe."""
+        value = {name: handle.value for name, handle in self.handles.items()}
+        if value["kind"] == LOAD:
+            return Load(value["force"])
+        if value["kind"] == MOMENT:
+            return Moment(value["moment"])
+        text = value["length"].strip()
+        try:
+            length = float(text) if text else None
+        except ValueError as error:
+            raise ModelError(f"new force: length = {text!r}; give a number [m], or leave it empty.") from error
+        return SpringDamper(value["stiffness"], value["damping"], length)
+
+    def apply(self) -> None:
+        """Post it."""
+        value = {name: handle.value for name, handle in self.handles.items()}
+        force = self.force()
+        ports = [value["port"]] if force.sides == 1 else [value["port"], value["other"]]
+        at = value["at"] if len(ports) == 2 and GROUND in ports else None
+        self.post(Apply(value["name"].strip(), force, ports, at))
+
+
+def _heft(plan: Plan) -> float:
+    """About the weight of a body: a force that is felt."""
+    masses = [body.total_mass for body in islice(plan.bodies.values(), 50)]
+    pull = sum(g * g for g in plan.gravity) ** 0.5 or 10.0
+    return float(f"{sum(masses) / len(masses) * pull:.2g}") if masses else 10.0

@@ -1,0 +1,265 @@
+"""How a mechanism looks: every body as sticks and balls, put together from points that move with it. Knows no viewer.
+
+A body with two ports is a stick between them; any other is a star of sticks from its mass centre to its ports. Balls stand at mass
+centres, or at the two masses of a rod that has them at its ends. In the plane everything lies in the plane z = 0 of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.bodies.natural import NaturalBody
+from components.bodies.point_mass_rod import PointMassRod
+from components.bodies.rod import Rod
+from coordinator.laboratory.ghost import GhostView
+from coordinator.laboratory.snapshot import BodyStates, Plan, Snapshot
+from modular.body import Body
+from modular.elements import Array, Indices
+
+THIN, THICK = 0.011, 0.03  # radii of sticks as shares of the size of the mechanism
+BALL = 0.045  # radius of the ball of a body of mean density, as a share of that size
+Point = tuple[str, str]  # a body and its port; "" is its mass centre
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stick between two points, or a ball at one."""
+
+    body: str
+    first: str  # ports; "" is the mass centre
+    second: str | None  # None: a ball
+    radius: float  # [m]
+
+
+class Figure:
+    """The parts of a plan, and where their points are in any snapshot of it."""
+
+    def __init__(self, plan: Plan, snapshot: Snapshot | GhostView) -> None:
+        self.plan = plan
+        self.size = size_of(snapshot)
+        self.parts = [part for name, body in plan.bodies.items() for part in parts_of(name, body, self.size)]
+        self.points: list[Point] = list(
+            dict.fromkeys(
+                (part.body, port) for part in self.parts for port in (part.first, part.second) if port is not None
+            )
+        )
+        self._place = {point: k for k, point in enumerate(self.points)}
+        self.sticks = [part for part in self.parts if part.second is not None]
+        self.balls = [part for part in self.parts if part.second is None]
+        self._ends = np.array(
+            [[self._at(p.body, p.first), self._at(p.body, p.second or "")] for p in self.sticks], np.int64
+        )
+        self._ends = self._ends.reshape(-1, 2)
+        self._centres = np.array([self._at(p.body, p.first) for p in self.balls], np.int64)
+        self._maps: dict[tuple[str, ...], list[tuple[Indices, Indices, Array]]] = {}
+
+    def _at(self, body: str, port: str) -> int:
+        return self._place[(body, port)]
+
+    def places(self, snapshot: Snapshot | GhostView) -> Array:
+        """Where all points are, (points, 3)."""
+        found = np.zeros((len(self.points), 3))
+        for states in snapshot.bodies:
+            q = states.q
+            if q.ndim == 3 and all(isinstance(self.plan.bodies.get(name), NaturalBody) for name in states.names):
+                numbers, rows, weights = self._map(states)
+                if len(numbers):
+                    found[numbers, : q.shape[2]] = np.einsum("ke,ked->kd", weights, q[rows])
+            else:
+                self._one_by_one(states, found)
+        return found
+
+    def ends(self, places: Array) -> tuple[Array, Array]:
+        """Both ends of all sticks, (sticks, 3)."""
+        return places[self._ends[:, 0]], places[self._ends[:, 1]]
+
+    def centres(self, places: Array) -> Array:
+        """Of all balls, (balls, 3)."""
+        return places[self._centres]
+
+    def of(self, places: Array, body: str) -> dict[str, Array]:
+        """The points of one body by their ports."""
+        return {port: places[k] for (owner, port), k in self._place.items() if owner == body}
+
+    def _map(self, states: BodyStates) -> tuple[Indices, Indices, Array]:
+        """Points of a stack: their numbers, rows of their bodies, and how they are put together."""
+        key = tuple(states.names)
+        known = self._maps.get(key)
+        if known is None:
+            row = {name: k for k, name in enumerate(states.names)}
+            numbers, rows, weights = [], [], []
+            for (body, port), number in self._place.items():
+                if body in row:
+                    described = self.plan.bodies[body]
+                    assert isinstance(described, NaturalBody)
+                    numbers.append(number)
+                    rows.append(row[body])
+                    weights.append(described.port_weights[port] if port else described.centre_weights)
+            width = states.q.shape[1]
+            known = [(np.array(numbers, np.int64), np.array(rows, np.int64), np.array(weights).reshape(-1, width))]
+            self._maps = {key: known, **self._maps}
+        return known[0]
+
+    def _one_by_one(self, states: BodyStates, found: Array) -> None:
+        """Of bodies that only say where one port is."""
+        for row, name in enumerate(states.names):
+            body = self.plan.bodies.get(name)
+            if body is None:
+                continue
+            q, v = states.q[row], states.v[row]
+            for port in ("", *body.port_names):
+                if (name, port) in self._place:
+                    place = body.port_motion(port, q, v, v)[0] if port else body.mass_centre(q)
+                    found[self._place[(name, port)], : len(place)] = place
+
+
+def parts_of(name: str, body: Body, size: float) -> list[Part]:
+    """Sticks and balls of one body."""
+    ports, volume = body.port_names, max(body.total_mass, 1e-300)
+    if isinstance(body, PointMassRod):
+        first, second = body.masses
+        return [
+            Part(name, "start", "end", THIN * size),
+            *(Part(name, port, None, ball(mass / volume, size)) for port, mass in (("start", first), ("end", second))),
+        ]
+    radius = THIN * size
+    if isinstance(body, Rod) and len(body.start) == 3 and body.radius > 0:
+        radius = float(np.clip(body.radius, THIN * size, 0.2 * size))
+    elif isinstance(body, Rod):
+        radius = 0.5 * (THIN + THICK) * size
+    if len(ports) == 2 and isinstance(body, Rod):
+        return [Part(name, ports[0], ports[1], radius)]
+    return [Part(name, "", None, ball(1.0, size)), *(Part(name, "", port, radius) for port in ports)]
+
+
+def ball(share: float, size: float) -> float:
+    """Radius of a ball that holds a share of the mass of its body [m]."""
+    return float(BALL * size * max(share, 0.05) ** (1 / 3))
+
+
+def size_of(snapshot: Snapshot | GhostView) -> float:
+    """How large the mechanism is: the typical distance between the ports of a body, or of its bodies [m]."""
+    places, spans = [], []
+    for states in snapshot.bodies:
+        for row, name in enumerate(states.names):
+            body = snapshot.plan.bodies[name]
+            q, v = states.q[row], states.v[row]
+            own = [body.port_motion(port, q, v, v)[0] for port in body.port_names] or [body.mass_centre(q)]
+            places += own
+            spans.append(float(np.ptp(np.array(own), axis=0).max()))
+            if len(spans) >= 200:  # enough to know
+                break
+    if not places:
+        return 1.0
+    extent = float(np.ptp(np.array(places), axis=0).max())
+    longest = max(spans)
+    return max(min(extent, 4.0 * longest) if longest > 0 else extent, 1e-6) or 1.0
+
+
+def extent_of(places: Array) -> tuple[Array, float]:
+    """Middle and largest side of the box around points [m]."""
+    if not len(places):
+        return np.zeros(3), 1.0
+    low, high = places.min(axis=0), places.max(axis=0)
+    return 0.5 * (low + high), max(float((high - low).max()), 1e-6)
+
+
+# --- poses of meshes -------------------------------------------------------------------------------------------------
+
+
+def along(directions: Array) -> Array:
+    """Unit quaternions (w, x, y, z) by the shortest turn from z to each direction, (n, 4)."""
+    length = np.linalg.norm(directions, axis=1, keepdims=True)
+    d = np.divide(directions, length, out=np.tile([0.0, 0.0, 1.0], (len(directions), 1)), where=length > 0)
+    found = np.column_stack([1.0 + d[:, 2], -d[:, 1], d[:, 0], np.zeros(len(d))])
+    back = found[:, 0] < 1e-9
+    found[back] = (0.0, 1.0, 0.0, 0.0)
+    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+
+
+def in_space(points: Array) -> Array:
+    """Points of the plane or of space as points of the page, (..., 3)."""
+    if points.shape[-1] == 3:
+        return points
+    return np.concatenate([points, np.zeros((*points.shape[:-1], 3 - points.shape[-1]))], axis=-1)
+
+
+def cylinder(sides: int = 20) -> tuple[Array, Indices]:
+    """A closed cylinder of radius 1 from z = -1/2 to 1/2: corners and triangles."""
+    angle = 2 * np.pi * np.arange(sides) / sides
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    low, high = np.column_stack([ring, np.full(sides, -0.5)]), np.column_stack([ring, np.full(sides, 0.5)])
+    corners = np.concatenate([low, high, low, high, [[0, 0, -0.5], [0, 0, 0.5]]])  # rims twice, so that edges are sharp
+    k, after = np.arange(sides), (np.arange(sides) + 1) % sides
+    wall = np.concatenate([np.column_stack([k, after, sides + after]), np.column_stack([k, sides + after, sides + k])])
+    lids = np.concatenate(
+        [
+            np.column_stack([2 * sides + after, 2 * sides + k, np.full(sides, 4 * sides)]),
+            np.column_stack([3 * sides + k, 3 * sides + after, np.full(sides, 4 * sides + 1)]),
+        ]
+    )
+    return corners, np.concatenate([wall, lids])
+
+
+def box() -> tuple[Array, Indices]:
+    """A cube of side 2 with sharp edges."""
+    corners: list[Array] = []
+    triangles: list[list[int]] = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            u, v = np.roll(np.eye(3), 0, axis=0)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+            n = sign * np.eye(3)[axis]
+            first = len(corners)
+            corners += [n + a * u + b * v for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+            order = (0, 1, 2, 0, 2, 3) if sign > 0 else (0, 2, 1, 0, 3, 2)
+            triangles += [[first + k for k in order[:3]], [first + k for k in order[3:]]]
+    return np.array(corners), np.array(triangles, np.int64)
+
+
+def sphere(level: int = 2) -> tuple[Array, Indices]:
+    """A ball of radius 1 from a divided octahedron."""
+    corners = [np.array(x, float) for x in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))]
+    triangles = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
+    for _ in range(level):
+        known: dict[tuple[int, int], int] = {}
+
+        def middle(a: int, b: int, known: dict[tuple[int, int], int] = known) -> int:
+            key = (min(a, b), max(a, b))
+            if key not in known:
+                known[key] = len(corners)
+                x = corners[a] + corners[b]
+                corners.append(x / np.linalg.norm(x))
+            return known[key]
+
+        fine = []
+        for a, b, c in triangles:
+            ab, bc, ca = middle(a, b), middle(b, c), middle(c, a)
+            fine += [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
+        triangles = fine
+    return np.array(corners), np.array(triangles, np.int64)
+
+
+def octahedron() -> tuple[Array, Indices]:
+    """Of radius 1, flat."""
+    return sphere(0)
+
+
+SHAPES = {"ball": sphere, "cylinder": cylinder, "box": box, "octahedron": octahedron}
+KINDS: Mapping[str, str] = {
+    "Spherical": "ball", "Revolute": "cylinder", "Cylindrical": "cylinder", "Prismatic": "box", "Fixed": "box",
+    "Universal": "octahedron", "Distance": "ball", "KnifeEdge": "octahedron", "PointOnLine": "octahedron",
+    "PointOnPlane": "octahedron", "Planar": "box",
+}  # fmt: skip
+
+
+def shape_of(joint: object) -> str:
+    """Which mark stands for a kind of joint."""
+    return KINDS.get(type(joint).__name__, "octahedron")
+
+
+def names_of(parts: Sequence[Part]) -> list[str]:
+    """Whose the parts are."""
+    return [part.body for part in parts]

@@ -1,0 +1,207 @@
+"""Live plots: energies, whatever quantities somebody chooses, and violations of the joints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coordinator.laboratory.snapshot import Plan, Snapshot
+from modular.elements import Array
+from scenarios.laboratory.curves import Curves
+from scenarios.laboratory.fields import Fields, put
+from scenarios.laboratory.quantities import ALL, Quantity, choices
+from scenarios.laboratory.selection import Selection
+from scenarios.laboratory.words import block, dim, swatch
+
+COLOURS = ("#1864ab", "#c92a2a", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#495057")
+OFTEN = 0.12  # seconds between two pictures
+POINTS = 600
+PANEL = 330  # height of the panel, in pixels
+HEIGHT, MOST = 112, 8  # pixels of a chart; curves in it
+MANY = 1000  # names that are offered for choice
+EVERYBODY = "all"
+ENERGY = tuple(Quantity("energy", ALL, part) for part in ("kinetic", "potential", "total"))
+WHATS = {
+    "position": "position", "velocity": "velocity", "acceleration": "acceleration", "force": "reaction: force",
+    "moment": "reaction: moment", "ledger": "ledger", "energy": "energy", "violation": "violation",
+    "log violation": "violation, log10",
+}  # fmt: skip
+
+
+class Plots:
+    """The panel below the controls."""
+
+    def __init__(self, server: Any, selection: Selection, container: Any = None, *, window: float = 10.0) -> None:
+        self.server, self.gui, self.selection = server, server.gui, selection
+        self.curves = Curves(window, POINTS)
+        self.inputs = Fields(self.gui)
+        self.chosen: list[Quantity] = []
+        self.plan: Plan | None = None
+        self._drawn_at, self._seen = 0.0, (-1, 0)
+        self._changes = 0
+        self._options: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
+        if container is None:
+            panel = self.gui.add_panel()
+            container = panel.add_tab("Plots", icon="chart-line")
+            panel.dock_below(self.gui.main_panel)
+            panel.set_height(PANEL)
+        with container:
+            self.charts = {
+                "energy": Chart(self.gui, "energy", 0),
+                "violation": Chart(self.gui, "violation", 1),
+                "chosen": Chart(self.gui, "chosen", 2),
+            }
+            with self.gui.add_folder("Curves", order=9, expand_by_default=False):
+                self._build()
+        self._watch()
+
+    def _build(self) -> None:
+        gui, later = self.gui, self.inputs.later
+        self.what = gui.add_dropdown("quantity", tuple(WHATS.values()))
+        self.of = gui.add_dropdown("of", (EVERYBODY,))
+        self.part = gui.add_dropdown("part", ("x",))
+        add = gui.add_button("Add curve", icon="plus")
+        self.which = gui.add_dropdown("curve", ("none",), visible=False)
+        self.remove = gui.add_button("Remove curve", icon="minus", color="gray", visible=False)
+        self.window = self.inputs.number("window [s]", self.curves.window, self._window)
+        self.what.on_update(later(self._offer))
+        add.on_click(later(self.add))
+        self.remove.on_click(later(self.take_out))
+
+    # --- what is followed --------------------------------------------------------------------------------------------
+
+    def _window(self, seconds: float) -> None:
+        self.curves.window = seconds
+        self._changes += 1
+
+    def _offer(self) -> None:
+        """Of whom, and which parts, there are of this quantity; what is selected comes first."""
+        what = next(key for key, word in WHATS.items() if word == self.what.value)
+        names, parts = self._options.get(what, ((), ()))
+        chosen = self.selection.name
+        first = [name for name in names if chosen is not None and name.partition(".")[0] == chosen]
+        shown = tuple(dict.fromkeys(name or EVERYBODY for name in (*first, *names)))[:MANY] or ("nothing there",)
+        if self.of.options != shown:
+            before = self.of.value
+            self.of.options = shown
+            self.of.value = before if before in shown and not first else shown[0]
+        some = tuple(part.replace("_", " on ") for part in parts) or ("",)
+        if self.part.options != some:
+            self.part.options = some
+        if self.part.visible != (some != ("",)):
+            self.part.visible = some != ("",)
+
+    def add(self) -> None:
+        """Another curve."""
+        what = next(key for key, word in WHATS.items() if word == self.what.value)
+        names, parts = self._options.get(what, ((), ()))
+        of = ALL if self.of.value == EVERYBODY else self.of.value
+        part = next((part for part in parts if part.replace("_", " on ") == self.part.value), "")
+        if of not in names:
+            return
+        self.follow(Quantity(what, of, part))
+
+    def follow(self, quantity: Quantity) -> None:
+        """Draw a quantity among the chosen ones; the oldest goes where there are too many."""
+        if quantity not in self.chosen:
+            self.chosen = [*self.chosen, quantity][-MOST:]
+            self._watch()
+
+    def take_out(self) -> None:
+        """A curve less."""
+        self.chosen = [quantity for quantity in self.chosen if quantity.label != self.which.value]
+        self._watch()
+
+    def _watch(self) -> None:
+        joint = self.selection.name
+        own = [Quantity("log violation", joint)] if joint and self.plan and joint in self.plan.joints else []
+        wanted = {"energy": ENERGY, "violation": (Quantity("log violation"), *own), "chosen": tuple(self.chosen)}
+        self.curves.watch([quantity for quantities in wanted.values() for quantity in quantities])
+        self._changes += 1
+        for name, quantities in wanted.items():
+            self.charts[name].quantities = quantities
+        labels = tuple(quantity.label for quantity in self.chosen)
+        if labels and self.which.options != labels:
+            self.which.options = labels
+            self.which.value = labels[-1]
+        for handle in (self.which, self.remove):
+            if handle.visible != bool(labels):
+                handle.visible = bool(labels)
+
+    # --- pictures ----------------------------------------------------------------------------------------------------
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Read what has been recorded, and draw it now and then."""
+        self.inputs.update()
+        plan = snapshot.plan
+        if plan is not self.plan or self.selection.name != self._followed:
+            self.plan, self._followed = plan, self.selection.name
+            self._options = choices(plan)
+            self._offer()
+            self._watch()
+        seen = snapshot.number, self._changes
+        now = time.monotonic()
+        if seen == self._seen:
+            return
+        self.curves.take(snapshot)
+        if now - self._drawn_at < OFTEN:
+            return
+        self._seen, self._drawn_at = seen, now
+        time_, *series = self.curves.arrays()
+        columns = dict(zip(self.curves.quantities, zip(series, self.curves.latest, strict=True), strict=True))
+        with self.server.atomic():
+            for chart in self.charts.values():
+                chart.draw(time_, [columns[quantity] for quantity in chart.quantities])
+
+    _followed: str | None = None
+
+
+class Chart:
+    """One chart, with its legend and the present values above it."""
+
+    def __init__(self, gui: Any, name: str, order: int) -> None:
+        self.gui, self.name = gui, name
+        self.quantities: tuple[Quantity, ...] = ()
+        self._drawn: tuple[Quantity, ...] | None = None
+        self.legend = gui.add_html("", order=order)
+        self._place = gui.add_folder(None, order=order + 0.5)
+        self.plot: Any = None
+
+    def draw(self, time_: Array, columns: Sequence[tuple[Array, float]]) -> None:
+        """Curves with their present values."""
+        put(self.legend, self._legend([float(latest) for _, latest in columns]))
+        if self._drawn != self.quantities or (self.plot is None and self.quantities):
+            self._drawn = self.quantities
+            if self.plot is not None:
+                self.plot.remove()
+                self.plot = None
+            if self.quantities:
+                with self._place:
+                    self.plot = self._new(time_, columns)
+        elif self.plot is not None:
+            self.plot.data = (time_, *(array for array, _ in columns))
+
+    def _new(self, time_: Array, columns: Sequence[tuple[Array, float]]) -> Any:
+        series: list[dict[str, Any]] = [{"label": "t"}]
+        for k, quantity in enumerate(self.quantities):
+            series.append({"label": quantity.label, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5})
+        return self.gui.add_uplot(
+            (time_, *(array for array, _ in columns)), series=tuple(series), height=HEIGHT,
+            scales={"x": {"time": False}, "y": {"auto": True}}, legend={"show": False}, padding=(6, 10, 0, 0),
+            axes=({"size": 30}, {"size": 46}),
+        )  # fmt: skip
+
+    def _legend(self, values: Sequence[float]) -> str:
+        if not self.quantities:
+            return ""
+        units = list(dict.fromkeys(quantity.unit for quantity in self.quantities))
+        title = f"{self.name} [{', '.join(units)}]"
+        marks = []
+        for k, (quantity, value) in enumerate(zip(self.quantities, values, strict=True)):
+            word = quantity.part if self.name == "energy" else quantity.label
+            shown = "–" if np.isnan(value) else f"{value:.4g}"
+            marks.append(swatch(COLOURS[k % len(COLOURS)], f"{word} {shown}"))
+        return block(f"{dim(title)} {''.join(marks)}", size=0.75)

@@ -1,0 +1,383 @@
+"""The mechanism in the page: bodies, joints, ports, traces, arrows, the hand, and the ghost of a reference.
+
+All bodies are two nodes of the page, one of sticks and one of balls, and all joints of a kind are one: a picture of fifty bodies is
+a few messages. Nodes are made anew when somebody comes or goes; else only their places change.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from coordinator.laboratory.ghost import GhostView
+from coordinator.laboratory.snapshot import Plan, Snapshot
+from modular.elements import Array
+from modular.port import GROUND
+from scenarios.laboratory.figure import SHAPES, Figure, along, extent_of, in_space, shape_of
+from scenarios.laboratory.handling import Handling
+from scenarios.laboratory.selection import Selection
+
+PALETTE = np.array(
+    [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
+    np.uint8,
+)  # fmt: skip
+CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240, 240, 245)
+HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
+TRACES, LENGTH, OFTEN = 4, 240, 1 / 80  # free ends that leave a trace, its points, and the time between two [s]
+COLOURS = ("bodies", "load", "violation")  # what the colours of joints say
+
+
+class Scene:
+    """Draws snapshots; everything of the viewer is touched in the thread that calls `update`."""
+
+    def __init__(self, server: Any, handling: Handling, selection: Selection) -> None:
+        self.server, self.handling, self.selection = server, handling, selection
+        self.colours, self.arrows, self.traces = "bodies", True, True
+        self.figure: Figure | None = None
+        self._nodes: dict[str, Any] = {}
+        self._plan: Plan | None = None
+        self._chosen: str | None = None
+        self._size = 1.0
+        self._tails: dict[str, deque[Array]] = {}
+        self._time = -np.inf
+        self._ghost_plan: Plan | None = None
+        self._ghost: Figure | None = None
+        self._joints: dict[str, list[str]] = {}  # names, kind by kind, as they are drawn
+        self._colour_mode = self.colours
+
+    # --- the stage ---------------------------------------------------------------------------------------------------
+
+    def stage(self, snapshot: Snapshot) -> None:
+        """Where one looks from, and what is up."""
+        figure = Figure(snapshot.plan, snapshot)
+        middle, side = extent_of(figure.places(snapshot))
+        gravity = in_space(np.array(snapshot.plan.gravity))
+        flat = snapshot.plan.dimension == 2
+        up = (
+            -gravity / np.linalg.norm(gravity)
+            if np.any(gravity)
+            else np.array([0.0, 1.0, 0.0] if flat else [0.0, 0.0, 1.0])
+        )
+        if flat:
+            away = np.array([0.0, 0.0, 1.0])
+        else:
+            side_on = np.cross(up, [0.37, 0.51, 0.78])
+            away = side_on / np.linalg.norm(side_on) + 0.35 * up
+        reach = 2.2 * max(side, (1.4 if flat else 2.0) * figure.size)
+        self.server.scene.set_up_direction(tuple(up))
+        self.server.initial_camera.position = tuple(middle - 0.15 * side * up + reach * away / np.linalg.norm(away))
+        self.server.initial_camera.look_at = tuple(middle - 0.15 * side * up)
+        cell = 10.0 ** np.floor(np.log10(max(figure.size, 1e-9)))
+        if flat:
+            self.server.scene.add_grid(
+                "/grid", plane="xy", position=(0.0, 0.0, -0.15 * figure.size), infinite_grid=True, cell_size=cell / 2,
+                section_size=cell, cell_color=(232, 232, 236), section_color=(210, 210, 216), fade_distance=12 * side,
+                shadow_opacity=0.0,
+            )  # fmt: skip
+        else:
+            plane = ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
+            below = middle - (0.9 * side) * up
+            self.server.scene.add_grid(
+                "/grid", plane=plane, position=tuple(below), infinite_grid=True, cell_size=cell / 2, section_size=cell,
+                cell_color=(232, 232, 236), section_color=(210, 210, 216), fade_distance=12 * side,
+            )  # fmt: skip
+
+    # --- a picture ---------------------------------------------------------------------------------------------------
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Show a snapshot."""
+        fresh = self._plan is not snapshot.plan or self._colour_mode != self.colours
+        if fresh:
+            self._plan, self._colour_mode = snapshot.plan, self.colours
+            self.figure = Figure(snapshot.plan, snapshot)
+            self._size = self.figure.size
+        assert self.figure is not None
+        places = self.figure.places(snapshot)
+        self.handling.see(snapshot, self.figure, places)
+        chosen = self._chosen != self.selection.name
+        self._chosen = self.selection.name
+        with self.server.atomic():
+            self._bodies("/bodies", self.figure, places, fresh, chosen)
+            self._draw_joints(snapshot, fresh, chosen)
+            self._draw_ports(places, fresh)
+            self._draw_lines(snapshot)
+            self._draw_traces(snapshot, places)
+            self._draw_ghost(snapshot.ghost)
+
+    def _bodies(
+        self, root: str, figure: Figure, places: Array, fresh: bool, chosen: bool, *, ghost: bool = False
+    ) -> None:
+        first, second = figure.ends(places)
+        arms = second - first
+        lengths = np.linalg.norm(arms, axis=1)
+        radii = np.array([part.radius for part in figure.sticks])
+        self._batch(
+            f"{root}/sticks", "cylinder", 0.5 * (first + second), along(arms), np.column_stack([radii, radii, lengths]),
+            [part.body for part in figure.sticks], fresh, chosen, ghost,
+        )  # fmt: skip
+        centres = figure.centres(places)
+        sizes = np.array([part.radius for part in figure.balls])
+        self._batch(
+            f"{root}/balls", "ball", centres, np.tile([1.0, 0.0, 0.0, 0.0], (len(centres), 1)), np.tile(sizes[:, None], (1, 3)),
+            [part.body for part in figure.balls], fresh, chosen, ghost,
+        )  # fmt: skip
+
+    def _batch(
+        self, name: str, shape: str, places: Array, turns: Array, sizes: Array, bodies: list[str], fresh: bool, chosen: bool,
+        ghost: bool,
+    ) -> None:  # fmt: skip
+        if fresh or name not in self._nodes:
+            self._drop(name)
+            if len(places):
+                corners, triangles = SHAPES[shape]()
+                self._nodes[name] = node = self.server.scene.add_batched_meshes_simple(
+                    name, corners.astype(np.float32), triangles.astype(np.uint32), turns, places, batched_scales=sizes,
+                    batched_colors=self._colours_of(bodies, ghost), lod="off", opacity=0.25 if ghost else None,
+                    cast_shadow=not ghost,
+                )  # fmt: skip
+                if not ghost:
+                    self.handling.attend(node, name, bodies)
+            return
+        node = self._nodes[name]
+        node.batched_positions = places.astype(np.float32)
+        if shape == "cylinder":
+            node.batched_wxyzs = turns.astype(np.float32)
+            if not np.array_equal(node.batched_scales, sizes.astype(np.float32)):
+                node.batched_scales = sizes.astype(np.float32)
+        if chosen and not ghost:
+            node.batched_colors = self._colours_of(bodies, ghost)
+
+    def _colours_of(self, bodies: list[str], ghost: bool) -> Any:
+        if ghost:
+            return np.tile(np.array(GHOST, np.uint8), (len(bodies), 1))
+        assert self._plan is not None
+        number = {name: k for k, name in enumerate(self._plan.bodies)}
+        found = PALETTE[[number.get(name, 0) % len(PALETTE) for name in bodies]]
+        found[[name == self.selection.name for name in bodies]] = CHOSEN
+        return found
+
+    # --- joints and ports --------------------------------------------------------------------------------------------
+
+    def _draw_joints(self, snapshot: Snapshot, fresh: bool, chosen: bool) -> None:
+        """A mark per joint, by its kind; coloured by what it carries or leaves open where that is asked for."""
+        groups: dict[str, list[tuple[str, Array, float, float]]] = {}
+        loads, gaps = [1e-12], [1e-15]
+        for states in snapshot.joints:
+            load = np.linalg.norm(states.reaction, axis=1) if states.reaction.size else np.zeros(len(states.names))
+            gap = np.abs(states.error).max(axis=1, initial=0.0)
+            loads.append(float(load.max(initial=0.0)))
+            gaps.append(float(gap.max(initial=0.0)))
+            for row, name in enumerate(states.names):
+                if (edge := snapshot.plan.joints.get(name)) is not None:
+                    groups.setdefault(shape_of(edge.joint), []).append(
+                        (name, in_space(states.first[row]), float(load[row]), float(gap[row]))
+                    )
+        for shape in SHAPES:
+            found, path = groups.get(shape, []), f"/joints/{shape}"
+            names = [name for name, *_ in found]
+            places = np.array([place for _, place, *_ in found]).reshape(-1, 3)
+            colours = self._joint_colours(snapshot, found, max(loads), max(gaps))
+            if self._joints.get(shape) != names or fresh:
+                self._drop(path)
+                self._joints[shape] = names
+                if names:
+                    corners, triangles = SHAPES[shape]()
+                    size = self._size * {"ball": 0.022, "cylinder": 0.026, "box": 0.022, "octahedron": 0.03}[shape]
+                    scales = np.full((len(names), 3), size)
+                    if shape == "cylinder":
+                        scales[:, 2] *= 2.2
+                    self._nodes[path] = node = self.server.scene.add_batched_meshes_simple(
+                        path, corners.astype(np.float32), triangles.astype(np.uint32),
+                        np.tile([1.0, 0.0, 0.0, 0.0], (len(names), 1)), places, batched_scales=scales, batched_colors=colours,
+                        lod="off",
+                    )  # fmt: skip
+                    self.handling.attend(node, path, names, joints=True)
+            elif names:
+                self._nodes[path].batched_positions = places.astype(np.float32)
+                if chosen or self.colours != "bodies":
+                    self._nodes[path].batched_colors = colours
+
+    def _joint_colours(
+        self, snapshot: Snapshot, found: list[tuple[str, Array, float, float]], load: float, gap: float
+    ) -> Any:
+        colours = np.zeros((len(found), 3), np.uint8)
+        for k, (name, _, carried, left) in enumerate(found):
+            edge = snapshot.plan.joints[name]
+            colours[k] = ON_GROUND if GROUND in (edge.first_body, edge.second_body) else JOINT
+            if self.colours == "load":
+                colours[k] = heat(carried / load)
+            elif self.colours == "violation":
+                colours[k] = heat(1.0 + np.log10(max(left, 1e-16) / gap) / 6.0)
+            if name == self.selection.name:
+                colours[k] = CHOSEN
+        return colours
+
+    def _draw_ports(self, places: Array, fresh: bool) -> None:
+        """Small balls on all ports: where one clicks to join."""
+        assert self.figure is not None
+        numbers = [k for k, (_, port) in enumerate(self.figure.points) if port]
+        if not numbers:
+            self._drop("/ports")
+            return
+        if fresh or "/ports" not in self._nodes:
+            self._drop("/ports")
+            corners, triangles = SHAPES["ball"]()
+            size = 0.013 * self._size
+            self._nodes["/ports"] = node = self.server.scene.add_batched_meshes_simple(
+                "/ports", corners.astype(np.float32), triangles.astype(np.uint32), np.tile([1.0, 0.0, 0.0, 0.0], (len(numbers), 1)),
+                places[numbers], batched_scales=np.full((len(numbers), 3), size), batched_colors=PORT, lod="off",
+            )  # fmt: skip
+            self.handling.attend_ports(node, [self.figure.points[k] for k in numbers])
+        else:
+            self._nodes["/ports"].batched_positions = places[numbers].astype(np.float32)
+
+    # --- lines -------------------------------------------------------------------------------------------------------
+
+    def _draw_lines(self, snapshot: Snapshot) -> None:
+        """Reactions and loads as arrows, springs and long joints as lines, and the hand."""
+        links: list[Array] = []
+        pulls: list[tuple[Array, Array]] = []
+        d = snapshot.plan.dimension
+        for states in snapshot.joints:
+            first, second = in_space(states.first), in_space(states.second)
+            links += [
+                np.stack(pair)
+                for pair in zip(first, second, strict=True)
+                if np.linalg.norm(pair[1] - pair[0]) > 1e-3 * self._size
+            ]
+            pulls += list(zip(second, in_space(states.reaction[:, :d]), strict=True))
+        hand: list[Array] = []
+        for acting in snapshot.forces:
+            for row, name in enumerate(acting.names):
+                edge = snapshot.plan.forces.get(name)
+                place = in_space(acting.place[row])
+                if edge is not None and len(edge.ports) == 2:
+                    links.append(np.stack([place, in_space(acting.second[row])]))
+                elif snapshot.target is not None and edge is not None and hasattr(edge.force, "target"):
+                    hand.append(np.stack([place, in_space(snapshot.target)]))
+                elif acting.force.shape[1] == d:
+                    pulls.append((place, in_space(acting.force[row])))
+        self._lines("/links", links, LINK, 0.006)
+        self._lines("/hand", hand, HAND, 0.008)
+        largest = max((float(np.linalg.norm(force)) for _, force in pulls), default=0.0)
+        arrows = [
+            np.stack([place, place + 0.35 * self._size / largest * force])
+            for place, force in pulls
+            if largest > 0 and np.linalg.norm(force) > 0.02 * largest
+        ]
+        self._arrows("/reactions", arrows if self.arrows else [])
+
+    def _lines(self, name: str, segments: list[Array] | Array, colour: tuple[int, int, int], thickness: float) -> None:
+        if not len(segments):
+            self._drop(name)
+            return
+        points = np.array(segments, np.float32)
+        node = self._nodes.get(name)
+        if node is None or node.points.shape != points.shape:
+            self._drop(name)
+            self._nodes[name] = self.server.scene.add_line_segments(
+                name, points, colour, thickness=thickness * self._size
+            )
+        else:
+            node.points = points
+
+    def _arrows(self, name: str, segments: list[Array]) -> None:
+        if not segments:
+            self._drop(name)
+            return
+        points = np.array(segments, np.float32)
+        node = self._nodes.get(name)
+        if node is None or node.points.shape != points.shape:
+            self._drop(name)
+            self._nodes[name] = self.server.scene.add_arrows(
+                name,
+                points,
+                ARROW,
+                shaft_radius=0.005 * self._size,
+                head_radius=0.014 * self._size,
+                head_length=0.035 * self._size,
+            )
+        else:
+            node.points = points
+
+    def _draw_traces(self, snapshot: Snapshot, places: Array) -> None:
+        """Paths of free ends, and of what is chosen; they begin anew where time goes back."""
+        assert self.figure is not None
+        if snapshot.time < self._time:
+            self._tails.clear()
+            self._time = -np.inf
+        ends = self._free_ends(snapshot) if self.traces else []
+        for end in [end for end in self._tails if end not in ends]:
+            del self._tails[end]
+        if snapshot.time < self._time + OFTEN and len(self._tails) == len(ends):
+            return
+        segments = []
+        for end in ends:
+            body, _, port = end.partition(".")
+            tail = self._tails.setdefault(end, deque(maxlen=LENGTH))
+            tail.extend(path_since(snapshot, body, port, self._time, OFTEN))
+            path = np.array([*tail, self.figure.of(places, body)[port]])
+            segments.append(np.stack([path[:-1], path[1:]], axis=1))
+        self._time = snapshot.time
+        lines = np.concatenate(segments) if segments else np.zeros((0, 2, 3))
+        padding = lines[-1:].repeat(-len(lines) % 100, axis=0)  # so that the node is made anew now and then only
+        self._lines("/traces", np.concatenate([lines, padding]), TRACE, 0.005)
+
+    def _free_ends(self, snapshot: Snapshot) -> list[str]:
+        """Ports that no joint holds; of the chosen body all."""
+        assert self.figure is not None
+        held = {str(port) for edge in snapshot.plan.joints.values() for port in (edge.first, edge.second)}
+        ports = [f"{body}.{port}" for body, port in self.figure.points if port]
+        chosen = [port for port in ports if port.partition(".")[0] == self.selection.name]
+        free = [port for port in ports if port not in held]
+        step = max(1, -(-len(free) // TRACES))
+        return list(dict.fromkeys([*free[::-1][::step], *chosen]))
+
+    def _draw_ghost(self, ghost: GhostView | None) -> None:
+        if ghost is None:
+            for name in ("/ghost/sticks", "/ghost/balls"):
+                self._drop(name)
+            self._ghost = None
+            return
+        fresh = self._ghost is None or self._ghost_plan is not ghost.plan
+        if fresh:
+            self._ghost, self._ghost_plan = Figure(ghost.plan, ghost), ghost.plan
+        assert self._ghost is not None
+        self._bodies("/ghost", self._ghost, self._ghost.places(ghost), fresh, False, ghost=True)
+
+    def _drop(self, name: str) -> None:
+        node = self._nodes.pop(name, None)
+        if node is not None:
+            self.handling.forget(name)
+            node.remove()
+
+
+def path_since(snapshot: Snapshot, body: str, port: str, time: float, often: float) -> Array:
+    """Places of a port after a time, so often at most [s], from the record, (n, 3)."""
+    dt = snapshot.plan.dt
+    described, found = snapshot.plan.bodies[body], []
+    for segment in reversed(snapshot.record):
+        ticks = segment.ticks[: segment.used]
+        if not len(ticks) or ticks[-1] * dt <= time:
+            break
+        start = int(np.searchsorted(ticks * dt, time, side="right"))
+        page = ticks // max(1, round(often / dt))  # the first sample of each page is taken
+        rows = [k for k in (np.flatnonzero(np.diff(page, prepend=page[0] - 1)) if len(page) else []) if k >= start]
+        for names, series in segment.bodies:
+            if body in names and rows:
+                q = series["q"][rows, names.index(body)]
+                found.append(in_space(described.port_motion(port, q, q, q)[0]))
+        if sum(map(len, found)) > LENGTH:
+            break
+    return np.concatenate(found[::-1]) if found else np.zeros((0, 3))
+
+
+def heat(share: float) -> tuple[int, int, int]:
+    """From blue over green and yellow to red, 0 to 1."""
+    stops = np.array([(50, 80, 190), (40, 160, 140), (240, 200, 40), (210, 40, 40)], float)
+    at = float(np.clip(share, 0.0, 1.0)) * (len(stops) - 1)
+    k = min(int(at), len(stops) - 2)
+    mixed = stops[k] + (at - k) * (stops[k + 1] - stops[k])
+    return int(mixed[0]), int(mixed[1]), int(mixed[2])

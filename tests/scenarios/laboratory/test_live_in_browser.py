@@ -1,0 +1,210 @@
+"""The live page, handled by a real browser: what is done there by clicks is what the model would have done by itself."""
+
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import expect
+
+import scenarios
+from chromium import opened
+from coordinator import Penalty, Run, Simulation, first_difference
+from coordinator.laboratory.replaying import replay
+from coordinator.laboratory.session import Session
+from scenarios.laboratory.opening import Laboratory
+
+COMMAND = [sys.executable, "-c", "from scenarios.cli import main; main()"]
+
+
+def wait_for(condition, seconds=60.0):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not come about"
+        time.sleep(0.01)
+
+
+@contextmanager
+def command(*arguments):
+    """`modular live` as somebody types it, and the address that it prints alone on a line."""
+    process = subprocess.Popen(
+        [*COMMAND, "live", *arguments, "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        for line in process.stdout:
+            if line.startswith("http://127.0.0.1:"):
+                assert "\x1b" not in line
+                yield process, line.strip()
+                return
+        pytest.fail(process.stderr.read())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def laboratory(model="double-pendulum", dt=1e-3, folder=None, **settings):
+    """In this process, so that a test can see what the page does."""
+    simulation = Simulation(scenarios.load(model, **settings), dt, Penalty(), record_every=10)
+    with Laboratory(Session(simulation, folder)) as lab:
+        yield lab
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def close_notice(page):
+    """That pictures are drawn without a GPU covers a corner."""
+    notice = page.locator("[role=alert] button")
+    if notice.count():
+        notice.first.click()
+
+
+def step(page, ticks, text):
+    """So many ticks by the field and the button, until the page says where it stands."""
+    field = page.get_by_label("steps per click", exact=True)
+    field.fill(str(ticks))
+    field.press("Tab")
+    button(page, "Step").click()
+    expect(page.get_by_text(text)).to_be_visible()
+
+
+def test_figures_vi_30_and_vi_31_by_clicks_have_the_bits_of_the_scripted_run(user, tmp_path):
+    """The elbow of the double pendulum is cut at 0.5 s, its pivot at 0.8 s (Séguy 2003, VI.5)."""
+    out = tmp_path / "clicked"
+    with command("double-pendulum", "--dt", "1e-4", "--record-every", "1", "--out", str(out)) as (process, url):
+        page = opened(user, url)
+        step(page, 5000, "tick 5,000")
+        button(page, "Cut elbow").click()
+        expect(button(page, "Cut elbow")).to_have_count(0)
+        step(page, 3000, "tick 8,000")
+        button(page, "Cut pivot").click()
+        expect(button(page, "Cut pivot")).to_have_count(0)
+        step(page, 4000, "tick 12,000")
+        button(page, "Quit").click()
+        assert process.wait(30.0) == 0
+    with Simulation(scenarios.load("cut-double-pendulum"), 1e-4) as simulation:
+        told = simulation.run(1.2)
+    assert first_difference(told, Run.load(out / "stretch-01")) is None
+    assert replay(out).same
+
+
+def test_a_session_of_clicks_keys_and_drags_is_repeated_to_the_last_bit(user, tmp_path):
+    with laboratory(folder=tmp_path) as lab:
+        page = opened(user, lab.url)
+        session = lab.session
+        button(page, "Play").wait_for()
+        close_notice(page)
+        page.locator("canvas").first.click(position={"x": 450, "y": 560})
+        page.keyboard.press("Space")
+        wait_for(lambda: session.snapshot.playing)
+        wait_for(lambda: session.snapshot.time > 0.1)
+        page.keyboard.press("Space")
+        wait_for(lambda: not session.snapshot.playing)
+        grab(page, session)
+        button(page, "Cut elbow").click()
+        wait_for(lambda: "elbow" not in session.snapshot.plan.joints)
+        button(page, "Undo").click()
+        wait_for(lambda: "elbow" in session.snapshot.plan.joints)
+        button(page, "Reset").click()
+        wait_for(lambda: session.snapshot.time == 0.0)
+        acts = session.diary.count
+    found = replay(tmp_path)
+    assert (found.same, found.acts) == (True, acts)
+    kinds = {type(entry.act).__name__ for entry in session.diary.entries}
+    assert kinds >= {"Cut", "Undo", "Reset", "Grab", "Drag", "Release"}
+
+
+def on_screen(page, point):
+    """Where a point of the model is in the window, by the camera of the page."""
+    return page.evaluate(
+        """([x, y, z]) => {
+            const m = window.__viserMutable, camera = m.camera, v = camera.position.clone();
+            const root = m.nodeRefFromName[''];
+            v.set(x, y, z).applyMatrix4(root.matrixWorld).project(camera);
+            const box = document.querySelector('canvas').getBoundingClientRect();
+            return [box.left + (v.x + 1) / 2 * box.width, box.top + (1 - v.y) / 2 * box.height];
+        }""",
+        list(point),
+    )
+
+
+def grab(page, session):
+    """Take the lower rod by the mouse and draw it a little way."""
+    snapshot = session.snapshot
+    body = snapshot.plan.bodies["lower"]
+    q, v = snapshot.state("lower")
+    start, end = (body.port_motion(port, q, v, v)[0] for port in ("start", "end"))
+    x, y = on_screen(page, (*(0.5 * (start + end)), 0.0))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for k in range(1, 16):
+        page.mouse.move(x + 4 * k, y - 2 * k)
+        time.sleep(0.05)
+    wait_for(lambda: session.snapshot.held == "lower")
+    page.keyboard.press("Space")
+    time.sleep(0.5)
+    page.keyboard.press("Space")
+    page.mouse.up()
+    wait_for(lambda: session.snapshot.held is None)
+
+
+def test_a_click_is_carried_out_within_a_quarter_of_a_second(user):
+    with laboratory() as lab:
+        page = opened(user, lab.url)
+        button(page, "Step").wait_for()
+        close_notice(page)
+        times = []
+        for _ in range(9):
+            before, began = lab.session.snapshot.tick, time.monotonic()
+            button(page, "Step").click()
+            wait_for(lambda before=before: lab.session.snapshot.tick > before)
+            times.append(time.monotonic() - began)
+        print(f"click to applied: median {1e3 * statistics.median(times):.0f} ms")
+        assert statistics.median(times) < 0.25
+
+
+def test_the_page_does_not_know_whether_workers_move_the_mechanism(user, tmp_path):
+    with command("chain", "--set", "bodies=6", "--workers", "2", "--out", str(tmp_path / "away")) as (process, url):
+        page = opened(user, url)
+        step(page, 200, "tick 200")
+        button(page, "Cut ball3").click()
+        expect(button(page, "Cut ball3")).to_have_count(0)
+        step(page, 200, "tick 400")
+        button(page, "Quit").click()
+        assert process.wait(30.0) == 0
+    assert replay(tmp_path / "away").same
+
+
+def test_whoever_closes_the_tab_lets_go_and_all_threads_end_in_a_second(user):
+    before = set(threading.enumerate())
+    with laboratory() as lab:
+        page = opened(user, lab.url)
+        button(page, "Play").wait_for()
+        page.close()
+        wait_for(lambda: not lab.gated.server.get_clients())
+        began = time.monotonic()
+        lab.close()
+        wait_for(lambda: not [t for t in threading.enumerate() if t not in before and t.is_alive()], 1.0)
+        assert time.monotonic() - began < 1.0
+
+
+@pytest.mark.parametrize("sign", ["SIGINT", "SIGTERM"])
+def test_ctrl_c_and_sigterm_end_it_with_everything_kept(tmp_path, sign):
+    import signal
+
+    if not hasattr(signal, sign):
+        pytest.skip(f"no {sign} here")
+    out = tmp_path / "kept"
+    with command("double-pendulum", "--play", "--out", str(out)) as (process, _):
+        time.sleep(0.5)
+        began = time.monotonic()
+        process.send_signal(getattr(signal, sign))
+        assert process.wait(20.0) == 0
+        took = time.monotonic() - began
+    print(f"{sign}: gone after {took:.2f} s")
+    assert replay(out).same
