@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
 from coordinator.grabbing import grip
 from coordinator.simulation import Simulation
-from modular.component import find_class
+from modular.component import find_class, known_packages
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.numbers import number
 
 NAME = "hand"
-FORCE = "components:Hand"  # by its name: the coordinator knows no component
 
 
 class Hand:
@@ -40,7 +40,7 @@ class Hand:
         point = first + number(share, f"hand on '{body}': share", "-") * (second - first)
         stiffness, damping, most = grip(simulation.system, body, point.tolist(), dt or simulation.dt)
         self.release(simulation)
-        force: Any = find_class(FORCE)
+        force = force_of_hands()
         held = force(stiffness=stiffness, damping=damping, most=most, point=tuple(point.tolist()))
         simulation.apply(NAME, held, f"{body}.{ports[0]}")
 
@@ -54,6 +54,15 @@ class Hand:
         """Let go, if it holds anything."""
         if self.holds(simulation) is not None:
             simulation.remove(NAME)
+
+
+def force_of_hands() -> Any:
+    """The force by which a hand holds: a package of components says which one of its own it is."""
+    for package in sorted(known_packages()):
+        name = getattr(importlib.import_module(package), "HAND", None)
+        if name is not None:
+            return find_class(name)
+    raise ModelError("no package of components says which force a hand is; give one of them HAND = 'package:Class'.")
 
 
 def _place(simulation: Simulation, body: str, port: str) -> Array:

@@ -296,7 +296,7 @@ class Session:
         return None if self._start is None else keep(self.simulation, self.stretches.latest)
 
     def _as_before(self, kept: Kept | None) -> None:
-        """An act has failed on its way."""
+        """An act has failed on its way; whatever the hand holds it goes on holding."""
         if kept is None:
             self.trouble = "an act has failed on its way, and nothing was kept to go back to."
         else:
@@ -310,6 +310,7 @@ class Session:
         if kept is None:
             raise ModelError(f"'{told(act)}' cannot be undone: {self._why_not_back}")
         self._stand_again(kept)
+        self.hand.release(self.simulation)
         self.history.go_back()
 
     def redo(self) -> None:
@@ -325,6 +326,7 @@ class Session:
         self.stretches.finish_with(run)
         after.record()
         self._stood_again(after)
+        self.hand.release(after)
 
     def _stand_again(self, kept: Kept) -> None:
         """Let the simulation stand where it was kept; what was recorded since is given up."""
@@ -336,7 +338,6 @@ class Session:
     def _stood_again(self, after: Simulation) -> None:
         self._take_over(after)
         self.trouble = ""
-        self.hand.release(after)
 
     # --- time --------------------------------------------------------------------------------------------------------
 

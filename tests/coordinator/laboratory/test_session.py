@@ -25,7 +25,6 @@ from coordinator.laboratory.acts import (
     SetLimit,
     SetSpeed,
     SetStep,
-    Step,
     Undo,
 )
 from coordinator.laboratory.diary import DIARY, END, read_diary
