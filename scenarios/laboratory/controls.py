@@ -16,15 +16,14 @@ from scenarios.laboratory.add_form import AddForm
 from scenarios.laboratory.apply_form import ApplyForm
 from scenarios.laboratory.fields import Fields, put
 from scenarios.laboratory.join_form import JoinForm
+from scenarios.laboratory.panels import put_main_panel, side_tab
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.settings_form import SettingsForm
 from scenarios.laboratory.words import DIM, GREEN, RED, block, dim, in_red, safe
 
-WIDTH = 330  # of the panel, in pixels
 LINES = 8  # of what has happened
-SAID = 10.0  # seconds for which a refusal stands below the clock
 HELD_DOWN = 0.25  # seconds between two strokes of a key that is held down, at most
-SPEEDS = {"× 0.1": 0.1, "× 0.5": 0.5, "× 1": 1.0, "× 2": 2.0, "max": 0.0}
+SPEEDS = {"× 0.1": 0.1, "× 1": 1.0, "× 5": 5.0, "max": 0.0}
 PAUSE, PLAY = "Pause", "Play"
 BACK = ("Step", "Reset", "Undo", "Redo")
 COLOURS = {"refused": RED, "trouble": RED, "happened": "#1864ab", "done": "inherit"}
@@ -51,14 +50,18 @@ class Controls:
         self._lines: deque[tuple[str, float, str]] = deque(maxlen=LINES)
         self._heard = 0
         self._log_is_new = False
-        self._refused, self._refused_at = "", 0.0
         if container is None:
-            self.gui.main_panel.dock_right()
-            self.gui.main_panel.set_width(WIDTH)
+            put_main_panel(server)
             self._build()
+            with side_tab(server, "Build", "tools"):
+                self._forms()
+            with side_tab(server, "Settings", "adjustments"):
+                self.settings = SettingsForm(self.gui, self.post, self.inputs)
         else:
             with container:
                 self._build()
+                self._forms()
+                self.settings = SettingsForm(self.gui, self.post, self.inputs)
         self._commands()
 
     def _build(self) -> None:
@@ -73,15 +76,6 @@ class Controls:
                 "speed", 1.0, lambda value: self.post(SetSpeed(value)), hint="Times the clock; 0: as fast as it goes"
             )
             self.speeds = gui.add_button_group("", tuple(SPEEDS))
-        tabs = gui.add_tab_group(order=30)
-        with tabs.add_tab("Settings"):
-            self.settings = SettingsForm(gui, self.post, self.inputs)
-        with tabs.add_tab("Body"):
-            self.adding = AddForm(gui, self.post, self.selection, self.inputs)
-        with tabs.add_tab("Joint"):
-            self.joining = JoinForm(gui, self.post, self.selection, self.inputs)
-        with tabs.add_tab("Force"):
-            self.applying = ApplyForm(gui, self.post, self.selection, self.inputs)
         with gui.add_folder("What has happened", order=70):
             self.log = gui.add_html("")
 
@@ -97,6 +91,17 @@ class Controls:
         self.play.on_click(toggle)
         self.back.on_click(back)
         self.speeds.on_click(speed)
+
+    def _forms(self) -> None:
+        """What can be added."""
+        gui = self.gui
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Joint"):
+            self.joining = JoinForm(gui, self.post, self.selection, self.inputs)
+        with tabs.add_tab("Body"):
+            self.adding = AddForm(gui, self.post, self.selection, self.inputs)
+        with tabs.add_tab("Force"):
+            self.applying = ApplyForm(gui, self.post, self.selection, self.inputs)
 
     def on_quit(self, end: Callable[[], None]) -> None:
         """A button by which all is over."""
@@ -180,9 +185,7 @@ class Controls:
             self.play.color = "orange" if snapshot.playing else "green"
             self.play.icon = "player-pause" if snapshot.playing else "player-play"
         self.speed.show(float(snapshot.speed))
-        if self._refused and time.monotonic() - self._refused_at > SAID:
-            self._refused = ""
-        put(self.status, status(snapshot, self._refused))
+        put(self.status, status(snapshot))
         put(self.hint, hint(snapshot))
 
     def _listen(self, notices: Any) -> None:
@@ -200,12 +203,10 @@ class Controls:
     def _tell(self, notice: Notice) -> None:
         if notice.text != UNTOLD:
             self._lines.appendleft((notice.kind, notice.time, notice.text))
-            if notice.kind == "refused":
-                self._refused, self._refused_at = notice.text, time.monotonic()
             self._log_is_new = True
 
 
-def status(snapshot: Snapshot, refused: str = "") -> str:
+def status(snapshot: Snapshot) -> str:
     """Time, tick, how fast, and what is wrong."""
     if snapshot.trouble:
         state = in_red("stopped")
@@ -224,7 +225,6 @@ def status(snapshot: Snapshot, refused: str = "") -> str:
         f'<span style="float:right;padding-top:0.4em">{state}</span>',
         f'<span style="color:{DIM}">tick {snapshot.tick:,}{held}</span>',
         in_red(snapshot.trouble) if snapshot.trouble else "",
-        f'<span style="color:{RED}">{safe(refused)}</span>' if refused else "",
         size=0.85,
     )
 

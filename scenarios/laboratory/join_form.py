@@ -76,7 +76,7 @@ class JoinForm:
             "second": gui.add_dropdown("second port", (GROUND,)),
         }
         clicked = gui.add_button("Use clicked ports", icon="pointer", color="gray")
-        for name in dict.fromkeys(field.name for kind in self.kinds.values() for field in fields(kind)):  # type: ignore[arg-type]
+        for name in dict.fromkeys(n for kind in self.kinds.values() for n in data_of_kind(kind, plan.dimension)):
             self.data[name] = gui.add_text(f"{name} of new joint", "", hint=LEFT_OUT)
         made["place"] = gui.add_dropdown("place of new joint", (STANDING, FIRST, SECOND, MIDDLE, OWN))
         made["own"] = add_vector(gui, "own point [m]", (0.0,) * plan.dimension)
@@ -95,7 +95,8 @@ class JoinForm:
 
     def _show(self) -> None:
         """The fields of this kind."""
-        own = {field.name for field in fields(self.kinds[self.handles["kind"].value])}  # type: ignore[arg-type]
+        assert self.plan is not None
+        own = data_of_kind(self.kinds[self.handles["kind"].value], self.plan.dimension)
         for name, handle in self.data.items():
             handle.visible = name in own
         self.handles["own"].visible = self.handles["place"].value == OWN
@@ -158,6 +159,12 @@ def kinds_for(dimension: int) -> dict[str, type[Joint]]:
         if issubclass(kind, Joint) and kind is not Joint and name.partition(":")[0] in known and dimension in kind.dimensions
     ]  # fmt: skip
     return {kind.__name__: kind for kind in sorted(found, key=lambda kind: kind.__name__)}
+
+
+def data_of_kind(kind: type[Joint], dimension: int) -> list[str]:
+    """What there is to say of joints of a kind; nothing, where the two points are all that they read."""
+    usual = kind()
+    return [] if usual.points(dimension) is not None else [field.name for field in fields(usual)]  # type: ignore[arg-type]
 
 
 def _usual(dimension: int) -> str:

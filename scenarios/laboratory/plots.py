@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.elements import Array
 from scenarios.laboratory.curves import Curves
 from scenarios.laboratory.fields import Fields, put
+from scenarios.laboratory.panels import tab_below_main
 from scenarios.laboratory.quantities import ALL, Quantity, choices
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import block, dim, swatch
@@ -19,7 +21,6 @@ from scenarios.laboratory.words import block, dim, swatch
 COLOURS = ("#1864ab", "#c92a2a", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#495057")
 OFTEN = 0.12  # seconds between two pictures
 POINTS = 600
-PANEL = 330  # height of the panel, in pixels
 HEIGHT, MOST = 112, 8  # pixels of a chart; curves in it
 MANY = 1000  # names that are offered for choice
 EVERYBODY = "all"
@@ -44,10 +45,7 @@ class Plots:
         self._changes = 0
         self._options: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
         if container is None:
-            panel = self.gui.add_panel()
-            container = panel.add_tab("Plots", icon="chart-line")
-            panel.dock_below(self.gui.main_panel)
-            panel.set_height(PANEL)
+            container = tab_below_main(server, "Plots", "chart-line")
         with container:
             self.charts = {
                 "energy": Chart(self.gui, "energy", 0),
@@ -172,7 +170,9 @@ class Chart:
 
     def draw(self, time_: Array, columns: Sequence[tuple[Array, float]]) -> None:
         """Curves with their present values."""
-        put(self.legend, self._legend([float(latest) for _, latest in columns]))
+        power = power_of([array for array, _ in columns])
+        put(self.legend, self._legend([float(latest) for _, latest in columns], power))
+        data = (time_, *(array * 10.0**-power for array, _ in columns))
         if self._drawn != self.quantities or (self.plot is None and self.quantities):
             self._drawn = self.quantities
             if self.plot is not None:
@@ -180,28 +180,36 @@ class Chart:
                 self.plot = None
             if self.quantities:
                 with self._place:
-                    self.plot = self._new(time_, columns)
+                    self.plot = self._new(data)
         elif self.plot is not None:
-            self.plot.data = (time_, *(array for array, _ in columns))
+            self.plot.data = data
 
-    def _new(self, time_: Array, columns: Sequence[tuple[Array, float]]) -> Any:
+    def _new(self, data: tuple[Array, ...]) -> Any:
         series: list[dict[str, Any]] = [{"label": "t"}]
         for k, quantity in enumerate(self.quantities):
             series.append({"label": quantity.label, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5})
         return self.gui.add_uplot(
-            (time_, *(array for array, _ in columns)), series=tuple(series), height=HEIGHT,
+            data, series=tuple(series), height=HEIGHT,
             scales={"x": {"time": False}, "y": {"auto": True}}, legend={"show": False}, padding=(6, 10, 0, 0),
             axes=({"size": 30}, {"size": 46}),
         )  # fmt: skip
 
-    def _legend(self, values: Sequence[float]) -> str:
+    def _legend(self, values: Sequence[float], power: int) -> str:
         if not self.quantities:
             return ""
         units = list(dict.fromkeys(quantity.unit for quantity in self.quantities))
-        title = f"{self.name} [{', '.join(units)}]"
+        title = f"{self.name} [{', '.join(units)}]" + (f" × 1e{power}" if power else "")
         marks = []
         for k, (quantity, value) in enumerate(zip(self.quantities, values, strict=True)):
             word = quantity.part if self.name == "energy" else quantity.label
             shown = "–" if np.isnan(value) else f"{value:.4g}"
             marks.append(swatch(COLOURS[k % len(COLOURS)], f"{word} {shown}"))
         return block(f"{dim(title)} {''.join(marks)}", size=0.75)
+
+
+def power_of(series: Sequence[Array]) -> int:
+    """The power of ten by which curves are divided: the axis has room for a few digits."""
+    largest = max((float(np.nanmax(np.abs(array))) for array in series if np.isfinite(array).any()), default=0.0)
+    if largest <= 0.0 or 1e-1 <= largest < 1e5:
+        return 0
+    return 3 * floor(log10(largest) / 3)

@@ -66,6 +66,7 @@ class Scene:
             side_on = np.cross(up, [0.37, 0.51, 0.78])
             away = side_on / np.linalg.norm(side_on) + 0.35 * up
         reach = 2.2 * max(side, (1.4 if flat else 2.0) * figure.size)
+        self.server.scene.configure_environment_map(hdri=None)  # a picture of a city, which costs seconds without a GPU
         self.server.scene.set_up_direction(tuple(up))
         self.server.initial_camera.position = tuple(middle - 0.15 * side * up + reach * away / np.linalg.norm(away))
         self.server.initial_camera.look_at = tuple(middle - 0.15 * side * up)

@@ -18,6 +18,7 @@ from modular.events import Cut, Merge, Remove, Unmerge
 from modular.limit import Limit
 from modular.port import GROUND
 from scenarios.laboratory.fields import Field, Fields, forget, put
+from scenarios.laboratory.panels import side_tab
 from scenarios.laboratory.readings import readings
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import (
@@ -37,7 +38,6 @@ from scenarios.laboratory.words import (
 
 Post = Callable[[Doing], Receipt]
 
-WIDTH = 310  # of the panel, in pixels
 WHOLE, PAGE = 24, 10  # components that a section shows at once; more are shown in pages of so many
 OPEN = 4  # folders of a section that begin open, if there are no more
 OFTEN = 0.2  # seconds between two readings
@@ -57,10 +57,7 @@ class Tree:
         self._read_at, self._turned = 0.0, False
         self._names: tuple[str, ...] = ()
         if container is None:
-            panel = self.gui.add_panel()
-            container = panel.add_tab("Model", icon="hierarchy")
-            panel.dock_left()
-            panel.set_width(WIDTH)
+            container = side_tab(server, "Model", "hierarchy")
         with container:
             self._said = self.gui.add_html("", visible=False)
             self._choice = self.fields.choice("selected", (NOBODY,), NOBODY, self._choose)

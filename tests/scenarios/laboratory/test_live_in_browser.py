@@ -57,6 +57,18 @@ def button(page, name):
     return page.get_by_role("button", name=name, exact=True)
 
 
+def press(page, key, condition):
+    """A key; the page may have to be ready for it first."""
+    for _ in range(5):
+        page.keyboard.press(key)
+        until = time.monotonic() + 8.0
+        while time.monotonic() < until:
+            if condition():
+                return
+            time.sleep(0.02)
+    pytest.fail(f"{key} does nothing")
+
+
 def close_notice(page):
     """That pictures are drawn without a GPU covers a corner."""
     notice = page.locator("[role=alert] button")
@@ -99,12 +111,10 @@ def test_a_session_of_clicks_keys_and_drags_is_repeated_to_the_last_bit(user, tm
         session = lab.session
         button(page, "Play").wait_for()
         close_notice(page)
-        page.locator("canvas").first.click(position={"x": 450, "y": 560})
-        page.keyboard.press("Space")
-        wait_for(lambda: session.snapshot.playing)
+        page.set_viewport_size({"width": 1280, "height": 800})
+        press(page, "Space", lambda: session.snapshot.playing)
         wait_for(lambda: session.snapshot.time > 0.1)
-        page.keyboard.press("Space")
-        wait_for(lambda: not session.snapshot.playing)
+        press(page, "Space", lambda: not session.snapshot.playing)
         grab(page, session)
         button(page, "Cut elbow").click()
         wait_for(lambda: "elbow" not in session.snapshot.plan.joints)
@@ -126,7 +136,8 @@ def on_screen(page, point):
             const m = window.__viserMutable, camera = m.camera, v = camera.position.clone();
             const root = m.nodeRefFromName[''];
             v.set(x, y, z).applyMatrix4(root.matrixWorld).project(camera);
-            const box = document.querySelector('canvas').getBoundingClientRect();
+            const boxes = [...document.querySelectorAll('canvas')].map(c => c.getBoundingClientRect());
+            const box = boxes.reduce((a, b) => (a.width * a.height > b.width * b.height ? a : b));
             return [box.left + (v.x + 1) / 2 * box.width, box.top + (1 - v.y) / 2 * box.height];
         }""",
         list(point),
@@ -146,9 +157,9 @@ def grab(page, session):
         page.mouse.move(x + 4 * k, y - 2 * k)
         time.sleep(0.05)
     wait_for(lambda: session.snapshot.held == "lower")
-    page.keyboard.press("Space")
+    press(page, "Space", lambda: session.snapshot.playing)
     time.sleep(0.5)
-    page.keyboard.press("Space")
+    press(page, "Space", lambda: not session.snapshot.playing)
     page.mouse.up()
     wait_for(lambda: session.snapshot.held is None)
 
@@ -158,10 +169,11 @@ def test_a_click_is_carried_out_within_a_quarter_of_a_second(user):
         page = opened(user, lab.url)
         button(page, "Step").wait_for()
         close_notice(page)
+        box = button(page, "Step").bounding_box()
         times = []
-        for _ in range(9):
+        for _ in range(15):
             before, began = lab.session.snapshot.tick, time.monotonic()
-            button(page, "Step").click()
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
             wait_for(lambda before=before: lab.session.snapshot.tick > before)
             times.append(time.monotonic() - began)
         print(f"click to applied: median {1e3 * statistics.median(times):.0f} ms")
@@ -172,6 +184,7 @@ def test_the_page_does_not_know_whether_workers_move_the_mechanism(user, tmp_pat
     with command("chain", "--set", "bodies=6", "--workers", "2", "--out", str(tmp_path / "away")) as (process, url):
         page = opened(user, url)
         step(page, 200, "tick 200")
+        page.get_by_text("ball3", exact=True).first.click()
         button(page, "Cut ball3").click()
         expect(button(page, "Cut ball3")).to_have_count(0)
         step(page, 200, "tick 400")
