@@ -66,6 +66,8 @@ class Place:
     acting: int = 0  # incarnation in the present run
     has_piece: bool = False
     wanted: bool = False  # whether it has to begin as soon as it is there
+    again_at: float = math.inf  # when it is told so again, if it has not heard it [s]
+    patience: float = ASK_AGAIN  # until then, the next time
     missed_at: float = math.inf  # when somebody is told that it has not come [s]
     stood: Stood | None = None
     samples: list[Segment] | None = None
@@ -183,7 +185,7 @@ class Away:
         """All stand as when samples were last taken, and a new run begins there."""
         run = self._running()
         self._pump(lambda: run.tick + run.core.slowest >= self._kept)
-        starts = self._states(back=True)
+        starts = self._states(self._kept, back=True)
         self._end_run()
         self._open(self._kept, starts)
 
@@ -192,14 +194,12 @@ class Away:
         for place in self.places.values():
             place.samples = None
         self._until(lambda place: place.samples is not None, "samples?", {"tick": self._tick})
-        self._kept = self._tick
-        for place in self.places.values():
-            self._tell(place, "kept", {"tick": self._kept})
+        self._kept = self._tick  # workers hear of it with the leave to go on, before they do
         return [place.samples or [] for place in self.places.values()]
 
     def give_back(self) -> None:
         """Let the pieces stand as the workers left them."""
-        states = self._states(back=False)
+        states = self._states(self._tick, back=False)
         self._end_run()
         for piece, state in zip(self._pieces, states, strict=True):
             data, arrays = unpacked(state, "state of a worker")
@@ -333,10 +333,10 @@ class Away:
         assert self._run is not None, "nothing is lent"
         return self._run
 
-    def _states(self, *, back: bool) -> list[bytes]:
+    def _states(self, tick: int, *, back: bool) -> list[bytes]:
         for place in self.places.values():
             place.state = b""
-        self._until(lambda place: bool(place.state), "state?", {"back": back, "tick": self._tick})
+        self._until(lambda place: bool(place.state), "state?", {"back": back, "tick": tick})
         return [place.state for place in self.places.values()]
 
     def _until(self, done: Callable[[Place], bool], word: str, data: dict[str, Any]) -> None:
@@ -421,16 +421,21 @@ class Away:
             self._greet(identity, data, whose)
             return
         place = next((one for one in self.places.values() if one.identity == identity), None)
-        if place is not None and message.word != "answer":
+        if place is not None and message.word not in ("answer", "idle"):
             self._note(f"{place.name} says {_brief(message.word, data, message.parcel)}")
         run = self._run
         if place is not None and message.word == "answer":
             self._answers[data["number"]] = message
         if place is not None and message.word == "leave":
             self._leaving.append(place.name)
-        if place is None or run is None or data.get("run") != run.number:
+        if place is None or run is None:
+            return
+        if data.get("run") != run.number:
+            if message.word in ("idle", "core"):
+                self._begin_again(place, now)
             return
         if message.word == "core":
+            place.has_piece = True
             run.core.hear(message.parcel, now, place.name)
         elif message.word == "stood":
             place.stood = Stood(data["tick"], data["why"])
@@ -545,7 +550,14 @@ class Away:
         parcel = b"" if place.has_piece else self._parcels[place.number]
         self._note(f"{place.name} is told begin, at tick {run.tick}")
         self.mailbox.answer(place.identity, *written("begin", data, parcel, start))
-        place.has_piece = True
+        place.again_at = time.monotonic() + place.patience
+        place.patience *= 2.0  # a large piece takes its time
+
+    def _begin_again(self, place: Place, now: float) -> None:
+        """A worker has nothing to do, or does what is over: it has not heard what it was told."""
+        seat = self._running().core.history.seats[place.name]
+        if now >= place.again_at and not (seat.joined and seat.incarnation == place.acting):
+            self._begin(place)
 
     def _tell(self, place: Place, word: str, data: dict[str, Any] | None = None, parcel: bytes = b"") -> None:
         if place.identity and self._run is not None:
@@ -559,6 +571,7 @@ class Away:
             if isinstance(effect, effects.Start):
                 place = self.places[effect.name]
                 place.acting, place.wanted = effect.incarnation, True
+                place.again_at, place.patience = math.inf, ASK_AGAIN
                 if not place.alive:
                     self._launch(place)
                 elif place.identity:
@@ -570,7 +583,7 @@ class Away:
             elif isinstance(effect, effects.Tell):
                 place = self.places[effect.name]
                 if place.acting == effect.incarnation:
-                    self._tell(place, "core", {}, effect.message)
+                    self._tell(place, "core", {"kept": self._kept}, effect.message)
             elif isinstance(effect, effects.Reached):
                 self._reached = effect.step
             elif isinstance(effect, effects.Ended) and effect.failed:

@@ -48,8 +48,9 @@ class Job:
         self.base: int = data["tick"]
         self.kept_at: int = data["kept"]  # samples up to here have arrived at the coordinator
         self.run: int = data["run"]
+        self.incarnation: int = data["incarnation"]
         self.core = protocol.Worker(hello, protocol.Deadlines(), now)
-        self.told = False  # whether it has been said that it cannot go further
+        self.tell_at = 0.0  # when it is said, or said again, that it cannot go further
         self._gone_back = False  # then this run is over
         self._ticking: Iterator[str] | None = None
         self._saying = True  # or hearing, at the next exchange
@@ -168,18 +169,28 @@ class Job:
         if due:
             self.core.checkpoint(self.state())
 
+    @property
+    def stands(self) -> bool:
+        """Whether it cannot go further, and all others have to come back to before that."""
+        return self.worker.stopped is not None and not self._gone_back
+
     def keep_at(self, tick: int) -> None:
         """Samples up to a tick have arrived at the coordinator; one that took another's place may still have to come there."""
-        self.kept_at = tick
-        if self.tick == tick:
-            self.worker.keep()
+        if tick > self.kept_at:  # what is late says nothing new
+            self.kept_at = tick
+            if self.tick == tick:
+                self.worker.keep()
 
-    def go_back(self) -> None:
-        """Stand as at the last `keep`; this run is over then."""
+    def go_back(self, tick: int) -> bool:
+        """Stand as at a tick up to which samples have arrived; this run is over then. False where it has not come there yet."""
+        self.keep_at(tick)
+        if self.worker.kept != tick:
+            return False
         self._ticking, self._missing, self._gone_back = None, set(), True
         if self._express is not None:
             self._express.forget()
         self.worker.go_back()
+        return True
 
     def close(self) -> None:
         """Nobody needs it any more."""

@@ -1,14 +1,16 @@
 """What the coordinator and worker processes say beside the protocol: a word, plain data, and sometimes a parcel.
 
+Any of them can get lost with a connection, which comes back without a word. So whoever wants something says it until it is there.
+
 word        from      what
 here        worker    I am there: name, incarnation, address, process number, versions
-core        both      a message of the protocol (coordinator/protocol)
+idle        worker    I have nothing to do; said until there is something
+core        both      a message of the protocol (coordinator/protocol); and up to which tick samples have arrived
 begin       coord.    take this piece over (the parcel; a second one says how it stands)
-stood       worker    I cannot go further, and why
+stood       worker    I cannot go further, and why; said until all go back
 samples?    coord.    what have you recorded, now that you are at this tick?
 samples     worker    that
-kept        coord.    it has arrived: from here on there is no way back
-state?      coord.    go back to where you were (`back`), or settle; and how do you stand?
+state?      coord.    go back to this tick (`back`), or settle at it; and how do you stand?
 state       worker    thus
 store       worker    keep this checkpoint
 stored      coord.    it is kept
@@ -17,7 +19,7 @@ loaded      coord.    here it is, or not
 call        coord.    do this with a black box that lives with you (the parcel)
 answer      worker    done, and what comes of it; or refused, and why
 leave       worker    I have to go; give my bodies to others
-over        coord.    the run is over
+over        coord.    the run is over; so is any other than the one that is begun next
 quit        coord.    so is everything
 """
 
@@ -36,13 +38,13 @@ LONGEST = 1 << 16  # letters of a text in it
 NUMBER = (int, float)
 FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which kind; nothing more and nothing less
     "here": {"name": str, "incarnation": int, "pid": int, "address": str, "fingerprint": str},
-    "core": {"run": int},
+    "idle": {},
+    "core": {"run": int, "kept": int},
     "begin": {"run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "model": str, "keys": dict},
     "refused": {"run": int, "why": str},
     "stood": {"run": int, "tick": int, "why": str},
     "samples?": {"run": int, "tick": int},
     "samples": {"run": int, "tick": int},
-    "kept": {"run": int, "tick": int},
     "state?": {"run": int, "tick": int, "back": bool},
     "state": {
         "run": int, "ticks": int, "working": NUMBER, "talking": NUMBER, "waiting": NUMBER, "bytes_per_tick": NUMBER,

@@ -34,6 +34,7 @@ from modular.parcel import packed
 
 HUB = "coordinator"
 IDLE = 0.05  # longest nap [s]
+AGAIN = 0.5  # until something that may have got lost is said again [s]
 LONELY = 5.0  # seconds without an answer after which somebody may want to know
 LAST_WORDS = 4096  # letters of them
 LOOK = 0.002  # how often a worker that is busy looks after others than its neighbours [s]
@@ -62,7 +63,7 @@ class Process:
         self._working = self._talking = self._waiting = 0.0  # [s]
         self._hub, self._began, self._told = told["hub"], time.monotonic(), False
         self._greeted = False
-        self._greet_at = 0.0
+        self._greet_at = self._idle_at = 0.0
         self._nap = IDLE
         self._leaving = False
         self._heard_at, self._orphan = time.monotonic(), float(told.get("orphan", "inf"))
@@ -129,8 +130,11 @@ class Process:
             self._leaving = False
             self._say("leave")
         if not self._greeted and now >= self._greet_at:
-            self._greet_at = now + 0.5
+            self._greet_at = now + AGAIN
             self._say_hello()
+        if self._greeted and self.job is None and now >= self._idle_at:
+            self._idle_at = now + AGAIN
+            self._say("idle")
         if self.job is not None and now >= (wake_at := self.job.core.next_wake()):
             self.job.core.wake(now)
             wake_at = self.job.core.next_wake()
@@ -142,9 +146,10 @@ class Process:
         waits_for = job.go_on(now)
         self._ticks += job.tick - before[0]
         self._sent += job.sent - before[1]
-        if job.worker.stopped is not None and not job.told:
-            job.told = True
-            self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": job.worker.stopped[:LAST_WORDS]})
+        if job.stands and now >= job.tell_at:
+            job.tell_at = now + AGAIN
+            why = (job.worker.stopped or "")[:LAST_WORDS]
+            self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": why})
         self._perform(job)
         worked, waited = job.worker.working - before[2], job.waiting - before[3]
         self._working += worked
@@ -180,17 +185,17 @@ class Process:
         elif job is None or data.get("run") != job.run:
             return
         elif message.word == "core":
+            job.keep_at(data["kept"])  # before it may go beyond
             job.core.hear(message.parcel, now)
             self._perform(job)
         elif message.word == "samples?":
             if job.tick == data["tick"]:
                 found, arrays = samples_as_arrays(taken_by(job.worker.recorder))
                 self._say("samples", {"run": job.run, "tick": job.tick}, packed(found, arrays))
-        elif message.word == "kept":
-            job.keep_at(data["tick"])
         elif message.word == "state?":
             if data["back"]:
-                job.go_back()
+                if not job.go_back(data["tick"]):
+                    return
             elif job.tick == data["tick"]:
                 job.worker.settle()
             else:
@@ -211,8 +216,9 @@ class Process:
     def _begin(self, message: Message, now: float) -> None:
         """Take part in a run."""
         data = message.data
-        if self.job is not None and self.job.run == data["run"]:
-            return
+        job = self.job
+        if job is not None and job.run == data["run"] and job.incarnation >= data["incarnation"]:
+            return  # it was said again
         try:
             if message.parcel:
                 self._piece = Piece.from_parcel(message.parcel, self.desk.residents)
@@ -246,7 +252,7 @@ class Process:
             if isinstance(effect, effects.Send):
                 self.mailbox.send(effect.name, effect.frame)
             elif isinstance(effect, effects.Report):
-                self._say("core", {"run": job.run}, effect.message)
+                self._say("core", {"run": job.run, "kept": job.kept_at}, effect.message)
             elif isinstance(effect, effects.Connect):
                 self.mailbox.connect(effect.name, effect.address, key=self._keys.get(effect.name, "").encode())
             elif isinstance(effect, effects.Store):

@@ -267,6 +267,11 @@ class Worker:
 
     # --- going back ------------------------------------------------------------------------------------------------
 
+    @property
+    def kept(self) -> int:
+        """The tick of which it remembers how everything stood."""
+        return self._memory[0]
+
     def keep(self) -> None:
         """Remember how everything stands; what was recorded has been taken over."""
         self.recorder = Recorder(self.recorder.every)

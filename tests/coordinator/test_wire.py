@@ -1,7 +1,6 @@
 """ZeroMQ by address: what goes in comes out; and a wire that loses, doubles and damages frames changes no bit of a run."""
 
 import ctypes
-import threading
 import time
 from contextlib import closing
 
@@ -18,8 +17,8 @@ from coordinator.transports.by_address import SEND, receive, send
 from coordinator.transports.meeting_place import MeetingPlace
 from coordinator.transports.zeromq import Mailbox, fresh_keys
 from coordinator.workers import express, process
-from coordinator.workers.process import serve
 from modular import Crossing, Cut
+from worker_threads import Threads
 
 LIBRARY = zeromq.library()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="the functions of ZeroMQ cannot be reached here")
@@ -102,31 +101,6 @@ def bad_send(line, address, size, flags):
     if step % 7 == 5:
         by_address._send(REAL, line, address, size, flags)
     return by_address._send(REAL, line, address, size, flags)
-
-
-class Threads:
-    """A launcher of workers that are threads."""
-
-    def __init__(self):
-        self.running = []
-
-    def mailbox(self):
-        return "tcp://127.0.0.1:*"
-
-    def start(self, order):
-        thread = threading.Thread(target=serve, args=(dict(order.told),))
-        thread.start()
-        self.running.append(thread)
-
-    def exits(self):
-        return []
-
-    def stop(self, name, incarnation):
-        pass
-
-    def close(self):
-        for thread in self.running:
-            thread.join(10.0)
 
 
 def model():
