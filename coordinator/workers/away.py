@@ -580,6 +580,7 @@ class Away:
                 place = self.places[effect.name]
                 if place.alive and place.acting == effect.incarnation:
                     self.launcher.stop(place.name, place.launched)
+                    self._mourn(place, place.launched, "nothing was heard of it", time.monotonic())
             elif isinstance(effect, effects.Tell):
                 place = self.places[effect.name]
                 if place.acting == effect.incarnation:

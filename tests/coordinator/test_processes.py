@@ -7,15 +7,20 @@ import sys
 import threading
 import time
 import warnings
+from collections import deque
 
 import pytest
 
 import scenarios
 from company_of_processes import gone
 from components import Spherical
-from coordinator import LeakWarning, Simulation
+from coordinator import LeakWarning, Simulation, Site
+from coordinator.protocol import Deadlines
+from coordinator.workers import away, process
+from coordinator.workers.process import Process
 from modular import Crossing, Cut, Join, Limit, ModelError
 from scenarios.report.workers import advice
+from worker_threads import Losing, Threads
 
 UNTIL = 0.2
 
@@ -30,6 +35,16 @@ def model():
 @pytest.fixture(scope="module")
 def alone():
     with Simulation(model(), 1e-4, record_every=50) as simulation:
+        return simulation.run(UNTIL)
+
+
+def calm():
+    return scenarios.load("chain", bodies=4)
+
+
+@pytest.fixture(scope="module")
+def alone_and_calm():
+    with Simulation(calm(), 1e-4, record_every=50) as simulation:
         return simulation.run(UNTIL)
 
 
@@ -113,6 +128,34 @@ def test_a_worker_that_is_killed_in_a_long_slice_is_replaced():
         killer.join()
         assert simulation.workers[1].replaced == 1
     assert run.digest == digest
+
+
+def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, monkeypatch):
+    """Its connection stands, so that only its silence tells; when it wakes up nobody listens to it."""
+    hangs, work, site = threading.Event(), Process._work, Site(Threads(), deadlines=Deadlines(silence=4.0))
+
+    def hang(said_by, word, count):
+        if (said_by, word, count) == ("worker", "samples", 4):
+            hangs.set()
+        return False
+
+    def work_or_hang(self, job, now):
+        if hangs.is_set() and (self.name, self.incarnation) == ("worker1", 1):
+            hangs.clear()
+            time.sleep(8.0)
+        return work(self, job, now)
+
+    monkeypatch.setattr(away, "Mailbox", Losing)
+    monkeypatch.setattr(Losing, "loses", staticmethod(hang))
+    monkeypatch.setattr(Process, "_work", work_or_hang)
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
+        team = simulation.company.team
+        team._trail = deque(maxlen=100_000)
+        assert simulation.run(UNTIL).digest == alone_and_calm.digest
+        assert team.deaths == ["'worker1': nothing was heard of it"]
+        assert [worker.replaced for worker in simulation.workers] == [0, 1]
+        assert not any("worker1" in line and '"incarnation":3' in line for line in team.trail)
 
 
 def test_workers_end_when_the_program_that_started_them_is_killed():
