@@ -86,6 +86,13 @@ class Run:
     starts: list[bytes] = field(default_factory=list)  # how each worker stood then, where not as in its piece
     blobs: dict[tuple[str, int, int], bytes] = field(default_factory=dict)  # checkpoints by name, step and incarnation
 
+    def store(self, name: str, step: int, incarnation: int, blob: bytes) -> None:
+        """Keep a checkpoint of a worker, and no longer those from which it will never start again."""
+        oldest = self.core.history.seats[name].kept[-1].step
+        for key in [key for key in self.blobs if key[0] == name and key[1] < oldest]:
+            del self.blobs[key]
+        self.blobs[name, step, incarnation] = blob
+
 
 class Away:
     """A team of processes."""
@@ -447,7 +454,7 @@ class Away:
         elif message.word == "state":
             place.state, place.facts = message.parcel, data
         elif message.word == "store":
-            run.blobs[place.name, data["step"], data["incarnation"]] = message.parcel
+            run.store(place.name, data["step"], data["incarnation"], message.parcel)
             self._tell(place, "stored", {"step": data["step"]})
         elif message.word == "load":
             blob = run.blobs.get((place.name, data["step"], data["incarnation"]), b"")

@@ -158,6 +158,24 @@ def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, m
         assert not any("worker1" in line and '"incarnation":3' in line for line in team.trail)
 
 
+def test_of_all_checkpoints_of_workers_those_are_kept_that_somebody_may_start_from(alone_and_calm, monkeypatch):
+    sizes = []
+
+    def look(said_by, word, count):
+        if word == "samples":
+            sizes.append(len(simulation.company.team._run.blobs))
+        return False
+
+    monkeypatch.setattr(away, "Mailbox", Losing)
+    monkeypatch.setattr(Losing, "loses", staticmethod(look))
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=Site(Threads())) as simulation:
+        simulation.company.team.every = 50
+        assert simulation.run(UNTIL).digest == alone_and_calm.digest
+        assert simulation.company.team.mailbox.said["worker", "store"] >= 70
+    assert 4 <= max(sizes) <= 2 * 4  # two of each worker, and those that are not in the journal yet
+
+
 def test_workers_end_when_the_program_that_started_them_is_killed():
     program = (
         "import scenarios, sys, time\nfrom coordinator import Simulation\n"
