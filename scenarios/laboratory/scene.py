@@ -360,8 +360,8 @@ def path_since(snapshot: Snapshot, body: str, port: str, time: float, often: flo
     dt = snapshot.plan.dt
     described, found = snapshot.plan.bodies[body], []
     for segment in reversed(snapshot.record):
-        ticks = segment.ticks[: segment.used]
-        if not len(ticks) or ticks[-1] * dt <= time:
+        ticks = segment.ticks[: int(np.searchsorted(segment.ticks[: segment.used], snapshot.tick, side="right"))]
+        if len(ticks) and ticks[-1] * dt <= time:
             break
         start = int(np.searchsorted(ticks * dt, time, side="right"))
         page = ticks // max(1, round(often / dt))  # the first sample of each page is taken
