@@ -44,7 +44,8 @@ class Scene:
         self._time = -np.inf
         self._ghost_plan: Plan | None = None
         self._ghost: Figure | None = None
-        self._joints: dict[str, list[str]] = {}  # names, kind by kind, as they are drawn
+        self._order: list[str] | None = None  # joints, as they are drawn
+        self._rows: dict[str, Any] = {}  # of them, shape by shape
         self._colour_mode = self.colours
 
     # --- the stage ---------------------------------------------------------------------------------------------------
@@ -163,54 +164,52 @@ class Scene:
 
     def _draw_joints(self, snapshot: Snapshot, fresh: bool, chosen: bool) -> None:
         """A mark per joint, by its kind; coloured by what it carries or leaves open where that is asked for."""
-        groups: dict[str, list[tuple[str, Array, float, float]]] = {}
-        loads, gaps = [1e-12], [1e-15]
-        for states in snapshot.joints:
-            load = np.linalg.norm(states.reaction, axis=1) if states.reaction.size else np.zeros(len(states.names))
-            gap = np.abs(states.error).max(axis=1, initial=0.0)
-            loads.append(float(load.max(initial=0.0)))
-            gaps.append(float(gap.max(initial=0.0)))
-            for row, name in enumerate(states.names):
-                if (edge := snapshot.plan.joints.get(name)) is not None:
-                    groups.setdefault(shape_of(edge.joint), []).append(
-                        (name, in_space(states.first[row]), float(load[row]), float(gap[row]))
-                    )
+        d = snapshot.plan.dimension
+        names = [name for states in snapshot.joints for name in states.names]
+        places = in_space(_together([states.first for states in snapshot.joints], d))
+        load = np.concatenate([np.linalg.norm(states.reaction, axis=1) for states in snapshot.joints] or [np.zeros(0)])
+        gap = np.concatenate(
+            [np.abs(states.error).max(axis=1, initial=0.0) for states in snapshot.joints] or [np.zeros(0)]
+        )
+        if fresh or self._order != names:
+            fresh, self._order = True, names
+            shapes = [shape_of(snapshot.plan.joints[name].joint) for name in names]
+            self._rows = {shape: np.flatnonzero([own == shape for own in shapes]) for shape in SHAPES}
+        colours = (
+            self._joint_colours(snapshot, names, load, gap) if fresh or chosen or self.colours != "bodies" else None
+        )
         for shape in SHAPES:
-            found, path = groups.get(shape, []), f"/joints/{shape}"
-            names = [name for name, *_ in found]
-            places = np.array([place for _, place, *_ in found]).reshape(-1, 3)
-            colours = self._joint_colours(snapshot, found, max(loads), max(gaps))
-            if self._joints.get(shape) != names or fresh:
+            rows, path = self._rows[shape], f"/joints/{shape}"
+            if fresh:
                 self._drop(path)
-                self._joints[shape] = names
-                if names:
+                if len(rows):
+                    assert colours is not None
                     corners, triangles = SHAPES[shape]()
                     size = self._size * {"ball": 0.022, "cylinder": 0.026, "box": 0.022, "octahedron": 0.03}[shape]
-                    scales = np.full((len(names), 3), size)
+                    scales = np.full((len(rows), 3), size)
                     if shape == "cylinder":
                         scales[:, 2] *= 2.2
                     self._nodes[path] = node = self.server.scene.add_batched_meshes_simple(
                         path, corners.astype(np.float32), triangles.astype(np.uint32),
-                        np.tile([1.0, 0.0, 0.0, 0.0], (len(names), 1)), places, batched_scales=scales, batched_colors=colours,
-                        lod="off",
+                        np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)), places[rows], batched_scales=scales,
+                        batched_colors=colours[rows], lod="off",
                     )  # fmt: skip
-                    self.handling.attend(node, path, names, joints=True)
-            elif names:
-                self._nodes[path].batched_positions = places.astype(np.float32)
-                if chosen or self.colours != "bodies":
-                    self._nodes[path].batched_colors = colours
+                    self.handling.attend(node, path, [names[row] for row in rows], joints=True)
+            elif len(rows):
+                self._nodes[path].batched_positions = places[rows].astype(np.float32)
+                if colours is not None:
+                    self._nodes[path].batched_colors = colours[rows]
 
-    def _joint_colours(
-        self, snapshot: Snapshot, found: list[tuple[str, Array, float, float]], load: float, gap: float
-    ) -> Any:
-        colours = np.zeros((len(found), 3), np.uint8)
-        for k, (name, _, carried, left) in enumerate(found):
+    def _joint_colours(self, snapshot: Snapshot, names: list[str], load: Array, gap: Array) -> Any:
+        colours = np.zeros((len(names), 3), np.uint8)
+        heaviest, widest = max(float(load.max(initial=0.0)), 1e-12), max(float(gap.max(initial=0.0)), 1e-15)
+        for k, name in enumerate(names):
             edge = snapshot.plan.joints[name]
             colours[k] = ON_GROUND if GROUND in (edge.first_body, edge.second_body) else JOINT
             if self.colours == "load":
-                colours[k] = heat(carried / load)
+                colours[k] = heat(load[k] / heaviest)
             elif self.colours == "violation":
-                colours[k] = heat(1.0 + np.log10(max(left, 1e-16) / gap) / 6.0)
+                colours[k] = heat(1.0 + np.log10(max(gap[k], 1e-16) / widest) / 6.0)
             if name == self.selection.name:
                 colours[k] = CHOSEN
         return colours
@@ -238,39 +237,43 @@ class Scene:
 
     def _draw_lines(self, snapshot: Snapshot) -> None:
         """Reactions and loads as arrows, springs and long joints as lines, and the hand."""
-        links: list[Array] = []
-        pulls: list[tuple[Array, Array]] = []
         d = snapshot.plan.dimension
-        for states in snapshot.joints:
-            first, second = in_space(states.first), in_space(states.second)
-            links += [
-                np.stack(pair)
-                for pair in zip(first, second, strict=True)
-                if np.linalg.norm(pair[1] - pair[0]) > 1e-3 * self._size
-            ]
-            pulls += list(zip(second, in_space(states.reaction[:, :d]), strict=True))
-        hand: list[Array] = []
+        first = in_space(_together([states.first for states in snapshot.joints], d))
+        second = in_space(_together([states.second for states in snapshot.joints], d))
+        long = np.linalg.norm(second - first, axis=1) > 1e-3 * self._size
+        links = [np.stack([first[long], second[long]], axis=1)]
+        places = [second]
+        forces = [in_space(_together([states.reaction[:, :d] for states in snapshot.joints], d))]
+        hand = np.zeros((0, 2, 3))
         for acting in snapshot.forces:
-            for row, name in enumerate(acting.names):
-                edge = snapshot.plan.forces.get(name)
-                place = in_space(acting.place[row])
-                if edge is not None and len(edge.ports) == 2:
-                    links.append(np.stack([place, in_space(acting.second[row])]))
-                elif snapshot.target is not None and edge is not None and hasattr(edge.force, "target"):
-                    hand.append(np.stack([place, in_space(snapshot.target)]))
-                elif acting.force.shape[1] == d:
-                    pulls.append((place, in_space(acting.force[row])))
-        self._lines("/links", links, LINK, 0.006)
+            place, end = in_space(acting.place), in_space(acting.second)
+            edge = snapshot.plan.forces.get(acting.names[0]) if acting.names else None
+            if edge is None:
+                continue
+            if len(edge.ports) == 2:
+                links.append(np.stack([place, end], axis=1))
+            elif snapshot.target is not None and hasattr(edge.force, "target"):
+                hand = np.stack([place[0], in_space(snapshot.target)])[None]
+            elif acting.force.shape[1] == d:
+                places.append(place)
+                forces.append(in_space(acting.force))
+        self._lines("/links", np.concatenate(links), LINK, 0.006)
         self._lines("/hand", hand, HAND, 0.008)
-        largest = max((float(np.linalg.norm(force)) for _, force in pulls), default=0.0)
-        arrows = [
-            np.stack([place, place + 0.35 * self._size / largest * force])
-            for place, force in pulls
-            if largest > 0 and np.linalg.norm(force) > 0.02 * largest
-        ]
-        self._arrows("/reactions", arrows if self.arrows else [])
+        start, pull = np.concatenate(places), np.concatenate(forces)
+        size = np.linalg.norm(pull, axis=1)
+        largest = float(size.max(initial=0.0))
+        if not self.arrows or largest == 0.0:
+            self._drop("/reactions")
+            return
+        length = 0.35 * self._size / largest * pull
+        length[size < 0.02 * largest] = (
+            0.0,
+            0.0,
+            1e-6 * self._size,
+        )  # too short to be seen, and the node stays as it is
+        self._arrows("/reactions", np.stack([start, start + length], axis=1))
 
-    def _lines(self, name: str, segments: list[Array] | Array, colour: tuple[int, int, int], thickness: float) -> None:
+    def _lines(self, name: str, segments: Array, colour: tuple[int, int, int], thickness: float) -> None:
         if not len(segments):
             self._drop(name)
             return
@@ -284,22 +287,15 @@ class Scene:
         else:
             node.points = points
 
-    def _arrows(self, name: str, segments: list[Array]) -> None:
-        if not segments:
-            self._drop(name)
-            return
-        points = np.array(segments, np.float32)
+    def _arrows(self, name: str, segments: Array) -> None:
+        points = segments.astype(np.float32)
         node = self._nodes.get(name)
         if node is None or node.points.shape != points.shape:
             self._drop(name)
             self._nodes[name] = self.server.scene.add_arrows(
-                name,
-                points,
-                ARROW,
-                shaft_radius=0.005 * self._size,
-                head_radius=0.014 * self._size,
+                name, points, ARROW, shaft_radius=0.005 * self._size, head_radius=0.014 * self._size,
                 head_length=0.035 * self._size,
-            )
+            )  # fmt: skip
         else:
             node.points = points
 
@@ -357,22 +353,28 @@ class Scene:
 
 def path_since(snapshot: Snapshot, body: str, port: str, time: float, often: float) -> Array:
     """Places of a port after a time, so often at most [s], from the record, (n, 3)."""
-    dt = snapshot.plan.dt
+    dt, length = snapshot.plan.dt, max(1, round(often / snapshot.plan.dt))  # ticks between two places
+    since = -1 if time < 0.0 else round(time / dt)
     described, found = snapshot.plan.bodies[body], []
     for segment in reversed(snapshot.record):
-        ticks = segment.ticks[: int(np.searchsorted(segment.ticks[: segment.used], snapshot.tick, side="right"))]
-        if len(ticks) and ticks[-1] * dt <= time:
+        last = int(np.searchsorted(segment.ticks[: segment.used], snapshot.tick, side="right"))
+        if last and segment.ticks[last - 1] <= since:
             break
-        start = int(np.searchsorted(ticks * dt, time, side="right"))
-        page = ticks // max(1, round(often / dt))  # the first sample of each page is taken
-        rows = [k for k in (np.flatnonzero(np.diff(page, prepend=page[0] - 1)) if len(page) else []) if k >= start]
+        start = int(np.searchsorted(segment.ticks[:last], since, side="right"))
+        pages = segment.ticks[start:last] // length  # the first sample of each page is taken
+        rows = start + np.flatnonzero(np.diff(pages, prepend=since // length))
         for names, series in segment.bodies:
-            if body in names and rows:
+            if body in names and len(rows):
                 q = series["q"][rows, names.index(body)]
                 found.append(in_space(described.port_motion(port, q, q, q)[0]))
         if sum(map(len, found)) > LENGTH:
             break
     return np.concatenate(found[::-1]) if found else np.zeros((0, 3))
+
+
+def _together(arrays: list[Array], dimension: int) -> Array:
+    """Rows of all stacks, one after the other."""
+    return np.concatenate(arrays) if arrays else np.zeros((0, dimension))
 
 
 def heat(share: float) -> tuple[int, int, int]:
