@@ -6,6 +6,7 @@ a few messages. Nodes are made anew when somebody comes or goes; else only their
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import Any
 
@@ -26,6 +27,10 @@ PALETTE = np.array(
 CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240, 240, 245)
 HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
 TRACES, LENGTH, OFTEN = 4, 240, 1 / 80  # free ends that leave a trace, its points, and the time between two [s]
+FEW, SELDOM = (
+    24,
+    0.08,
+)  # parts of a figure beyond which lines are drawn anew only so often [s]: pages build them from scratch
 COLOURS = ("bodies", "load", "violation")  # what the colours of joints say
 
 
@@ -40,6 +45,7 @@ class Scene:
         self._plan: Plan | None = None
         self._chosen: str | None = None
         self._size = 1.0
+        self._drawn = 0.0
         self._tails: dict[str, deque[Array]] = {}
         self._time = -np.inf
         self._ghost_plan: Plan | None = None
@@ -68,6 +74,7 @@ class Scene:
             away = side_on / np.linalg.norm(side_on) + 0.35 * up
         reach = 2.2 * max(side, (1.4 if flat else 2.0) * figure.size)
         self.server.scene.configure_environment_map(hdri=None)  # a picture of a city, which costs seconds without a GPU
+        self.server.scene.configure_default_lights(cast_shadow=False)  # they cost half of the pictures there
         self.server.scene.set_up_direction(tuple(up))
         self.server.initial_camera.position = tuple(middle - 0.15 * side * up + reach * away / np.linalg.norm(away))
         self.server.initial_camera.look_at = tuple(middle - 0.15 * side * up)
@@ -104,8 +111,10 @@ class Scene:
             self._bodies("/bodies", self.figure, places, fresh, chosen)
             self._draw_joints(snapshot, fresh, chosen)
             self._draw_ports(places, fresh)
-            self._draw_lines(snapshot)
-            self._draw_traces(snapshot, places)
+            if fresh or len(self.figure.parts) <= FEW or time.monotonic() - self._drawn > SELDOM:
+                self._drawn = time.monotonic()
+                self._draw_lines(snapshot)
+                self._draw_traces(snapshot, places)
             self._draw_ghost(snapshot.ghost)
 
     def _bodies(
@@ -351,10 +360,10 @@ class Scene:
             node.remove()
 
 
-def path_since(snapshot: Snapshot, body: str, port: str, time: float, often: float) -> Array:
+def path_since(snapshot: Snapshot, body: str, port: str, after: float, often: float) -> Array:
     """Places of a port after a time, so often at most [s], from the record, (n, 3)."""
     dt, length = snapshot.plan.dt, max(1, round(often / snapshot.plan.dt))  # ticks between two places
-    since = -1 if time < 0.0 else round(time / dt)
+    since = -1 if after < 0.0 else round(after / dt)
     described, found = snapshot.plan.bodies[body], []
     for segment in reversed(snapshot.record):
         last = int(np.searchsorted(segment.ticks[: segment.used], snapshot.tick, side="right"))
