@@ -68,6 +68,7 @@ class Place:
     wanted: bool = False  # whether it has to begin as soon as it is there
     again_at: float = math.inf  # when it is told so again, if it has not heard it [s]
     patience: float = ASK_AGAIN  # until then, the next time
+    leaves: bool = False  # whether it has said that it has to go
     missed_at: float = math.inf  # when somebody is told that it has not come [s]
     stood: Stood | None = None
     samples: list[Segment] | None = None
@@ -428,12 +429,13 @@ class Away:
             self._greet(identity, data, whose)
             return
         place = next((one for one in self.places.values() if one.identity == identity), None)
-        if place is not None and message.word not in ("answer", "idle"):
+        if place is not None and message.word not in ("answer", "idle", "leave"):
             self._note(f"{place.name} says {_brief(message.word, data, message.parcel)}")
         run = self._run
         if place is not None and message.word == "answer":
             self._answers[data["number"]] = message
-        if place is not None and message.word == "leave":
+        if place is not None and message.word == "leave" and not place.leaves:
+            place.leaves = True
             self._leaving.append(place.name)
         if place is None or run is None:
             return
@@ -520,7 +522,7 @@ class Away:
             return  # another is there already, or it was heard of before
         self.deaths.append(f"'{place.name}': {reason}")
         self._note(f"{place.name} is gone: {reason[:BRIEF]}")
-        place.alive, place.identity, place.has_piece, place.pid = False, b"", False, None
+        place.alive, place.identity, place.has_piece, place.pid, place.leaves = False, b"", False, None, False
         place.state, place.stood, place.facts, place.before = b"", None, {}, {}
         if self._run is not None and place.acting:
             self._run.core.exited(place.name, place.acting, reason, now)

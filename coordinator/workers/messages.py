@@ -18,7 +18,7 @@ load        worker    give me that checkpoint
 loaded      coord.    here it is, or not
 call        coord.    do this with a black box that lives with you (the parcel)
 answer      worker    done, and what comes of it; or refused, and why
-leave       worker    I have to go; give my bodies to others
+leave       worker    I have to go; give my bodies to others. Said until it may
 over        coord.    the run is over; so is any other than the one that is begun next
 quit        coord.    so is everything
 """

@@ -63,7 +63,7 @@ class Process:
         self._working = self._talking = self._waiting = 0.0  # [s]
         self._hub, self._began, self._told = told["hub"], time.monotonic(), False
         self._greeted = False
-        self._greet_at = self._idle_at = 0.0
+        self._greet_at = self._idle_at = self._leave_at = 0.0
         self._nap = IDLE
         self._leaving = False
         self._heard_at, self._orphan = time.monotonic(), float(told.get("orphan", "inf"))
@@ -126,8 +126,8 @@ class Process:
             raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
         if now - self._heard_at > LONELY:
             self._greeted = False  # it may be gone, and another may take its place: then we are strangers
-        if self._leaving:
-            self._leaving = False
+        if self._leaving and now >= self._leave_at:
+            self._leave_at = now + AGAIN
             self._say("leave")
         if not self._greeted and now >= self._greet_at:
             self._greet_at = now + AGAIN

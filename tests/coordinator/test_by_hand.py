@@ -19,9 +19,11 @@ from coordinator import Simulation, Site
 from coordinator.launchers import ByHand
 from coordinator.transports.keys import authorised, public_key, read_keys, write_keys
 from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.workers import away
 from modular import ModelError
 from rough_way import Gates, free_port
 from scenarios.cli import app
+from worker_threads import Losing
 
 UNTIL = 0.3
 
@@ -193,7 +195,11 @@ def test_whoever_comes_while_it_runs_takes_part(tmp_path):
         assert run.digest == (alone if end == UNTIL else simulation.run(end)).digest
 
 
-def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(tmp_path):
+@pytest.mark.parametrize("lost", [0, 2])
+def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_path, monkeypatch):
+    """Also where nobody hears of it at first."""
+    monkeypatch.setattr(away, "Mailbox", Losing)
+    monkeypatch.setattr(Losing, "loses", staticmethod(lambda said_by, word, count: word == "leave" and count <= lost))
     with Simulation(model(), 1e-4, record_every=50) as simulation:
         alone = simulation.run(UNTIL)
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(lambda text: None))) as simulation:
@@ -204,6 +210,7 @@ def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(tmp_path):
         while len(simulation.workers) > 1:
             assert simulation.time < 0.9 * UNTIL
             simulation.run(simulation.time + 0.002)
+            time.sleep(0.05)  # it says it twice a second
         assert processes[0].wait(10) == 0
         assert len(simulation.workers[0].bodies) == 8
         assert simulation.run(UNTIL).digest == alone.digest
