@@ -2,8 +2,8 @@
 
     python benchmarks/live_page.py
 
-A Chromium without a GPU draws every pixel on the processor, so pictures are a lower bound. The cost is that of ticks as fast as they can be
-computed, with the page open and drawn at its full rate, against the same session with nobody looking; both in turns, medians of some.
+A Chromium without a GPU draws every pixel on the processor, so pictures are a lower bound. The cost is that of ticks as fast as they
+can be computed, with the page drawn at its full rate, against the same session with nobody looking; in turns, medians of some.
 """
 
 import statistics
