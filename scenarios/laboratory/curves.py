@@ -22,7 +22,7 @@ from modular.errors import ModelError
 from modular.numbers import number
 from scenarios.laboratory.quantities import Constants, Piece, Quantity
 
-MOST = 200_000  # numbers of samples times bodies that are looked at in one go; where there are more, every so-manyth
+MOST = 100_000  # numbers of samples times bodies that are looked at in one go; where there are more, every so-manyth
 
 
 class Slots(NamedTuple):

@@ -11,7 +11,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.port import GROUND, PortName
 
-LOOKED_AT = 200  # bodies, to find room beside them
+LOOKED_AT = 40  # bodies, to find room beside them
 
 
 def place_of(snapshot: Snapshot, port: str, owner: str) -> Array:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from components.bodies.natural import NaturalBody
+from components.bodies.natural_many import rows_of
 from coordinator.laboratory.hand import NAME as HAND
 from coordinator.laboratory.snapshot import Plan
 from coordinator.record.recorder import Segment
@@ -22,6 +23,7 @@ ALL = ""  # of all components together
 ENERGIES = ("kinetic", "potential", "total", "stored", "whole")
 LINES = ("work", *LEDGER)  # work: on both sides together
 COORDINATES = "xyz"
+ROWS = 64  # bodies whose energies are worked out at a time
 UNITS = {
     "energy": "J", "ledger": "J", "violation": "m or -", "log violation": "log10", "force": "N", "moment": "N m",
     "position": "m", "velocity": "m/s", "acceleration": "m/s²",
@@ -124,17 +126,17 @@ class Constants:
 
     def _look(self, names: Sequence[str]) -> Inertia | None:
         bodies = [self.bodies.get(name) for name in names]
-        rows = [self._row(body) for body in bodies if isinstance(body, NaturalBody)]
-        if not rows or len(rows) < len(names):
+        natural = [body for body in bodies if isinstance(body, NaturalBody)]
+        if not natural or len(natural) < len(bodies):
             return None
-        centres = np.array([centre for _, centre in rows])
-        return Inertia(np.array([mass for mass, _ in rows]), -centres[:, :, None] * self.gravity)
-
-    def _row(self, body: NaturalBody) -> tuple[Array, Array]:
-        known = self._alone.get(id(body))
-        if known is None:
-            known = self._alone[id(body)] = body, body.mass_matrix, body.total_mass * body.centre_weights
-        return known[1], known[2]
+        new = [body for body in natural if id(body) not in self._alone]
+        if new:
+            rows = rows_of(new)
+            for k, body in enumerate(new):
+                self._alone[id(body)] = body, rows.mass_matrix[k], rows.mass[k] * rows.centre_weights[k]
+        known = [self._alone[id(body)] for body in natural]
+        centres = np.array([centre for _, _, centre in known])
+        return Inertia(np.array([mass for _, mass, _ in known]), -centres[:, :, None] * self.gravity)
 
 
 class Piece:
@@ -290,11 +292,15 @@ FOUND: dict[str, Callable[[Piece, str, str], Array]] = {
 
 def kinetic_energies(inertia: Inertia, v: Array) -> Array:
     """1/2 v^T M v of all bodies together, (n,): the samples of a body side by side, so that one product serves them all."""
-    n, r, e, d = v.shape
-    rates = np.ascontiguousarray(v.transpose(1, 2, 3, 0)).reshape(r, e, d * n)
-    pushed = inertia.mass @ rates
-    pushed *= rates
-    return np.asarray(0.5 * pushed.reshape(r * e * d, n).sum(axis=0))
+    n, bodies, e, d = v.shape
+    total = np.zeros(n)
+    for first in range(0, bodies, ROWS):  # so many that they stay in the cache
+        some = slice(first, first + ROWS)
+        rates = np.ascontiguousarray(v[:, some].transpose(1, 2, 3, 0)).reshape(-1, e, d * n)
+        pushed = inertia.mass[some] @ rates
+        pushed *= rates
+        total += 0.5 * pushed.reshape(-1, n).sum(axis=0)
+    return total
 
 
 def potential_energies(inertia: Inertia, q: Array) -> Array:
