@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from math import floor, log10
+from math import floor, isfinite, log10
 from typing import Any
 
 import numpy as np
@@ -172,26 +172,23 @@ class Chart:
         """Curves with their present values."""
         power = power_of([array for array, _ in columns])
         put(self.legend, self._legend([float(latest) for _, latest in columns], power))
-        data = (time_, *(array * 10.0**-power for array, _ in columns))
-        if self._drawn != self.quantities or (self.plot is None and self.quantities):
+        if self._drawn != self.quantities:
             self._drawn = self.quantities
             if self.plot is not None:
                 self.plot.remove()
-                self.plot = None
-            if self.quantities:
-                with self._place:
-                    self.plot = self._new(data)
-        elif self.plot is not None:
-            self.plot.data = data
+            with self._place:
+                self.plot = self._new() if self.quantities else None
+        if self.plot is not None:
+            self.plot.data = drawable(time_, [array * 10.0**-power for array, _ in columns])
 
-    def _new(self, data: tuple[Array, ...]) -> Any:
+    def _new(self) -> Any:
         series: list[dict[str, Any]] = [{"label": "t"}]
         for k, quantity in enumerate(self.quantities):
             series.append({"label": quantity.label, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5})
+        nothing = np.zeros(1)
         return self.gui.add_uplot(
-            data, series=tuple(series), height=HEIGHT,
-            scales={"x": {"time": False}, "y": {"auto": True}}, legend={"show": False}, padding=(6, 10, 0, 0),
-            axes=({"size": 30}, {"size": 46}),
+            (nothing,) * len(series), series=tuple(series), height=HEIGHT, scales={"x": {"time": False}, "y": {"auto": True}},
+            legend={"show": False}, padding=(6, 10, 0, 0), axes=({"size": 30}, {"size": 46}),
         )  # fmt: skip
 
     def _legend(self, values: Sequence[float], power: int) -> str:
@@ -213,3 +210,10 @@ def power_of(series: Sequence[Array]) -> int:
     if largest <= 0.0 or 1e-1 <= largest < 1e5:
         return 0
     return 3 * floor(log10(largest) / 3)
+
+
+def drawable(time_: Array, series: Sequence[Array]) -> Any:
+    """What a chart takes: arrays, or lists with None for what is not there; a NaN would take the whole axis with it."""
+    if all(np.isfinite(array).all() for array in series):
+        return (time_, *series)
+    return [time_.tolist(), *([x if isfinite(x) else None for x in array.tolist()] for array in series)]
