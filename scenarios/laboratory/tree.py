@@ -59,7 +59,7 @@ class Tree:
         if container is None:
             container = side_tab(server, "Model", "hierarchy")
         with container:
-            self._said = self.gui.add_html("", visible=False)
+            self.said = self.gui.add_html("", visible=False)
             self._choice = self.fields.choice("selected", (NOBODY,), NOBODY, self._choose)
             self._reading = self.gui.add_html("")
             self.sections: list[Section] = [
@@ -108,9 +108,9 @@ class Tree:
         rows = [(reading.what, f"{reading.value:.4g} {reading.unit}") for reading in found]
         put(self._reading, block(table(rows)) if rows else "")
         fresh = self.fields.clock() - self.fields.refused_at < SAID
-        put(self._said, block(in_red(self.fields.refusal)) if fresh else "")
-        if self._said.visible != fresh:
-            self._said.visible = fresh
+        put(self.said, block(in_red(self.fields.refusal)) if fresh else "")
+        if self.said.visible != fresh:
+            self.said.visible = fresh
 
 
 class Section:

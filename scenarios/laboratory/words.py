@@ -104,11 +104,8 @@ def about_body(plan: Plan, name: str, body: Body) -> str:
 def about_joint(plan: Plan, name: str, edge: JointEdge) -> str:
     """What kind of joint it is, what it connects and how it is treated."""
     data = [f"{key} {told(value)}" for key, value in data_of(edge.joint).items()]
-    limit = edge.breaks_at
-    breaks = []
-    if limit is not None:
-        breaks = [f"{limit.force:.4g} N"] * (limit.force is not None)
-        breaks += [f"{limit.impulse:.4g} N s"] * (limit.impulse is not None)
+    limits = () if edge.breaks_at is None else ((edge.breaks_at.force, "N"), (edge.breaks_at.impulse, "N s"))
+    breaks = [f"{value:.4g} {unit}" for value, unit in limits if value is not None]
     way, alert = treatment(plan, name)
     return block(
         f"<b>{safe(class_of(edge.joint))}</b> · {safe(edge.first)} — {safe(edge.second)}",
