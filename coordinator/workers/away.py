@@ -43,6 +43,7 @@ SAID = 1 << 26  # bytes that a worker may have to remember until then of what it
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
+LAST_WORDS = 0.5  # seconds in which a launcher may say how a process has ended whose connection is gone
 RIVAL = 3.0  # seconds that somebody waits who wants a place that another has
 GREETS = 3.0  # seconds after which somebody who came has gone again, if not heard
 LONG = 20.0  # seconds without a worker that was started, until somebody may want to know
@@ -70,6 +71,7 @@ class Place:
     patience: float = ASK_AGAIN  # until then, the next time
     leaves: bool = False  # whether it has said that it has to go
     missed_at: float = math.inf  # when somebody is told that it has not come [s]
+    gone_at: float = math.inf  # when its connection was found gone [s]
     stood: Stood | None = None
     samples: list[Segment] | None = None
     state: bytes = b""
@@ -394,7 +396,7 @@ class Away:
             self._ping_at = now + PING
             for place in self.places.values():
                 if place.identity and not self.mailbox.answer(place.identity, *written("ping")):
-                    self._mourn(place, place.launched, "its connection is gone", now)
+                    place.gone_at = min(place.gone_at, now)
                 elif now > place.missed_at:
                     place.missed_at = math.inf
                     _log.warning(
@@ -403,6 +405,9 @@ class Away:
         for gone in self.launcher.exits():
             if gone.name in self.places:
                 self._bury(gone, now)
+        for place in self.places.values():
+            if now - place.gone_at > LAST_WORDS:  # its launcher knows nothing of it
+                self._mourn(place, place.launched, "its connection is gone", now)
         if self._run is not None:
             if now >= self._run.core.next_wake():
                 self._run.core.wake(now)
@@ -483,7 +488,7 @@ class Away:
                 f"worker '{place.name}' has {data['fingerprint']}; here is {bits()}. Install the same versions."
             )
             return
-        place.identity, place.pid, place.missed_at = identity, data["pid"], math.inf
+        place.identity, place.pid, place.missed_at, place.gone_at = identity, data["pid"], math.inf, math.inf
         if place.wanted:
             self._begin(place)
 
@@ -524,6 +529,7 @@ class Away:
         self._note(f"{place.name} is gone: {reason[:BRIEF]}")
         place.alive, place.identity, place.has_piece, place.pid, place.leaves = False, b"", False, None, False
         place.state, place.stood, place.facts, place.before = b"", None, {}, {}
+        place.gone_at = math.inf
         if self._run is not None and place.acting:
             self._run.core.exited(place.name, place.acting, reason, now)
         elif len(self.deaths) > 20 * len(self.places):

@@ -274,7 +274,10 @@ def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(site):
         assert said in str(caught.value)
 
 
-def test_one_that_ends_every_process_ends_the_run_with_its_last_words(site):
+@pytest.mark.parametrize("ping", [1.0, 0.001])
+def test_one_that_ends_every_process_ends_the_run_with_its_last_words(site, ping, monkeypatch):
+    """Also where it is noticed first that the connection has gone."""
+    monkeypatch.setattr("coordinator.workers.away.PING", ping)
     model = single(what="plant:Deadly")
     model.join("mount", Spherical(), "ground", "motor.shaft")
     with pytest.raises(ModelError) as caught:
