@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10
 from typing import Any
 
 from coordinator.laboratory.session import Receipt
@@ -19,6 +19,7 @@ from modular.errors import CouplingError, ModelError
 REST = 0.6  # seconds without a key after which a number counts
 DIGITS = 6  # that may be typed behind the leading one
 TIDY = 10  # that are shown
+SAID = 12.0  # seconds for which a refusal is shown
 
 Tell = Callable[[Any], Receipt | None]  # posts what was typed; None: there was nothing to post
 
@@ -61,7 +62,7 @@ class Fields:
     def __init__(self, gui: Any, clock: Callable[[], float] = time.monotonic) -> None:
         self.gui, self.clock = gui, clock
         self.refusal = ""  # why something was refused last
-        self.refused_at = -1e9
+        self.refused_at = -inf
         self.refusals: deque[str] = deque(maxlen=20)  # of what was never posted
         self._typed: deque[tuple[Field, float]] = deque()  # from the thread of the viewer
         self._entered: deque[Field] = deque()
@@ -98,7 +99,7 @@ class Fields:
         """A text, which counts when Enter is pressed."""
         form = self.gui.add_form(None)
         with form:
-            field = self._field(self.gui.add_text(label, value, hint=hint), tell, float("inf"))
+            field = self._field(self.gui.add_text(label, value, hint=hint), tell, inf)
 
         async def enter(_: Any) -> None:
             self._entered.append(field)
@@ -176,6 +177,11 @@ class Fields:
         self.refuse(why)
         if field.edited is None:  # nothing was typed since
             field.put_back()
+
+    @property
+    def refused_lately(self) -> bool:
+        """Whether the last refusal is worth showing."""
+        return self.clock() - self.refused_at < SAID
 
     def refuse(self, why: str) -> None:
         """Something was refused."""

@@ -20,6 +20,7 @@ from modular.joint import Joint
 from modular.port import GROUND
 from scenarios.laboratory.figure import Figure
 from scenarios.laboratory.selection import Selection
+from scenarios.laboratory.words import free_name
 
 NEAR = 0.08  # of the size of the mechanism: how near to a body a drag must end to mean it
 TOGETHER = 1e-6  # [m]: ports that a joint can hold together as they are
@@ -195,11 +196,3 @@ class Handling:
             if distance < best:
                 best, found = float(distance), part.body
         return found
-
-
-def free_name(stem: str, taken: set[str]) -> str:
-    """ "joint-1", or the next number that is free."""
-    number = 1
-    while f"{stem}-{number}" in taken:
-        number += 1
-    return f"{stem}-{number}"

@@ -16,7 +16,7 @@ from scenarios.laboratory.fields import Fields, put
 from scenarios.laboratory.panels import tab_below_main
 from scenarios.laboratory.quantities import ALL, Quantity, choices
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.words import block, dim, swatch
+from scenarios.laboratory.words import block, dim, in_red, swatch
 
 COLOURS = ("#1864ab", "#c92a2a", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#495057")
 OFTEN = 0.12  # seconds between two pictures
@@ -65,6 +65,7 @@ class Plots:
         self.which = gui.add_dropdown("curve", ("none",), visible=False)
         self.remove = gui.add_button("Remove curve", icon="minus", color="gray", visible=False)
         self.window = self.inputs.number("window [s]", self.curves.window, self._window)
+        self.said = gui.add_html("")
         self.what.on_update(later(self._offer))
         add.on_click(later(self.add))
         self.remove.on_click(later(self.take_out))
@@ -134,6 +135,7 @@ class Plots:
     def update(self, snapshot: Snapshot) -> None:
         """Read what has been recorded, and draw it now and then."""
         self.inputs.update()
+        put(self.said, block(in_red(self.inputs.refusal)) if self.inputs.refused_lately else "")
         plan = snapshot.plan
         if plan is not self.plan or self.selection.name != self._followed:
             self.plan, self._followed = plan, self.selection.name

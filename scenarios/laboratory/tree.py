@@ -41,7 +41,6 @@ Post = Callable[[Doing], Receipt]
 WHOLE, PAGE = 24, 10  # components that a section shows at once; more are shown in pages of so many
 OPEN = 4  # folders of a section that begin open, if there are no more
 OFTEN = 0.2  # seconds between two readings
-SAID = 12.0  # seconds for which a refusal is shown
 NOBODY = "nobody"
 USUAL_LIMIT, WINDOW = 100.0, 0.02  # [N], [s]
 
@@ -107,7 +106,7 @@ class Tree:
         found = readings(snapshot, self.selection.name) if self.selection.name is not None else []
         rows = [(reading.what, f"{reading.value:.4g} {reading.unit}") for reading in found]
         put(self._reading, block(table(rows)) if rows else "")
-        fresh = self.fields.clock() - self.fields.refused_at < SAID
+        fresh = self.fields.refused_lately
         put(self.said, block(in_red(self.fields.refusal)) if fresh else "")
         if self.said.visible != fresh:
             self.said.visible = fresh
