@@ -185,6 +185,33 @@ def wire(seed):
     return Case(case.well and len(moods) > 1, note=f"{case.note}; through gates that were {', '.join(moods)}")
 
 
+def blinks(seed):
+    """The way to the run is cut for a moment, again and again: it is there again before anybody notices, without what was on it."""
+    rng, way, over = random.Random(seed), RoughWay(), threading.Event()
+
+    def blink():
+        while not over.wait(rng.uniform(0.3, 2.0)):
+            way.gates[0].mood = rng.choice(("cut", "cut", "silent"))
+            time.sleep(rng.uniform(0.02, 0.15))
+            way.mend()
+
+    with Simulation(model(), DT, record_every=50, workers=3, launcher=Site(way)) as simulation:
+        simulation.company.team.every = 200  # steps between two checkpoints: there shall be some to be asked for
+        simulation.run(0.01 * UNTIL)
+        thread = threading.Thread(target=blink)
+        thread.start()
+        try:
+            run = simulation.run(UNTIL)
+        finally:
+            over.set()
+            thread.join()
+        replaced = sum(worker.replaced for worker in simulation.workers)
+    moods = sorted(way.gates[0].seen - {"open"})
+    return Case(
+        run.digest == truth() and bool(moods), note=f"{replaced} replaced; the way to the run was {', '.join(moods)}"
+    )
+
+
 def slow(seed):
     """A worker that is ten times slower than the others is not dead."""
     found = Case(True)
@@ -369,7 +396,7 @@ def leaks(seed):
 
 
 FAMILIES = {
-    "kill": kill, "twice": twice, "zombie": zombie, "slow": slow, "change": change, "wire": wire, "run-dies": run_dies,
-    "ends": ends, "strangers": strangers, "leaks": leaks,
+    "kill": kill, "twice": twice, "zombie": zombie, "slow": slow, "change": change, "wire": wire, "blinks": blinks,
+    "run-dies": run_dies, "ends": ends, "strangers": strangers, "leaks": leaks,
 }  # fmt: skip
 __all__ = ["FAMILIES", "Case", "Checkpoints", "Law", "Load", "fails", "resume", "scenarios"]
