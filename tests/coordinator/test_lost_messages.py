@@ -17,7 +17,7 @@ from slow import some
 from worker_threads import Losing, Threads
 
 DT, UNTIL, EVERY = 1e-4, 0.04, 20  # steps between checkpoints
-STILL = Deadlines(stuck=60.0)  # long enough to compile
+STILL = Deadlines(stuck=200.0)  # long enough to compile
 APART = {"call", "answer", "leave", "refused", "quit"}  # of black boxes, and of ends
 OF_RUN = {"begin", "core", "samples?", "state?", "stored", "loaded", "over", "ping"}
 OF_WORKER = {"here", "idle", "core", "stood", "samples", "state", "store", "load"}
