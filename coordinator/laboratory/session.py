@@ -44,12 +44,12 @@ from modular.numbers import number
 
 _log = logging.getLogger("modular")
 BUDGET = 0.016  # seconds that one turn may spend on stepping
-SHOWN, SHOWN_AWAY = 1 / 60, 1 / 15  # seconds between two snapshots at least; of workers everything has to be taken back
+SHOWN, SHOWN_AWAY = 1 / 40, 1 / 15  # seconds between two snapshots at least; of workers everything has to be taken back
 MEMORY = 256e6  # bytes that samples may take
 EVENTS = 400  # in a stretch of the record
 WAITING = 10_000  # acts that may wait
 NOTICES = 50  # that are shown
-SAMPLES = 1e6  # bytes of samples that memory is made ready for at a time
+PIECES = 32  # parts of that memory that are made ready at a time
 
 
 class Receipt:
@@ -116,6 +116,7 @@ class Session:
         self.revision, self._shown_at, self._noticed = 0, 0.0, 0
         self._thread: threading.Thread | None = None
         self._stopping = False
+        self._behind = False  # there was more to step than a turn has time for
         self._closed = False
         compile_ahead(simulation)
         self.stretches.begin_after(simulation)
@@ -193,6 +194,7 @@ class Session:
             if self.folder is not None:
                 write_ending(self.folder, self)
         finally:
+            self.stretches.close()
             self.diary.close()
             self.simulation.close()
 
@@ -350,24 +352,24 @@ class Session:
         """Step to what is due, for a moment at most."""
         simulation, started = self.simulation, time.monotonic()
         due = simulation.tick if self.trouble else self.pace.due(simulation)
+        self._behind = False
         if simulation.tick >= due:
             return
         if self.stretches.full(simulation, EVENTS):
             self.carry_out(Receipt(TurnPage()))
         self.advance(due, lambda: time.monotonic() - started > BUDGET or bool(self._posted) or self._stopping)
+        self._behind = self.simulation.tick < due
         self.pace.passed(self.simulation)
 
     def advance(self, last: int, enough: Callable[[], bool]) -> None:
         """Step to a tick, or until it is enough; a motion that comes to an end is no error here."""
         simulation = self.simulation
-        every = simulation.recorder.every
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LeakWarning)
                 while simulation.tick < last:
-                    ready = max(64, int(SAMPLES / simulation.recorder.sample_size(simulation.lent_system))) * every
-                    simulation.recorder.expect(simulation.lent_system, min(ready, last - simulation.tick))
-                    goal = min(last, simulation.tick + ready)
+                    left, most = last - simulation.tick, self.stretches.most / PIECES
+                    goal = simulation.tick + simulation.recorder.expect_more(simulation.lent_system, left, most)
                     simulation.stride(goal if self.ghost is None else min(goal, self.ghost.next_tick))
                     if self.ghost is not None and simulation.tick >= self.ghost.next_tick:
                         self._with_ghost(lambda ghost: ghost.follow(simulation))
@@ -427,14 +429,21 @@ class Session:
 
     # --- the thread --------------------------------------------------------------------------------------------------
 
+    def _spare(self, began: float) -> float:
+        """Seconds until the next turn, where nobody asks for anything: as the last began, so that a few long turns do it."""
+        if not self.pace.moving or self.trouble:
+            return 0.1
+        if self._behind:
+            return 0.0
+        return min(max(self.pace.until_next(self.simulation), began + SHOWN / 2 - time.monotonic()), 0.1)
+
     def _run(self) -> None:
+        began = 0.0
         while not self._stopping:
             with self._wake:
-                if not self._posted:
-                    if not self.pace.moving or self.trouble:
-                        self._wake.wait(0.1)
-                    elif (left := self.pace.until_next(self.simulation)) > 0.0:
-                        self._wake.wait(min(max(left, SHOWN / 2), 0.1))
+                if not self._posted and (left := self._spare(began)) > 0.0:
+                    self._wake.wait(left)
+            began = time.monotonic()
             try:
                 self.turn()
             except Exception as error:  # none is known; whoever comes upon one keeps the page, and can reset

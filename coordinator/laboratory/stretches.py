@@ -6,6 +6,8 @@ oldest go first. The diary has everything, so they can be had again.
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
+
 import numpy as np
 
 from coordinator.laboratory.kept import Kept
@@ -23,8 +25,10 @@ class Stretches:
         self.most = most  # bytes of samples
         self.latest = 1
         self.finished: dict[int, Run] = {}
-        self.digests: list[str] = []  # of all that are finished, the first one first
+        self._digests: list[Future[str]] = []  # of all that are finished, the first one first
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="modular-digest")  # the motion need not wait for them
         self._sizes: dict[int, int] = {}
+        self._latest_size: tuple[int, int, int] = (0, 0, 0)  # a recorder, its segments, and their bytes
 
     def begin_after(self, simulation: Simulation) -> None:
         """A simulation that has moved already begins another page."""
@@ -39,14 +43,25 @@ class Stretches:
         """The latest stretch is over: this is what was recorded of it."""
         self.finished[self.latest] = run
         self._sizes[self.latest] = size_of(run.segments)
-        self.digests.append(run.digest)
+        self._digests.append(self._aside.submit(lambda: run.digest))
         self.latest += 1
         self._make_room()
+
+    @property
+    def digests(self) -> list[str]:
+        """Of all that are finished, the first one first, also of those that are no more in memory."""
+        return [digest.result() for digest in self._digests]
+
+    def close(self) -> None:
+        """Nothing more will be recorded."""
+        self._aside.shutdown()
 
     def full(self, simulation: Simulation, events: int) -> bool:
         """Whether it is time for another page: samples fill their share of the memory, or events get long."""
         recorder = simulation.recorder
-        return len(simulation.events) > events or size_of(recorder.segments) > 0.25 * self.most
+        if self._latest_size[:2] != (seen := (id(recorder), len(recorder.segments))):
+            self._latest_size = *seen, size_of(recorder.segments)
+        return len(simulation.past.events) > events or self._latest_size[2] > 0.25 * self.most
 
     def go_back(self, kept: Kept, simulation: Simulation, segments: list[Segment]) -> None:
         """A simulation stands again where something was kept; `segments`: the samples of the stretch that is given up."""
@@ -55,7 +70,7 @@ class Stretches:
             segments = [] if run is None else run.segments
             for number in [n for n in self.finished if n >= kept.stretch]:
                 del self.finished[number], self._sizes[number]
-            del self.digests[kept.stretch - 1 :]
+            del self._digests[kept.stretch - 1 :]
             self.latest = kept.stretch
         simulation.recorder.segments = before(segments, kept.tick)
         simulation.record()

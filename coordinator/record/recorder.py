@@ -72,6 +72,18 @@ class Recorder:
                 f"--record-every {every}), or run in parts."
             )
 
+    def expect_more(self, system: System, ticks: int, most: float) -> int:
+        """For a run whose end nobody knows: announce a stretch when the last one is full, longer ones as it goes on; how far to go.
+
+        `most`: bytes of samples that are announced at once.
+        """
+        limit = max(UNANNOUNCED, int(most / self.sample_size(system)))
+        if self._version != system.version or not self.segments:
+            self.expect(system, min(ticks, limit * self.every))
+        elif (last := self.segments[-1]).used == last.capacity:
+            self.expect(system, min(max(ticks, 2 * last.capacity * self.every), limit * self.every))
+        return min(ticks, limit * self.every)
+
     @staticmethod
     def sample_size(system: System) -> int:
         """Bytes of one sample."""

@@ -6,7 +6,6 @@ centres, or at the two masses of a rod that has them at its ends. In the plane e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -185,81 +184,3 @@ def in_space(points: Array) -> Array:
     if points.shape[-1] == 3:
         return points
     return np.concatenate([points, np.zeros((*points.shape[:-1], 3 - points.shape[-1]))], axis=-1)
-
-
-def cylinder(sides: int = 20) -> tuple[Array, Indices]:
-    """A closed cylinder of radius 1 from z = -1/2 to 1/2: corners and triangles."""
-    angle = 2 * np.pi * np.arange(sides) / sides
-    ring = np.column_stack([np.cos(angle), np.sin(angle)])
-    low, high = np.column_stack([ring, np.full(sides, -0.5)]), np.column_stack([ring, np.full(sides, 0.5)])
-    corners = np.concatenate([low, high, low, high, [[0, 0, -0.5], [0, 0, 0.5]]])  # rims twice, so that edges are sharp
-    k, after = np.arange(sides), (np.arange(sides) + 1) % sides
-    wall = np.concatenate([np.column_stack([k, after, sides + after]), np.column_stack([k, sides + after, sides + k])])
-    lids = np.concatenate(
-        [
-            np.column_stack([2 * sides + after, 2 * sides + k, np.full(sides, 4 * sides)]),
-            np.column_stack([3 * sides + k, 3 * sides + after, np.full(sides, 4 * sides + 1)]),
-        ]
-    )
-    return corners, np.concatenate([wall, lids])
-
-
-def box() -> tuple[Array, Indices]:
-    """A cube of side 2 with sharp edges."""
-    corners: list[Array] = []
-    triangles: list[list[int]] = []
-    for axis in range(3):
-        for sign in (-1.0, 1.0):
-            u, v = np.roll(np.eye(3), 0, axis=0)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
-            n = sign * np.eye(3)[axis]
-            first = len(corners)
-            corners += [n + a * u + b * v for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-            order = (0, 1, 2, 0, 2, 3) if sign > 0 else (0, 2, 1, 0, 3, 2)
-            triangles += [[first + k for k in order[:3]], [first + k for k in order[3:]]]
-    return np.array(corners), np.array(triangles, np.int64)
-
-
-def sphere(level: int = 2) -> tuple[Array, Indices]:
-    """A ball of radius 1 from a divided octahedron."""
-    corners = [np.array(x, float) for x in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))]
-    triangles = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
-    for _ in range(level):
-        known: dict[tuple[int, int], int] = {}
-
-        def middle(a: int, b: int, known: dict[tuple[int, int], int] = known) -> int:
-            key = (min(a, b), max(a, b))
-            if key not in known:
-                known[key] = len(corners)
-                x = corners[a] + corners[b]
-                corners.append(x / np.linalg.norm(x))
-            return known[key]
-
-        fine = []
-        for a, b, c in triangles:
-            ab, bc, ca = middle(a, b), middle(b, c), middle(c, a)
-            fine += [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
-        triangles = fine
-    return np.array(corners), np.array(triangles, np.int64)
-
-
-def octahedron() -> tuple[Array, Indices]:
-    """Of radius 1, flat."""
-    return sphere(0)
-
-
-SHAPES = {"ball": sphere, "cylinder": cylinder, "box": box, "octahedron": octahedron}
-KINDS: Mapping[str, str] = {
-    "Spherical": "ball", "Revolute": "cylinder", "Cylindrical": "cylinder", "Prismatic": "box", "Fixed": "box",
-    "Universal": "octahedron", "Distance": "ball", "KnifeEdge": "octahedron", "PointOnLine": "octahedron",
-    "PointOnPlane": "octahedron", "Planar": "box",
-}  # fmt: skip
-
-
-def shape_of(joint: object) -> str:
-    """Which mark stands for a kind of joint."""
-    return KINDS.get(type(joint).__name__, "octahedron")
-
-
-def names_of(parts: Sequence[Part]) -> list[str]:
-    """Whose the parts are."""
-    return [part.body for part in parts]

@@ -23,6 +23,7 @@ from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.tree import Tree
 
 RATE = 30.0  # pictures in a second at most
+SHARE = 0.2  # of the time of its thread that the page may take: a mechanism of a thousand bodies is drawn less often
 SLOWLY = 0.15  # seconds between two looks at panels and plots
 _log = logging.getLogger("modular")
 
@@ -70,9 +71,10 @@ class Page:
 
     def _run(self) -> None:
         shown: object = None
-        panels, next_time = 0.0, time.monotonic()
+        panels, next_time, before = 0.0, time.monotonic(), self.seconds
         while not self._stop.is_set():
-            next_time = max(next_time + 1.0 / RATE, time.monotonic())
+            next_time = max(next_time + max(1.0 / RATE, (self.seconds - before) / SHARE), time.monotonic())
+            before = self.seconds
             snapshot = self.session.snapshot
             now = (snapshot.number, self.selection.name, self.scene.colours)
             due = time.monotonic() - panels > SLOWLY

@@ -16,9 +16,10 @@ from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.elements import Array
 from modular.port import GROUND
-from scenarios.laboratory.figure import SHAPES, Figure, along, extent_of, in_space, shape_of
+from scenarios.laboratory.figure import Figure, along, extent_of, in_space
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
+from scenarios.laboratory.shapes import COARSE, FINE, SHAPES, Detail, detail_for, mesh, shape_of
 
 PALETTE = np.array(
     [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
@@ -26,11 +27,7 @@ PALETTE = np.array(
 )  # fmt: skip
 CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240, 240, 245)
 HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
-TRACES, LENGTH, OFTEN = 4, 240, 1 / 80  # free ends that leave a trace, its points, and the time between two [s]
-FEW, SELDOM = (
-    24,
-    0.08,
-)  # parts of a figure beyond which lines are drawn anew only so often [s]: pages build them from scratch
+TRACES = 4  # free ends that leave a trace
 COLOURS = ("bodies", "load", "violation")  # what the colours of joints say
 
 
@@ -41,6 +38,7 @@ class Scene:
         self.server, self.handling, self.selection = server, handling, selection
         self.colours, self.arrows, self.traces = "bodies", True, True
         self.figure: Figure | None = None
+        self.detail = FINE
         self._nodes: dict[str, Any] = {}
         self._plan: Plan | None = None
         self._chosen: str | None = None
@@ -102,6 +100,7 @@ class Scene:
             self._plan, self._colour_mode = snapshot.plan, self.colours
             self.figure = Figure(snapshot.plan, snapshot)
             self._size = self.figure.size
+            self.detail = detail_for(len(self.figure.parts))
         assert self.figure is not None
         places = self.figure.places(snapshot)
         self.handling.see(snapshot, self.figure, places)
@@ -111,7 +110,7 @@ class Scene:
             self._bodies("/bodies", self.figure, places, fresh, chosen)
             self._draw_joints(snapshot, fresh, chosen)
             self._draw_ports(places, fresh)
-            if fresh or len(self.figure.parts) <= FEW or time.monotonic() - self._drawn > SELDOM:
+            if fresh or time.monotonic() - self._drawn >= self.detail.pause:
                 self._drawn = time.monotonic()
                 self._draw_lines(snapshot)
                 self._draw_traces(snapshot, places)
@@ -142,9 +141,8 @@ class Scene:
         if fresh or name not in self._nodes:
             self._drop(name)
             if len(places):
-                corners, triangles = SHAPES[shape]()
                 self._nodes[name] = node = self.server.scene.add_batched_meshes_simple(
-                    name, corners.astype(np.float32), triangles.astype(np.uint32), turns, places, batched_scales=sizes,
+                    name, *mesh(shape, self.detail), turns, places, batched_scales=sizes,
                     batched_colors=self._colours_of(bodies, ghost), lod="off", opacity=0.25 if ghost else None,
                     cast_shadow=not ghost,
                 )  # fmt: skip
@@ -193,14 +191,13 @@ class Scene:
                 self._drop(path)
                 if len(rows):
                     assert colours is not None
-                    corners, triangles = SHAPES[shape]()
                     size = self._size * {"ball": 0.022, "cylinder": 0.026, "box": 0.022, "octahedron": 0.03}[shape]
                     scales = np.full((len(rows), 3), size)
                     if shape == "cylinder":
                         scales[:, 2] *= 2.2
                     self._nodes[path] = node = self.server.scene.add_batched_meshes_simple(
-                        path, corners.astype(np.float32), triangles.astype(np.uint32),
-                        np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)), places[rows], batched_scales=scales,
+                        path, *mesh(shape, COARSE), np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)), places[rows],
+                        batched_scales=scales,
                         batched_colors=colours[rows], lod="off",
                     )  # fmt: skip
                     self.handling.attend(node, path, [names[row] for row in rows], joints=True)
@@ -232,10 +229,9 @@ class Scene:
             return
         if fresh or "/ports" not in self._nodes:
             self._drop("/ports")
-            corners, triangles = SHAPES["ball"]()
             size = 0.013 * self._size
             self._nodes["/ports"] = node = self.server.scene.add_batched_meshes_simple(
-                "/ports", corners.astype(np.float32), triangles.astype(np.uint32), np.tile([1.0, 0.0, 0.0, 0.0], (len(numbers), 1)),
+                "/ports", *mesh("ball", COARSE), np.tile([1.0, 0.0, 0.0, 0.0], (len(numbers), 1)),
                 places[numbers], batched_scales=np.full((len(numbers), 3), size), batched_colors=PORT, lod="off",
             )  # fmt: skip
             self.handling.attend_ports(node, [self.figure.points[k] for k in numbers])
@@ -317,18 +313,18 @@ class Scene:
         ends = self._free_ends(snapshot) if self.traces else []
         for end in [end for end in self._tails if end not in ends]:
             del self._tails[end]
-        if snapshot.time < self._time + OFTEN and len(self._tails) == len(ends):
+        if snapshot.time < self._time + self.detail.often and len(self._tails) == len(ends):
             return
         segments = []
         for end in ends:
             body, _, port = end.partition(".")
-            tail = self._tails.setdefault(end, deque(maxlen=LENGTH))
-            tail.extend(path_since(snapshot, body, port, self._time, OFTEN))
+            tail = self._tails.setdefault(end, deque(maxlen=self.detail.trace))
+            tail.extend(path_since(snapshot, body, port, self._time, self.detail))
             path = np.array([*tail, self.figure.of(places, body)[port]])
             segments.append(np.stack([path[:-1], path[1:]], axis=1))
         self._time = snapshot.time
         lines = np.concatenate(segments) if segments else np.zeros((0, 2, 3))
-        padding = lines[-1:].repeat(-len(lines) % 100, axis=0)  # so that the node is made anew now and then only
+        padding = lines[-1:].repeat(-len(lines) % 50, axis=0)  # so that the node is made anew now and then only
         self._lines("/traces", np.concatenate([lines, padding]), TRACE, 0.005)
 
     def _free_ends(self, snapshot: Snapshot) -> list[str]:
@@ -360,9 +356,9 @@ class Scene:
             node.remove()
 
 
-def path_since(snapshot: Snapshot, body: str, port: str, after: float, often: float) -> Array:
-    """Places of a port after a time, so often at most [s], from the record, (n, 3)."""
-    dt, length = snapshot.plan.dt, max(1, round(often / snapshot.plan.dt))  # ticks between two places
+def path_since(snapshot: Snapshot, body: str, port: str, after: float, detail: Detail) -> Array:
+    """Places of a port after a time, as often as they are drawn, from the record, (n, 3)."""
+    dt, length = snapshot.plan.dt, max(1, round(detail.often / snapshot.plan.dt))  # ticks between two places
     since = -1 if after < 0.0 else round(after / dt)
     described, found = snapshot.plan.bodies[body], []
     for segment in reversed(snapshot.record):
@@ -376,7 +372,7 @@ def path_since(snapshot: Snapshot, body: str, port: str, after: float, often: fl
             if body in names and len(rows):
                 q = series["q"][rows, names.index(body)]
                 found.append(in_space(described.port_motion(port, q, q, q)[0]))
-        if sum(map(len, found)) > LENGTH:
+        if sum(map(len, found)) > detail.trace:
             break
     return np.concatenate(found[::-1]) if found else np.zeros((0, 3))
 

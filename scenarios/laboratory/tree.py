@@ -7,6 +7,7 @@ opened stays open. Of a large model a page of components is shown at a time, and
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -185,7 +186,7 @@ class Section:
         return names[self._page * PAGE : (self._page + 1) * PAGE]
 
 
-class Part:
+class Part(ABC):
     """The folder of one component."""
 
     word: ClassVar[str] = ""  # on the button that lets it go
@@ -241,21 +242,21 @@ class Part:
 
     # --- for every kind ----------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def make(self, plan: Plan) -> tuple[object, ...]:
         """What decides which fields there are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def build(self, plan: Plan) -> None:
         """Its fields."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refresh(self, plan: Plan) -> None:
         """Values as they are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def leave(self) -> Doing:
         """What lets it go."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Its name, and the button that lets it go."""

@@ -85,17 +85,26 @@ def step(page, ticks, text):
     expect(page.get_by_text(text)).to_be_visible()
 
 
+def cut(page, joint):
+    """By its button, until that has gone: where all cores are busy, a folder that opens may carry it away under the mouse."""
+    for _ in range(5):
+        button(page, f"Cut {joint}").click()
+        try:
+            return expect(button(page, f"Cut {joint}")).to_have_count(0, timeout=15_000)
+        except AssertionError:
+            continue
+    pytest.fail(f"{joint} cannot be cut")
+
+
 def test_figures_vi_30_and_vi_31_by_clicks_have_the_bits_of_the_scripted_run(user, tmp_path):
     """The elbow of the double pendulum is cut at 0.5 s, its pivot at 0.8 s (Séguy 2003, VI.5)."""
     out = tmp_path / "clicked"
     with command("double-pendulum", "--dt", "1e-4", "--record-every", "1", "--out", str(out)) as (process, url):
         page = opened(user, url)
         step(page, 5000, "tick 5,000")
-        button(page, "Cut elbow").click()
-        expect(button(page, "Cut elbow")).to_have_count(0)
+        cut(page, "elbow")
         step(page, 3000, "tick 8,000")
-        button(page, "Cut pivot").click()
-        expect(button(page, "Cut pivot")).to_have_count(0)
+        cut(page, "pivot")
         step(page, 4000, "tick 12,000")
         button(page, "Quit").click()
         assert process.wait(30.0) == 0
@@ -185,8 +194,7 @@ def test_the_page_does_not_know_whether_workers_move_the_mechanism(user, tmp_pat
         page = opened(user, url)
         step(page, 200, "tick 200")
         page.get_by_text("ball3", exact=True).first.click()
-        button(page, "Cut ball3").click()
-        expect(button(page, "Cut ball3")).to_have_count(0)
+        cut(page, "ball3")
         step(page, 200, "tick 400")
         button(page, "Quit").click()
         assert process.wait(30.0) == 0
