@@ -43,6 +43,8 @@ class Stretches:
         """The latest stretch is over: this is what was recorded of it."""
         self.finished[self.latest] = run
         self._sizes[self.latest] = size_of(run.segments)
+        if self._digests:
+            self._digests[-1].result()  # one at a time: where pages are filled faster, memory would not hold them all
         self._digests.append(self._aside.submit(lambda: run.digest))
         self.latest += 1
         self._make_room()
