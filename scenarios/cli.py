@@ -23,7 +23,8 @@ from scenarios.commands.replay import replay
 from scenarios.commands.rerun import rerun
 from scenarios.commands.resume import kept_on_the_way, resume
 from scenarios.commands.rewind import rewind
-from scenarios.commands.running import draw, prepare, print_margin, run_and_keep, show_run
+from scenarios.commands.running import prepare, print_margin, run_and_keep, show_run
+from scenarios.commands.show import show
 from scenarios.commands.site import (
     Authorized,
     Bind,
@@ -338,42 +339,7 @@ def check(
 # --- show ------------------------------------------------------------------------------------------------------------
 
 
-@app.command()
-def show(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as modular run or Run.save wrote it.")],
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the pictures go; default: into the run folder.")
-    ] = None,
-    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
-    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
-) -> None:
-    """Draw a saved run again and print its summary.
-
-    \b
-    Examples:
-      [bold]modular show runs/double-pendulum[/bold]
-      [bold]modular show runs/chain --out pictures --animate[/bold]
-    """
-    console = _console()
-    with refusals():
-        from scenarios.report.folder import check_writable, load_run
-        from scenarios.report.summary import print_summary
-
-        recorded = load_run(folder)
-        place = folder
-        if out is not None and out.resolve() != folder.resolve():
-            if (out / "run.json").exists():
-                raise ModelError(
-                    f"--out {out}: this folder holds another run, whose pictures would be lost; choose another folder."
-                )
-            try:
-                out.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise ModelError(f"--out {out}: cannot make this folder ({error.strerror}); choose another.") from None
-            place = out
-        if plot or animate:
-            check_writable(place)
-        print_summary(console, recorded, draw(console, recorded, place, plot=plot, animate=animate))
+app.command()(show)
 
 
 # --- gallery ---------------------------------------------------------------------------------------------------------

@@ -129,6 +129,7 @@ class Session:
         if self.folder is not None:
             if start is None:
                 raise ModelError(f"this session cannot be written down: {self._why_not_back}")
+            self.folder.mkdir(parents=True, exist_ok=True)
             put_in_place(self.folder / START, start.content)
         self._start = start
         self.diary = Diary(self.folder)

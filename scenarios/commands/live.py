@@ -106,7 +106,7 @@ def live(
 
     console = cli._console()
     with cli.refusals(), ExitStack() as closing:
-        _check_viewer()
+        check_viewer()
         from coordinator.laboratory.acts import Resume
         from coordinator.laboratory.session import Session
         from scenarios.laboratory.opening import Laboratory
@@ -134,13 +134,13 @@ def live(
             console.print("ended.", markup=False, highlight=False)
 
 
-def _check_viewer() -> None:
+def check_viewer(command: str = "modular live") -> None:
     """Say what is missing before anything is computed."""
     try:
         import viser  # noqa: F401
     except ImportError as error:
         raise ModelError(
-            "modular live needs viser, which is not installed; install it with: pip install 'modular-multibody[live]'"
+            f"{command} needs viser, which is not installed; install it with: pip install 'modular-multibody[live]'"
         ) from error
 
 

@@ -36,9 +36,11 @@ class Part:
 class Figure:
     """The parts of a plan, and where their points are in any snapshot of it."""
 
-    def __init__(self, plan: Plan, snapshot: Snapshot | GhostView) -> None:
+    def __init__(self, plan: Plan, snapshot: Snapshot | GhostView, size: float | None = None) -> None:
         self.plan = plan
-        self.size = size_of(snapshot)
+        self.size = (
+            size_of(snapshot) if size is None else size
+        )  # [m]; given where a picture goes on: rods do not get thicker
         self.parts = [part for name, body in plan.bodies.items() for part in parts_of(name, body, self.size)]
         self.points: list[Point] = list(
             dict.fromkeys(

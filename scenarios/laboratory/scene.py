@@ -98,7 +98,8 @@ class Scene:
         fresh = self._plan is not snapshot.plan or self._colour_mode != self.colours
         if fresh:
             self._plan, self._colour_mode = snapshot.plan, self.colours
-            self.figure = Figure(snapshot.plan, snapshot)
+            going_on = self.figure is not None and bool(self.figure.parts)
+            self.figure = Figure(snapshot.plan, snapshot, self._size if going_on else None)
             self._size = self.figure.size
             self.detail = detail_for(len(self.figure.parts))
         assert self.figure is not None
@@ -345,7 +346,7 @@ class Scene:
             return
         fresh = self._ghost is None or self._ghost_plan is not ghost.plan
         if fresh:
-            self._ghost, self._ghost_plan = Figure(ghost.plan, ghost), ghost.plan
+            self._ghost, self._ghost_plan = Figure(ghost.plan, ghost, self._size), ghost.plan
         assert self._ghost is not None
         self._bodies("/ghost", self._ghost, self._ghost.places(ghost), fresh, False, ghost=True)
 

@@ -12,7 +12,15 @@ from coordinator.record.run import Run
 from modular.errors import ModelError
 
 RUN_FILES = ("run.json", "arrays.npz")
-PICTURE_FILES = ("trajectories.png", "energy.png", "violations.png", "ledger.png", "reactions.png", "animation.gif")
+PICTURE_FILES = (
+    "trajectories.png",
+    "energy.png",
+    "violations.png",
+    "ledger.png",
+    "reactions.png",
+    "animation.gif",
+    "motion.html",
+)
 EXPORT_FILES = {"netcdf": "run.nc", "csv": "run.csv"}  # what modular export writes into a run folder
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from typer.testing import CliRunner
 
 import scenarios
 from coordinator import GGL, HHT, Centralized, Penalty, Run, Shannon, Simulation, Stable
+from coordinator.laboratory.acts import SetStep, Step
+from coordinator.laboratory.session import Session
 from modular import InternalGains, ModelError
 from modular.version import __version__
 from scenarios import catalogue
@@ -381,6 +384,33 @@ def test_pictures_may_go_elsewhere_but_not_into_another_run():
     refused = modular("show", "mine", "--out", "other")
     assert refused.exit_code == 2
     assert "another run" in refused.stderr
+
+
+def test_a_run_or_all_stretches_of_a_session_are_filmed():
+    run("double-pendulum", "--out", "mine")
+    before = Run.load("mine")
+    result = modular("show", "mine", "--html", "--no-plot", "--out", "films")
+    assert result.exit_code == 0, result.stderr
+    assert [file.name for file in Path("films").iterdir()] == ["motion.html"]
+    assert "motion.html" in result.stdout
+    assert Run.load("mine") == before
+    with Session(Simulation(scenarios.load("double-pendulum"), 1e-3), "session") as session:
+        for act in (Step(20), SetStep(5e-4), Step(20)):
+            session.do(act)
+            while session.pace.moving:
+                session.turn()
+    told = modular("show", "session")
+    assert told.exit_code == 2
+    assert "a session of modular live, of 2 runs" in told.stderr
+    assert "stretch-01" in told.stderr
+    assert modular("show", "session/stretch-02", "--no-plot").exit_code == 0
+    filmed = modular("show", "session", "--html")
+    assert filmed.exit_code == 0, filmed.stderr
+    assert "2 stretches" in filmed.stdout
+    assert Path("session/motion.html").stat().st_size > 1e5
+    for stretch in Path("session").glob("stretch-*"):
+        shutil.rmtree(stretch)
+    assert "nothing was recorded" in modular("show", "session", "--html").stderr
 
 
 def test_what_is_no_run_is_refused():

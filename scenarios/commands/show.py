@@ -1,0 +1,125 @@
+"""The command `modular show`: pictures, an animation or a film of a saved run, and its summary."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from coordinator import Run
+    from scenarios.laboratory.movie import Progress
+
+
+def show(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="A run folder, as modular run or Run.save wrote it, or one of modular live."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the pictures go; default: into the run folder.")
+    ] = None,
+    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
+    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    html: Annotated[
+        bool,
+        typer.Option("--html", help="Write motion.html too: the mechanism in 3D, plays in any browser (extra [live])."),
+    ] = False,
+) -> None:
+    """Draw a saved run again and print its summary.
+
+    \b
+    Examples:
+      [bold]modular show runs/double-pendulum[/bold]
+      [bold]modular show runs/chain --out pictures --animate[/bold]
+      [bold]modular show runs/double-pendulum --html[/bold]          one file to turn, zoom and play, without a network
+      [bold]modular show runs/double-pendulum-live --html[/bold]     a session of modular live, all its stretches
+    """
+    from scenarios import cli
+
+    console = cli._console()
+    with cli.refusals():
+        from scenarios.commands.live import check_viewer
+        from scenarios.commands.running import draw
+        from scenarios.report.folder import check_writable, load_run
+        from scenarios.report.summary import print_summary
+
+        if html:
+            check_viewer("modular show --html")
+        stretches = stretches_of(folder)
+        if stretches and not html:
+            raise ModelError(
+                f"'{folder}' is a session of modular live, of {len(stretches)} run{'s' * (len(stretches) > 1)}; show one, as in "
+                f"modular show {stretches[0]}, or all in one film with --html."
+            )
+        recorded = [load_run(part) for part in stretches or [folder]]
+        place = _place(folder, out)
+        if plot or animate or html:
+            check_writable(place)
+        files = [] if stretches else draw(console, recorded[0], place, plot=plot, animate=animate)
+        if html:
+            files.append(film(console, recorded, place))
+        if stretches:
+            console.print(f"{files[0]}: {len(recorded)} stretches", markup=False, highlight=False, soft_wrap=True)
+        else:
+            print_summary(console, recorded[0], files)
+
+
+def stretches_of(folder: Path) -> list[Path]:
+    """The run folders of a session, in their order; none where it is a run folder."""
+    if (folder / "run.json").exists() or not (folder / "diary.jsonl").exists():
+        return []
+    found = sorted(folder.glob("stretch-*/run.json"))
+    if not found:
+        raise ModelError(f"'{folder}' is a session of modular live in which nothing was recorded, or that is not over.")
+    return [path.parent for path in found]
+
+
+def film(console: Console, runs: list[Run], folder: Path) -> Path:
+    """The motion as one HTML file."""
+    from scenarios.laboratory.movie import NAME, write_html
+
+    with _pictures(console) as progress:
+        return write_html(runs, folder / NAME, progress)
+
+
+def _place(folder: Path, out: Path | None) -> Path:
+    if out is None or out.resolve() == folder.resolve():
+        return folder
+    if (out / "run.json").exists():
+        raise ModelError(
+            f"--out {out}: this folder holds another run, whose pictures would be lost; choose another folder."
+        )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"--out {out}: cannot make this folder ({error.strerror}); choose another.") from None
+    return out
+
+
+@contextmanager
+def _pictures(console: Console) -> Iterator[Progress | None]:
+    """A bar over the pictures of a film, where there is a terminal."""
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("filming"), BarColumn(), TextColumn("{task.completed} of {task.total} pictures"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of)
+
+        yield show
