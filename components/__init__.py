@@ -1,28 +1,36 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
 from components.bodies import PointMassRod, RigidBody, Rod
-from components.forces import Hand, Law, Load, Moment, SpringDamper, Table
+from components.forces import AirDrag, Hand, Law, Load, Moment, SpringDamper, Table
 from components.joints import (
     Cylindrical,
     Distance,
     Fixed,
+    Gear,
     KnifeEdge,
+    LineOnPlane,
     Planar,
     PointOnLine,
     PointOnPlane,
     Prismatic,
+    Rack,
     Revolute,
+    Screw,
     Spherical,
+    SphericalWithPin,
     Universal,
 )
 
 __all__ = [
+    "AirDrag",
     "Cylindrical",
     "Distance",
     "Fixed",
+    "Gear",
     "Hand",
     "KnifeEdge",
     "Law",
+    "LineOnPlane",
     "Load",
     "Moment",
     "Planar",
@@ -30,10 +38,13 @@ __all__ = [
     "PointOnLine",
     "PointOnPlane",
     "Prismatic",
+    "Rack",
     "Revolute",
     "RigidBody",
     "Rod",
+    "Screw",
     "Spherical",
+    "SphericalWithPin",
     "SpringDamper",
     "Table",
     "Universal",

@@ -90,6 +90,7 @@ class Joint(Component):
 
     symmetric: ClassVar[bool] = True  # swapping its sides changes nothing
     coincident: ClassVar[bool] = True  # its two points must coincide
+    apart: ClassVar[bool] = False  # its two points must not: it spans a distance
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)  # where it means something
 
     @abstractmethod

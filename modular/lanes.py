@@ -214,3 +214,52 @@ def _given(x, value):  # type: ignore[no-untyped-def]
     if lanes in (x, value):
         return lambda x, value: _given_lanes(x, value)
     return lambda x, value: value if x > 0.0 else 0.0
+
+
+# --- angles ----------------------------------------------------------------------------------------------------------
+
+_nearest_lanes = _elementwise("llvm.rint")
+
+
+def nearest(x: Any) -> Any:
+    """The whole number that is nearest, lane by lane; the even one of two."""
+    return np.rint(x)
+
+
+@overload(nearest)
+def _nearest(x):  # type: ignore[no-untyped-def]
+    return (lambda x: _nearest_lanes(x)) if x == lanes else (lambda x: np.rint(x))
+
+
+@intrinsic
+def _side_by_side(context: Any, first: types.Type, second: types.Type, third: types.Type, fourth: types.Type) -> Any:
+    """Four numbers as lanes."""
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        made = ir.Constant(VECTOR, ir.Undefined)
+        for k, value in enumerate(values):
+            made = builder.insert_element(made, value, index(k))
+        return made
+
+    return lanes(types.float64, types.float64, types.float64, types.float64), generate
+
+
+def angle(sine: Any, cosine: Any) -> Any:
+    """The angle of sine and cosine, both times the same length, lane by lane, from -pi to pi."""
+    return math.atan2(sine, cosine)
+
+
+@overload(angle)
+def _angle(sine, cosine):  # type: ignore[no-untyped-def]
+    if lanes not in (sine, cosine):
+        return lambda sine, cosine: math.atan2(sine, cosine)
+
+    def of_each(sine, cosine):  # type: ignore[no-untyped-def]
+        return _side_by_side(
+            math.atan2(lane(sine, 0), lane(cosine, 0)),
+            math.atan2(lane(sine, 1), lane(cosine, 1)),
+            math.atan2(lane(sine, 2), lane(cosine, 2)),
+            math.atan2(lane(sine, 3), lane(cosine, 3)),
+        )
+
+    return of_each

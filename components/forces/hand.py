@@ -8,7 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements, Indices
+from components.forces.alike import ask_alike
+from modular.elements import GAIN_STEP, STEP, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
 from modular.ledger import Booked, supply_loop
@@ -170,18 +171,11 @@ def pull_loop(start: int, stop: int, hands: View, elements: View) -> int:
 @loop
 def demand_loop(start: int, stop: int, hands: View, elements: View) -> int:
     """(dt^2 k + 4 dt c) B^T B: there is no other side to share it with."""
-    dt, size = elements.clock[GAIN_STEP], hands.target.shape[0]
+    dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
         law, element = hands.law[n], hands.first[n]
         hands.spring[n], hands.damper[n] = dt * dt * law[0], 4.0 * dt * law[1]
-        asked = hands.spring[n] + hands.damper[n]
-        response, load = elements.response[element], elements.load[element]
-        for p in range(RIGID):
-            for q in range(RIGID):
-                value = 0.0
-                for c in range(size):
-                    value += response[c, p] * response[c, q]
-                load[p, q] = asked * value
+        ask_alike(hands.spring[n] + hands.damper[n], elements.response[element], elements.load[element])
     return FINE
 
 

@@ -50,6 +50,7 @@ class Distance(Joint):
     length: float | None = None
 
     coincident: ClassVar[bool] = False
+    apart: ClassVar[bool] = True
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the two points and their distance."""

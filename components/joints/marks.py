@@ -64,6 +64,34 @@ def line_mark(name: str, first: Side, axis: Array) -> Mark:
     return mark
 
 
+def edge_mark(name: str, given: Sequence[float] | None, second: Side, normal: Array, what: str) -> Mark:
+    """A line of the second side across a normal of the first: as given, or its x axis, or the rod itself where it is slender."""
+    usual = second.directions[0] if len(second.directions) == 1 else second.frame[0]
+    line = usual if given is None else unit(name, given, 3)
+    if abs(float(normal @ line)) > 1e-9:
+        raise ModelError(
+            f"joint '{name}': {what} = {shown(line)} does not stand across the normal {shown(normal)}; give both, at right angles."
+        )
+    mark = second.direction(line)
+    if mark is None:
+        raise ModelError(
+            f"joint '{name}': '{second.owner}' does not carry {what} = {shown(line)}; take the rod itself, swap the two sides, "
+            "or give it a radius (Rod: radius=…)."
+        )
+    return mark
+
+
+def turning_marks(name: str, side: Side, axis: Array, across: Array) -> tuple[Mark, Mark]:
+    """An axis and a direction across it, by which the turn of the body about the axis is told."""
+    along, arm = side.direction(axis), side.direction(across)
+    if along is None or arm is None:
+        raise ModelError(
+            f"joint '{name}' has to know how '{side.owner}' turns about {shown(axis)}: nothing twists a slender rod, and a "
+            "point mass has no orientation. Give the body inertia (Rod: radius=…, RigidBody)."
+        )
+    return along, arm
+
+
 def oriented(name: str, *sides: Side) -> None:
     """Refuse point masses where rotations are to be locked."""
     for side in sides:

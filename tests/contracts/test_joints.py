@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zoo
-from components import Distance, Spherical
+from components import Spherical
 from coordinator import Penalty, Shannon, Simulation, Stable
 from modular import Assembly, Component, ModelError
 
@@ -81,7 +81,7 @@ def test_the_ground_may_stand_on_either_side(joint_type, dimension):
         assembly = Assembly(gravity=(0.3, -9.81, 1.1)[:dimension])
         assembly.add("body", zoo.full(dimension, a, b))
         joint = joint_type.example(dimension)
-        place = tuple(np.array(a) + 0.3) if isinstance(joint, Distance) else None
+        place = tuple(np.array(a) + 0.3) if joint.apart else None
         assembly.join("joint", joint, *sides, at=place)
         with Simulation(assembly, 1e-3) as simulation:
             run = simulation.run(0.2)
@@ -170,8 +170,7 @@ def test_the_motion_it_leaves_free_stays_free_and_the_motion_it_locks_stays_lock
                 angular_velocity=tuple(spin) if dimension == 3 else spin,
             ),
         )
-    far = isinstance(joint, Distance)
-    ports = ("left.start", "right.end") if far else ("left.end", "right.start")
+    ports = ("left.start", "right.end") if joint.apart else ("left.end", "right.start")
     assembly.join("joint", joint, *ports)
     drags, gaps = [], []
     for dt in (5e-4, 2.5e-4):

@@ -63,7 +63,6 @@ def pair(joint, dimension, first="full", second="full", *, gravity=None, swap=Fa
     assembly = Assembly(gravity=(0.0,) * dimension if gravity is None else gravity)
     assembly.add("left", MAKERS[first](dimension, a, b, **motion.get("left", {})))
     assembly.add("right", MAKERS[second](dimension, b, c, **motion.get("right", {})))
-    far = type(joint).__name__ == "Distance"
-    sides = ("left.start" if far else "left.end", "right.end" if far else "right.start")
+    sides = ("left.start", "right.end") if joint.apart else ("left.end", "right.start")
     assembly.join("joint", joint, *(reversed(sides) if swap else sides))
     return assembly
