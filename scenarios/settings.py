@@ -122,16 +122,13 @@ def _component(kind: type, node: ast.expr, where: str, also: Iterable[str] = ())
         raise ModelError(
             f"{where}: there is no {_words(kind.__name__)} '{name}'; {_hint(name.lower(), [*known, *also])}"
         )
-    if isinstance(node, ast.Name):
-        return maker()
-    assert isinstance(node, ast.Call)
-    if node.args:
+    if isinstance(node, ast.Call) and node.args:
         raise ModelError(f"{where}: name every setting, such as {_example(maker)}.")
     given = _keywords(node)
     hints = typing.get_type_hints(maker) if isinstance(maker, type) else {}
     fields = [field for field in dataclasses.fields(maker) if field.init] if isinstance(maker, type) else []
     values: dict[str, Any] = {}
-    for word, argument in zip(given, node.keywords, strict=True):
+    for word, argument in zip(given, node.keywords if isinstance(node, ast.Call) else (), strict=True):
         if word not in [field.name for field in fields]:
             raise ModelError(
                 f"{where}: {name} has no setting '{word}'; {_hint(word, [field.name for field in fields])}"
@@ -139,6 +136,15 @@ def _component(kind: type, node: ast.expr, where: str, also: Iterable[str] = ())
         if word in values:
             raise ModelError(f"{where}: '{word}' is given twice; keep one of them.")
         values[word] = _value(hints[word], argument.value, f"{where}: {word} = {ast.unparse(argument.value)}")
+    missing = [
+        field.name
+        for field in fields
+        if field.name not in values and field.default is field.default_factory is dataclasses.MISSING
+    ]
+    if missing:
+        raise ModelError(
+            f"{where}: {name} needs {' and '.join(missing)}; give {', '.join(f'{word}=…' for word in missing)}."
+        )
     return maker(**values)
 
 

@@ -75,7 +75,7 @@ MESH_IN_PLANE = JointForm(
 
 @dataclass(frozen=True)
 class Gear(Joint):
-    """Two wheels in mesh, with `first` and `second` teeth; `internal`: the larger of the two is a ring with its teeth inside.
+    """Two wheels in mesh with so many `teeth`, first and second; `internal`: the larger of the two is a ring with its teeth inside.
 
     Its ports are the centres of the wheels. Their distance when the joint is made gives the pitch circles, which roll on each
     other wherever the centres go then: the line of centres may turn (planets), and the teeth push across it, so bearings feel
@@ -84,8 +84,7 @@ class Gear(Joint):
     what is more than half a tooth away has jumped to the next.
     """
 
-    first: int
-    second: int
+    teeth: Sequence[int]
     internal: bool = False
     axis: Sequence[float] | None = None
 
@@ -120,13 +119,13 @@ class Gear(Joint):
         return Attachment(MESH, [mark_a, along, spoke_a], [mark_b, spoke_b], self._marker(across, 0.0, 0.0))
 
     def _check(self, name: str, apart: float, far: float) -> None:
-        for side, teeth in (("first", self.first), ("second", self.second)):
-            if isinstance(teeth, bool) or not isinstance(teeth, int | np.integer) or teeth < 1:
-                raise ModelError(f"joint '{name}': {side} = {teeth!r} teeth; give a whole number from 1 on.")
-        if self.internal and self.first == self.second:
+        teeth = tuple(self.teeth) if isinstance(self.teeth, Sequence) else ()
+        if len(teeth) != 2 or any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1 for n in teeth):
             raise ModelError(
-                f"joint '{name}': {self.first} and {self.second} teeth; a wheel inside a ring has fewer teeth than the ring."
+                f"joint '{name}': teeth = {self.teeth!r}; give two whole numbers from 1 on, one for each side."
             )
+        if self.internal and teeth[0] == teeth[1]:
+            raise ModelError(f"joint '{name}': teeth = {teeth}; a wheel inside a ring has fewer teeth than the ring.")
         if apart <= 1e-6 * max(1.0, far):
             raise ModelError(
                 f"joint '{name}': its centres are {apart:.3g} m apart; wheels in mesh stand beside each other. To the ground, "
@@ -136,11 +135,9 @@ class Gear(Joint):
     def _marker(self, line: Array, alpha: float, beta: float) -> tuple[float, ...]:
         """Signed pitch radii, the constant, and the pitch of the teeth."""
         sign = -1 if self.internal else 1
-        module = float(np.linalg.norm(line)) / abs(
-            self.first + sign * self.second
-        )  # twice the radius per tooth, halved
-        r_a, r_b = module * self.first, sign * module * self.second
-        return r_a, r_b, r_a * alpha + r_b * beta, 2 * pi * module
+        each = float(np.linalg.norm(line)) / abs(self.teeth[0] + sign * self.teeth[1])  # radius per tooth
+        r_a, r_b = each * self.teeth[0], sign * each * self.teeth[1]
+        return r_a, r_b, r_a * alpha + r_b * beta, 2 * pi * each
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """The distance of the centres, whatever it is, is that of its pitch circles."""
@@ -149,7 +146,7 @@ class Gear(Joint):
     @classmethod
     def example(cls, dimension: int = 3) -> Self:
         """A joint of this type for the contract tests."""
-        return cls(17, 23) if dimension == 2 else cls(17, 23, axis=(0.3, -0.5, 0.8))
+        return cls((17, 23)) if dimension == 2 else cls((17, 23), axis=(0.3, -0.5, 0.8))
 
 
 def _in_plane(x: Array, y: Array) -> float:

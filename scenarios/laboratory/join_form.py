@@ -163,8 +163,9 @@ def kinds_for(dimension: int) -> dict[str, type[Joint]]:
 
 def data_of_kind(kind: type[Joint], dimension: int) -> list[str]:
     """What there is to say of joints of a kind; nothing, where the two points are all that they read."""
-    usual = kind()
-    return [] if usual.points(dimension) is not None else [field.name for field in fields(usual)]  # type: ignore[arg-type]
+    if kind.example(dimension).points(dimension) is not None:
+        return []
+    return [field.name for field in fields(kind)]  # type: ignore[arg-type]
 
 
 def _usual(dimension: int) -> str:

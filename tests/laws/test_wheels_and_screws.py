@@ -33,7 +33,7 @@ def test_wheels_on_bearings_turn_as_their_teeth(coupling, dt, internal, sign):
     model.add("large", wheel((0.5, 0.2), 0.3))
     model.join("left", Revolute(), "ground", "small.hub")
     model.join("right", Revolute(), "ground", "large.hub")
-    model.join("mesh", Gear(18, 54, internal=internal), "small.hub", "large.hub")
+    model.join("mesh", Gear((18, 54), internal=internal), "small.hub", "large.hub")
     model.apply("motor", Moment(0.4), "small.hub")
     run = Simulation(model, dt, coupling, record_every=round(2e-3 / dt)).run(12.0)
     small, large = turned(run, "small"), turned(run, "large")
@@ -56,7 +56,7 @@ def test_a_planet_rolls_about_a_sun_that_stands(tmp_path):
     model.add("planet", wheel((0.6, 0.0), 0.01, velocity=(0.0, 1.8), angular_velocity=spin))
     model.join("middle", Revolute(), "ground", "arm.hub")
     model.join("pin", Revolute(), "arm.end", "planet.hub")
-    model.join("mesh", Gear(40, 20), "ground", "planet.hub", at=(0.0, 0.0))
+    model.join("mesh", Gear((40, 20)), "ground", "planet.hub", at=(0.0, 0.0))
     run = Simulation(model, 1e-3, Glued(4)).run(10.0)
     arm = np.unwrap(np.arctan2(*run.position("arm.end").T[::-1]))
     np.testing.assert_allclose(turned(run, "planet"), 3.0 * arm, atol=1e-9)
@@ -120,9 +120,9 @@ def test_a_screw_of_any_phase_goes_on_where_it_was_copied_and_cut():
 @pytest.mark.parametrize(
     ("joint", "reason"),
     [
-        (Gear(0, 20), "give a whole number"), (Gear(10.5, 20), "give a whole number"),
-        (Gear(20, 20, internal=True), "fewer teeth"),
-        (Gear(10, 20, axis=(0, 0, 1)), "leave axis out"), (Rack(0), "give a whole number"),
+        (Gear((0, 20)), "whole numbers"), (Gear((10.5, 20)), "two whole numbers"),
+        (Gear((20, 20), internal=True), "fewer teeth"),
+        (Gear((10, 20), axis=(0, 0, 1)), "leave axis out"), (Rack(0), "give a whole number"),
         (Rack(12, line=(0, 0)), "is no direction"),
         (Rack(12, line=(1, 0)), "lies on the pitch line"),
     ],

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import time
 
 import pytest
@@ -17,7 +18,7 @@ from modular import Assembly, ModelError, events
 from modular.limit import Limit
 from scenarios.laboratory.as_typed import OFFERED, OTHER, as_typed, offered
 from scenarios.laboratory.fields import REST, Fields
-from scenarios.laboratory.join_form import MIDDLE, OWN, kinds_for
+from scenarios.laboratory.join_form import MIDDLE, OWN, data_of_kind, kinds_for
 from scenarios.laboratory.quantities import Quantity
 from scenarios.laboratory.readings import readings
 from scenarios.laboratory.selection import Selection
@@ -425,17 +426,22 @@ def test_every_kind_of_joint_can_be_described(dimension):
     panels = Panels(model)
     try:
         form = panels.controls.joining
-        assert len(form.kinds) == {2: 7, 3: 11}[dimension]
-        for name, kind in kinds_for(dimension).items():
+        assert form.kinds == kinds_for(dimension) and {"Revolute", "Distance", "Gear"} <= set(form.kinds)
+        for name, kind in form.kinds.items():
             panels.fill("kind of new joint", name)
-            assert form.joint() == kind()
-            for field, handle in form.data.items():
-                if handle.visible:
-                    handle.value = "1.5" if field == "length" else "1, 0, 0"[: 3 * dimension - 2]
-            given = form.joint()
-            assert all(getattr(given, field) for field, handle in form.data.items() if handle.visible)
+            example = kind.example(dimension)
+            for field in data_of_kind(kind, dimension):
+                value = getattr(example, field)
+                form.data[field].value = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            assert form.joint() == example
             for handle in form.data.values():
                 handle.value = ""
+            needed = [field.name for field in dataclasses.fields(kind) if field.default is dataclasses.MISSING]
+            if needed:
+                with pytest.raises(ModelError, match=needed[0]):
+                    form.joint()
+            else:
+                assert form.joint() == kind()
     finally:
         panels.close()
 
