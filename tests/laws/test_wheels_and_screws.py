@@ -5,8 +5,9 @@ import copy
 import numpy as np
 import pytest
 
+from both_ways import scattered
 from components import Fixed, Gear, Moment, Prismatic, Rack, Revolute, RigidBody, Screw
-from coordinator import Glued, Penalty, Simulation, first_difference
+from coordinator import Glued, Penalty, Relaxed, Simulation, first_difference
 from modular import Assembly, ModelError
 
 # what spins fast is stretched by the springs inside, as the square of the step
@@ -115,6 +116,47 @@ def test_a_screw_of_any_phase_goes_on_where_it_was_copied_and_cut():
     simulation.run(2.0)
     again = copy.deepcopy(simulation)
     assert first_difference(simulation.run(3.0), again.run(3.0)) is None
+
+
+def train():
+    """Two wheels, a rack that they drive, and nothing else that is held."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("small", wheel((0, 0), 0.02, angular_velocity=0.0))
+    model.add("large", wheel((0.5, 0.0), 0.3))
+    model.add("bar", RigidBody(mass=1, inertia=0.1, centre=(0.8, 0), ports={"line": (0.75, 0.0), "guide": (0.8, 0)}))
+    model.join("left", Revolute(), "ground", "small.hub")
+    model.join("right", Revolute(), "ground", "large.hub")
+    model.join("slide", Prismatic((0, 1)), "ground", "bar.guide")
+    model.join("mesh", Gear((18, 54)), "small.hub", "large.hub")
+    model.join("teeth", Rack(30, line=(0, 1)), "bar.line", "large.hub")
+    return model
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued(4), Relaxed()], ids=lambda coupling: type(coupling).__name__)
+def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):
+    def played(step=False, **settings):
+        with Simulation(train(), 1e-3, coupling, **settings) as simulation:
+            while step and simulation.tick < 200:
+                simulation.step()
+            simulation.run(0.2)
+            simulation.cut("mesh")
+            return simulation.run(0.4).digest
+
+    told = {played(), played(step=True), played(grouped=False)}
+    told |= {played(workers=2, launcher="here"), played(workers=scattered(train(), 2), launcher="here")}
+    assert len(told) == 1
+
+
+@COUPLINGS
+def test_a_bar_that_falls_turns_a_train_of_wheels(coupling, dt):
+    """All is one mass: (m + J_l / r^2 + J_s (3 / r)^2) a = m g."""
+    radius = 0.25
+    with Simulation(train(), dt, coupling, record_every=round(2e-3 / dt)) as simulation:
+        run = simulation.run(0.4)
+    seen = 1.0 + 0.3 / radius**2 + 0.02 * (3 / radius) ** 2
+    fallen = run.position("bar.guide")[:, 1]
+    np.testing.assert_allclose(fallen[-1], -0.5 * 9.81 / seen * 0.16, rtol=1e-3)
+    np.testing.assert_allclose(turned(run, "large")[-1], fallen[-1] / radius, rtol=1e-3)
 
 
 @pytest.mark.parametrize(

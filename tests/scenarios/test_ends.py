@@ -224,4 +224,4 @@ def test_a_program_that_dies_of_an_exception_takes_its_workers_along():
         child.wait(60)
         assert gone(pids)
         assert time.monotonic() - started < soon()
-        assert child.returncode == 1
+        assert child.returncode == 1, child.stderr.read()
