@@ -21,7 +21,7 @@ from modular.numbers import number
 GRAVITY = 9.81  # [m/s^2]
 
 
-def build(links: int = 50, angle: float = 0.0) -> Assembly:
+def build(links: int = 20, angle: float = 0.0) -> Assembly:
     """links: how many; angle: of the straight chain above the x axis at the start [rad]."""
     if links < 1 or int(links) != links:
         raise ModelError(f"bicycle-chain: links = {links}; give a whole number from 1 on.")

@@ -57,7 +57,9 @@ def test_every_exercise_starts_with_its_joints_closed_and_has_a_mass_centre_name
 # --- 7.4.1: a solid that falls ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Glued(order=4), Glued(order=8)], ids=str)
+@pytest.mark.parametrize(
+    "coupling", [Penalty(), Glued(), Glued(order=4), Glued(order=8)], ids=["springs", "glued", "order 4", "order 8"]
+)
 def test_free_fall_is_the_closed_form_to_rounding(coupling):
     """A parabola is what every one of these schemes integrates without error; what is left are 50 roundings."""
     run = simulate(scenarios.load("free-fall"), 5e-3, 0.25, coupling)
@@ -175,11 +177,13 @@ def test_the_pendulum_swings_as_the_elliptic_functions_say():
     rate = np.sqrt(G / MOMENT)
     run = simulate(scenarios.load("simple-pendulum"), 5e-3, 5.0, Glued(order=6))
     angle = 2 * np.arcsin(np.sqrt(0.5) * ellipj(rate * run.time + ellipk(0.5), 0.5)[0])
-    assert run.position("solid.G") == pytest.approx(np.stack([np.sin(angle), -np.cos(angle)], axis=1), abs=1e-7)
+    assert run.position("solid.G") == pytest.approx(np.stack([np.sin(angle), -np.cos(angle)], axis=1), abs=1e-10)
     assert np.abs(angle).max() > 1.57 and np.ptp(np.sign(angle)) == 2  # it went to the other side
 
 
-@pytest.mark.parametrize(("coupling", "dt", "within"), [(Glued(order=4), 5e-3, 1e-5), (Penalty(), 1e-5, 1e-3)], ids=str)
+@pytest.mark.parametrize(
+    ("coupling", "dt", "within"), [(Glued(order=4), 5e-3, 1e-5), (Penalty(), 1e-5, 1e-3)], ids=["glued", "springs"]
+)
 def test_the_hinge_pulls_along_and_across_the_solid_as_the_energy_integral_says(coupling, dt, within):
     """With s the sine of the angle below the level: (I + m l^2) w^2 / 2 = m g l s, so along GP the hinge pulls with
     m g s (1 + 2 m l^2 / (I + m l^2)), and across, which is Z_S, it holds m g cos I / (I + m l^2)."""
@@ -288,9 +292,10 @@ def test_the_scissors_stand_still_where_their_weight_balances_the_spring(monkeyp
 
 
 @cache
-def bicycle_chain(links, until, every, angle=0.0):
-    """P2 of every link in angles, (n, links, 2)."""
+def bicycle_chain(links, until, every, angle=0.0, nudge=0.0):
+    """P2 of every link in angles, (n, links, 2); the middle one starts with an angle of its own."""
     start = np.concatenate([np.full(links, angle), np.zeros(links)])
+    start[links // 2] += nudge
     times = every * np.arange(round(until / every) + 1)
     rates = course.chain_rates(links)
     found = solve_ivp(rates, (0.0, times[-1]), start, "DOP853", times, rtol=1e-10, atol=1e-10)
@@ -302,9 +307,32 @@ def ends(run, every):
     return np.stack([run.position(f"{body}.P2")[::every] for body in run.bodies], axis=1)
 
 
-def test_a_chain_of_fifty_links_follows_its_angles_to_a_millionth():
-    run = simulate(scenarios.load("bicycle-chain", links=50), 2.5e-4, 0.15, Glued(order=4))
-    assert largest(ends(run, 200), bicycle_chain(50, 0.15, 0.05)) < 1e-6
+@pytest.mark.parametrize(("until", "dt"), [(0.15, 2.5e-4), pytest.param(0.4, 2e-5, marks=pytest.mark.slow)])
+def test_a_chain_of_fifty_links_follows_its_angles_to_a_millionth(until, dt):
+    """Not for the 1.5 s of the text: see the next two tests."""
+    run = simulate(scenarios.load("bicycle-chain", links=50), dt, until, Glued(order=4), record_every=round(0.05 / dt))
+    assert largest(ends(run, 1), bicycle_chain(50, until, 0.05)) < 1e-6
+
+
+@pytest.mark.slow
+def test_nobody_can_foretell_a_chain_for_the_time_of_the_text():
+    """Twenty links, one of them turned by 1e-12 rad: 1e-13 m after half a second, centimetres after 1.5 s, in angles and without
+    any of our steps. Rounding is multiplied no less. Fifty links come to that point earlier, after 0.4 s."""
+    apart = np.linalg.norm(bicycle_chain(20, 1.5, 0.5) - bicycle_chain(20, 1.5, 0.5, nudge=1e-12), axis=-1).max(axis=1)
+    assert apart[1] < 1e-11
+    assert apart[3] > 1e-3
+
+
+@pytest.mark.slow
+def test_a_chain_of_fifty_links_keeps_its_energy_and_hangs_from_what_its_mass_centre_asks_for_the_whole_time():
+    run = simulate(scenarios.load("bicycle-chain", links=50), 1e-5, 1.5, Glued(), record_every=100)
+    start = 50 * 0.01 * G * 5.0
+    assert run.energy == pytest.approx(start, abs=2e-6 * start)
+    assert max(np.abs(run.violation(joint)).max() for joint in run.joints) < 1e-12
+    momentum = 0.01 * sum(run.acceleration(f"{body}.G") for body in run.bodies)
+    held = run.reaction("A")
+    assert held == pytest.approx(momentum + np.array([0.0, 0.5 * G]), abs=1e-6 * np.abs(held).max())
+    assert run.position("solid50.P2")[:, 0].min() < 1.6  # it has swung to the other side of A
 
 
 @pytest.mark.parametrize(("links", "angle"), [(1, 0.3), (2, -0.4), (7, 0.9)])

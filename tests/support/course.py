@@ -109,12 +109,14 @@ def chain_rates(links, mass=0.01, inertia=1e-9, length=1.0):
     below = links - 1 - np.maximum.outer(order, order)
     share = mass * pitch**2 * (below + np.where(np.eye(links, dtype=bool), 0.25, 0.5))
     weight = mass * G * pitch * (links - 0.5 - order)
+    turning = inertia * np.eye(links)
 
     def rates(t, y):
         angles, spins = y[:links], y[links:]
-        apart = angles[:, None] - angles
-        force = -(share * np.sin(apart)) @ spins**2 - weight * np.cos(angles)
-        return np.concatenate([spins, np.linalg.solve(share * np.cos(apart) + inertia * np.eye(links), force)])
+        e = np.stack([np.cos(angles), np.sin(angles)])
+        n = np.stack([-e[1], e[0]])
+        force = n.T @ e * share @ spins**2 - weight * e[0]  # n_i e_j = -sin(a_i - a_j)
+        return np.concatenate([spins, np.linalg.solve(e.T @ e * share + turning, force)])
 
     return rates
 
