@@ -214,6 +214,13 @@ def settled(face: View, elements: View) -> tuple[Any, Any]:
 
 
 @kernel
+def agreed(elements: View, change: float, largest: float) -> bool:
+    """Whether a change that falls no more is rounding: a small share of the velocities, or, where all comes to rest and they are
+    rounding themselves, less in a step than joints may be open."""
+    return change <= 1e-10 * largest or change * abs(elements.clock[STEP]) <= elements.tolerance[0]
+
+
+@kernel
 def kick(face: View, elements: View) -> int:
     """Forces where the step has led, and the other half of the kick; who went wrong, or -1.
 
@@ -228,7 +235,7 @@ def kick(face: View, elements: View) -> int:
         if wrong >= 0 or face.facts[WATCHED] == 0:
             return wrong
         change, largest = settled(face, elements)
-        if change <= 1e-15 * largest or (change <= 1e-10 * largest and change > STUCK * before and turns > 0):
+        if change <= 1e-15 * largest or (turns > 0 and change > STUCK * before and agreed(elements, change, largest)):
             return FINE
         before = change
     return nobody(face, UNSETTLED)

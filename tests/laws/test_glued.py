@@ -9,7 +9,7 @@ import mechanisms
 import references
 import scenarios
 from components import Law, Load, Revolute, RigidBody, Rod, Spherical, SpringDamper
-from coordinator import Glued, Penalty, Simulation, resume
+from coordinator import Glued, Penalty, Relaxed, Simulation, resume
 from foreign import Glider, Gliders, Particle, Wire, pendulum
 from mixture import mixture
 from modular import Assembly, CouplingError, Cut, Diverged, Join, Limit, ModelError
@@ -377,3 +377,18 @@ def test_events_of_the_model_are_taken_at_their_ticks():
         plain = simulation.run(0.02)
     for name in run.bodies:
         assert run.state(name)[0][-1] == pytest.approx(plain.state(name)[0][-1], abs=1e-13)
+
+
+@pytest.mark.parametrize("coupling", [Glued(), Glued(4), Relaxed()], ids=["glued", "glued of order 4", "relaxed"])
+@pytest.mark.parametrize("damping", [10.0, 100.0])
+def test_what_is_damped_comes_to_rest_and_stays_there(coupling, damping):
+    """Velocities are rounding in the end, and so is what forces that read them still change."""
+    rest = -1.0 - 9.81e-3
+    model = Assembly(gravity=(0.0, -9.81))
+    centre = (0.0, rest - 1e-3)
+    model.add("weight", RigidBody(mass=1, inertia=0.1, centre=centre, ports={"hook": centre}))
+    model.apply("spring", SpringDamper(1e3, damping, 1.0), "ground", "weight.hook", at=(0.0, 0.0))
+    with Simulation(model, 1e-3, coupling, record_every=100) as simulation:
+        run = simulation.run(8.0)
+    assert np.abs(run.position("weight.hook")[-1] - (0.0, rest)).max() < 1e-13
+    assert np.abs(run.velocity("weight.hook")[-1]).max() < 1e-11
