@@ -77,7 +77,7 @@ class Assembly:
         self.joint_edges: dict[str, JointEdge] = {}
         self.force_edges: dict[str, ForceEdge] = {}
         self.schedule: list[Scheduled] = []
-        self.suggested: dict[str, float] = {}  # step and duration that suit this model [s]
+        self.suggested: dict[str, float] = {}  # what suits this model: dt and until [s], record_every [ticks]
 
     @property
     def dimension(self) -> int:

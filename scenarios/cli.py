@@ -179,7 +179,12 @@ def run(
             help="How stiff the joints are: stable, shannon, or with settings stable(safety=1.5, damping=0.1).",
         ),
     ] = None,
-    record_every: Annotated[int, typer.Option(metavar="TICKS", min=1, help="Ticks from one sample to the next.")] = 1,
+    record_every: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TICKS", min=1, help="Ticks from one sample to the next; default: as the model suggests, or 1."
+        ),
+    ] = None,
     threads: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Threads; left out, as many as pay. The bits do not depend on it."),
@@ -241,6 +246,8 @@ def run(
         with waiting(console, "loading…"):
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             chosen = read_coupling(coupling, rule)
+        if record_every is None:
+            record_every = int(assembly.suggested.get("record_every", 1)) if dt is None else 1
         dt, until = times(assembly, dt, until)
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")

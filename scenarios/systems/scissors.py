@@ -40,5 +40,5 @@ def build() -> Assembly:
     scissors.join("E", Revolute(), "solid2.E", "solid3.E")
     scissors.join("F", Revolute(), "solid3.F", "solid4.F")
     scissors.apply("spring", SpringDamper(stiffness=1000.0, damping=100.0, length=4.0), "solid4.I", "solid3.H")
-    scissors.suggested = {"dt": 2e-5, "until": 5.0}
+    scissors.suggested = {"dt": 2e-5, "until": 5.0, "record_every": 50}
     return scissors

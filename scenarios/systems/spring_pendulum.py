@@ -23,5 +23,5 @@ def build() -> Assembly:
     pendulum = Assembly(gravity=(0.0, -GRAVITY), title="spring-pendulum")
     pendulum.add("solid", RigidBody(mass=1.0, inertia=1e-2, centre=g, ports={"G": g, "P": p}))
     pendulum.apply("spring", SpringDamper(stiffness=1e3, damping=1e2, length=0.5), "ground", "solid.P", at=a)
-    pendulum.suggested = {"dt": 2e-5, "until": 5.0}
+    pendulum.suggested = {"dt": 2e-5, "until": 5.0, "record_every": 50}
     return pendulum

@@ -358,6 +358,13 @@ def test_an_event_that_cannot_be_carried_out_ends_the_run_and_keeps_it():
     assert Run.load("runs/swing").time[-1] == pytest.approx(0.01)
 
 
+def test_a_model_may_suggest_how_often_to_record_and_a_step_as_typed_takes_every_tick():
+    run("scissors", "--out", "suggested")
+    assert np.diff(Run.load("suggested").ticks).tolist() == [50] * 10
+    run("scissors", "--out", "typed", "--dt", "1e-5")
+    assert np.diff(Run.load("typed").ticks).tolist() == [1] * 1000
+
+
 # --- show ------------------------------------------------------------------------------------------------------------
 
 
