@@ -257,6 +257,7 @@ WRONG = [
     (Adjust("upper", {"length": 0.0}), "positive"),
     (Adjust("nobody", {"length": 1.0}), "there is no body or force"),
     (Rename("upper", "lower"), "exists already"),
+    (Rename("upper", "elbow"), "exists already"),
     (Rename("upper", "ground"), "name"),
     (Rename("nobody", "somebody"), "there is no"),
     (SetLimit("nobody", None), "there is no joint"),
