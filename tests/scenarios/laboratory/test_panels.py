@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import html
 import time
 
 import pytest
@@ -52,6 +53,7 @@ class Panels:
         self.tree = Tree(self.server, self.post, self.selection)
         self.controls = Controls(self.server, self.post, self.selection)
         self.plots = Plots(self.server, self.selection)
+        self.controls.hear(self.tree.fields, self.plots.inputs)
         for fields in (self.tree.fields, self.controls.inputs, self.plots.inputs):
             fields.clock = lambda: time.monotonic() + self.later
         self.look()
@@ -250,7 +252,7 @@ def test_every_act_that_panels_can_post_is_accepted(panels):
     [
         ("mass at end of upper [kg]", -1.0, "masses"),
         ("length of upper [m]", 0.0, "length"),
-        ("limit of elbow [N]", -5.0, "Limit"),
+        ("limit of elbow [N]", -5.0, "joint 'elbow': limit = -5 N"),
         ("step [s]", 0.0, "step"),
         ("safety of the rule", 0.3, "safety"),
         ("speed", -1.0, "speed"),
@@ -261,7 +263,16 @@ def test_a_number_that_is_refused_jumps_back_and_says_why(panels, label, value, 
     panels.fill(label, value)
     panels.look()
     assert panels.find(label).value == before != value
-    assert why in panels.controls.log.content + panels.tree.said.content
+    assert why in html.unescape(panels.controls.log.content)
+
+
+def test_what_was_refused_is_read_no_longer_once_it_was_put_right(panels):
+    panels.fill("length of upper [m]", -1.0)
+    panels.look()
+    assert "must be positive" in panels.tree.said.content
+    panels.fill("length of upper [m]", 1.2)
+    panels.look()
+    assert panels.tree.said.content == "" and not panels.tree.said.visible
 
 
 @pytest.mark.parametrize(
