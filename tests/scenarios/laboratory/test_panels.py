@@ -487,6 +487,23 @@ def test_a_new_body_begins_where_somebody_has_clicked(panels):
     assert panels.find("name of new body").value == "body-2"
 
 
+@pytest.mark.parametrize(
+    ("label", "name", "button", "then"),
+    [
+        ("name of new body", "arm", "Add body", "body-1"),
+        ("name of new joint", "brace", "Join", "joint-1"),
+        ("name of new force", "pull", "Apply", "force-1"),
+    ],
+)
+def test_a_name_that_was_given_away_makes_room_for_one_that_is_free(panels, label, name, button, then):
+    panels.find(label).value = name
+    panels.find("first port").value, panels.find("second port").value = "ground", "lower.end"
+    panels.find("place of new joint").value = "at the second port"
+    panels.press(button)
+    assert [receipt.error for receipt in panels.posted if receipt.error] == []
+    assert panels.find(label).value == then
+
+
 def test_names_of_bodies_that_have_gone_are_not_proposed_again(panels):
     panels.press("Add body")
     panels.press("Delete body-1")
