@@ -1,5 +1,8 @@
 """Marks of joints, without a browser: they can be seen and clicked, whatever is drawn around them."""
 
+import asyncio
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,8 @@ import scenarios
 from coordinator import Simulation
 from coordinator.laboratory.session import Session
 from scenarios.laboratory.figure import Figure
+from scenarios.laboratory.handling import Handling
+from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.shapes import COARSE, SHAPES, mesh, sizes_of_marks
 
 
@@ -27,3 +32,23 @@ def test_the_thickest_part_at_a_port_is_what_a_mark_has_to_stand_out_of():
         assert len(balls) == 4
         assert {port: figure.thickness(*port) for port in balls} == balls
         assert figure.thickness("ground", "") == 0.0
+
+
+class Node:
+    """What the viewer gives back, as far as clicks go."""
+
+    def on_click(self, answer):
+        self.clicked = answer
+
+    def on_drag(self, button, modifier=None):
+        return lambda answer: answer
+
+
+def test_a_click_on_a_ball_is_one_on_the_port_that_it_hides():
+    selection, node = Selection(), Node()
+    Handling(lambda act: None, selection).attend(
+        node, "/bodies/balls", ["upper", "plate", "lower"], ports=["start", "", "end"]
+    )
+    for number in range(3):
+        asyncio.run(node.clicked(SimpleNamespace(instance_index=number, ray_origin=(1.0, 2.0, 3.0))))
+    assert selection.name == "lower" and selection.ports == ["upper.start", "lower.end"]
