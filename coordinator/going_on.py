@@ -103,7 +103,10 @@ def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
                 raise ModelError(f"'{name}' keeps its name: {what} speaks of it.")
     model = _as_it_is(old)
     fresh = Assembly(before.gravity.tolist())
+    others = [names.get(name, name) for name in (*before.joint_edges, *before.force_edges)]
     for body, described in before.bodies.items():
+        if body in names:  # in what was built already, a body may share its name with a joint
+            fresh._check_name(names[body], "body", others)
         fresh.add(names.get(body, body), described)
     model.bodies, model.joint_edges, model.force_edges = fresh.bodies, {}, {}
     for joint, edge in before.joint_edges.items():

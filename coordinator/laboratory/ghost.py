@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from coordinator.couplings import Centralized
 from coordinator.going_on import with_settings
-from coordinator.laboratory.acts import Change, Doing, Drag, Grab, Release, SetCoupling, SetStep
+from coordinator.laboratory.acts import Change, Doing, Drag, Grab, Release, SetCoupling, SetLimit, SetStep
 from coordinator.laboratory.hand import Hand
 from coordinator.laboratory.kept import twin
 from coordinator.laboratory.snapshot import BodyStates, Plan, body_states, plan_of
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError
-from modular.events import Event
+from modular.events import Cut, Event, Join
 
 STEP = 0.01  # seconds between two instants at which the two are compared, about
 REMEMBERED = 3000  # distances
@@ -51,6 +52,8 @@ class Ghost:
     def _begin(self, simulation: Simulation) -> None:
         """From here on."""
         fresh = twin(simulation)
+        _without_limits(fresh)
+        self._heard = len(simulation.past.events)
         self.stride = max(1, round(STEP / simulation.dt))
         self.simulation = with_settings(fresh, coupling=self.solver, dt=self.stride * simulation.dt)
         self._at = simulation.tick
@@ -63,17 +66,29 @@ class Ghost:
 
     def follow(self, simulation: Simulation) -> None:
         """Go to where the simulation stands, and compare."""
-        ticks = simulation.tick - self._at
+        events = simulation.past.events
+        for event in events[self._heard :]:
+            if event["kind"] == "break" and event["name"] in self.simulation.assembly.joint_edges:
+                self._step_to(event["tick"], simulation)
+                Cut(event["name"]).apply(self.simulation)
+                self._revision += 1
+        self._heard = len(events)
+        if simulation.tick <= self._at:
+            return
+        self._step_to(simulation.tick, simulation)
+        self._look(simulation)
+
+    def _step_to(self, tick: int, simulation: Simulation) -> None:
+        """To a tick of the simulation."""
+        ticks = tick - self._at
         if ticks <= 0:
             return
-        span = ticks * simulation.dt
         if ticks != self.stride:
-            self.simulation = with_settings(self.simulation, dt=span)
+            self.simulation = with_settings(self.simulation, dt=ticks * simulation.dt)
         self.simulation.step()
         if ticks != self.stride:
             self.simulation = with_settings(self.simulation, dt=self.stride * simulation.dt)
-        self._at = simulation.tick
-        self._look(simulation)
+        self._at = tick
 
     def witness(self, act: Doing, simulation: Simulation) -> None:
         """Something was done to the simulation, which it has followed until then."""
@@ -81,10 +96,10 @@ class Ghost:
             self.stride = max(1, round(STEP / simulation.dt))
             self._at = simulation.tick
             self.simulation = with_settings(self.simulation, dt=self.stride * simulation.dt)
-        elif isinstance(act, SetCoupling):
-            return
+        elif isinstance(act, SetCoupling | SetLimit):
+            return  # joints of the ghost are cut where those of the mechanism break
         elif isinstance(act, Event):
-            act.apply(self.simulation)
+            (replace(act, breaks_at=None) if isinstance(act, Join) else act).apply(self.simulation)
         elif isinstance(act, Change):
             self.hand.release(self.simulation)
             self.simulation = act.changed(self.simulation)
@@ -105,6 +120,13 @@ class Ghost:
         self.distances.append((simulation.time, apart(simulation, self.simulation)))
         plan = plan_of(self.simulation, self._revision)
         self.view = GhostView(plan, simulation.time, bodies, tuple(self.distances))
+
+
+def _without_limits(simulation: Simulation) -> None:
+    """Nothing breaks: its steps are too coarse to see a blow."""
+    for name, edge in simulation.assembly.joint_edges.items():
+        if edge.breaks_at is not None:
+            simulation.limit(name, None)
 
 
 def apart(one: Simulation, other: Simulation) -> float:

@@ -38,7 +38,7 @@ class AddForm:
         self.plan: Plan | None = None
         self._snapshot: Snapshot | None = None
         self._taken: set[str] = set()
-        self._proposed = ""
+        self._proposed = self._given = ""
         self._place = gui.add_folder(None)
 
     def update(self, snapshot: Snapshot) -> None:
@@ -51,7 +51,7 @@ class AddForm:
         if not self.handles:
             with self._place:
                 self._build(plan, *room_beside(snapshot))
-        if self.handles["name"].value == self._proposed:
+        if self.handles["name"].value.strip() in (self._proposed, self._given if self._given in plan.bodies else ""):
             self._proposed = self.handles["name"].value = free_name("body", self._taken)
 
     def _build(self, plan: Plan, start: Array, end: Array) -> None:
@@ -119,8 +119,9 @@ class AddForm:
         return RigidBody(mass=value["mass"], inertia=value["inertia"], centre=value["centre"], ports=ports)
 
     def add(self) -> None:
-        """Post it."""
-        self.post(Add(self.handles["name"].value.strip(), self.body()))
+        """Post it; once it is there, its name is not proposed again."""
+        body, self._given = self.body(), self.handles["name"].value.strip()
+        self.post(Add(self._given, body))
 
 
 def _round(value: float) -> float:

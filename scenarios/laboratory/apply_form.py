@@ -36,7 +36,7 @@ class ApplyForm:
         self.handles: dict[str, Any] = {}
         self.plan: Plan | None = None
         self._followed: list[str] = []
-        self._proposed = ""
+        self._proposed = self._given = ""
         self._ports: tuple[str, ...] = ()
         self._place = gui.add_folder(None)
 
@@ -53,7 +53,10 @@ class ApplyForm:
                 self._ports = ports
                 self.handles["port"].options = ports[1:] or (GROUND,)
                 self.handles["other"].options = ports
-            if self.handles["name"].value == self._proposed:
+            if self.handles["name"].value.strip() in (
+                self._proposed,
+                self._given if self._given in plan.forces else "",
+            ):
                 taken = {*plan.bodies, *plan.joints, *plan.forces}
                 self._proposed = self.handles["name"].value = free_name("force", taken)
         if self.selection.ports is not self._followed:
@@ -113,12 +116,13 @@ class ApplyForm:
         return SpringDamper(value["stiffness"], value["damping"], length)
 
     def apply(self) -> None:
-        """Post it."""
+        """Post it; once it is there, its name is not proposed again."""
         value = {name: handle.value for name, handle in self.handles.items()}
         force = self.force()
         ports = [value["port"]] if force.sides == 1 else [value["port"], value["other"]]
         at = value["at"] if len(ports) == 2 and GROUND in ports else None
-        self.post(Apply(value["name"].strip(), force, ports, at))
+        self._given = value["name"].strip()
+        self.post(Apply(self._given, force, ports, at))
 
 
 def _heft(plan: Plan) -> float:

@@ -44,6 +44,7 @@ class Controls:
     ) -> None:
         self.server, self.gui, self.post, self.selection = server, server.gui, post, selection
         self.inputs = Fields(self.gui)
+        self._panels = [self.inputs]  # whose refusals are told here
         self.plan: Plan | None = None
         self._playing = False
         self._struck: dict[str, float] = {}
@@ -111,6 +112,10 @@ class Controls:
             end()
 
         button.on_click(quit_)
+
+    def hear(self, *others: Fields) -> None:
+        """What other panels refuse is told here as well."""
+        self._panels.extend(others)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
@@ -194,8 +199,9 @@ class Controls:
             if notice.number > self._heard:
                 self._heard = notice.number
                 self._tell(notice)
-        while self.inputs.refusals:
-            self._tell(Notice(0, float("nan"), "refused", self.inputs.refusals.popleft()))
+        for fields in self._panels:
+            while fields.refusals:
+                self._tell(Notice(0, float("nan"), "refused", fields.refusals.popleft()))
         if self._log_is_new:
             self._log_is_new = False
             put(self.log, block(*(line(*entry) for entry in self._lines), size=0.75))

@@ -153,6 +153,7 @@ class Fields:
                 self._refuse(field, error)
             else:
                 field.shown = field.told
+                self.refused_at = -inf  # it was put right: nobody needs to read on what was wrong
         if field.edited is None and not field.entered:
             return False
         if not field.entered and field.edited is not None and self.clock() - field.edited < field.rest:

@@ -48,6 +48,11 @@ class Figure:
             )
         )
         self._place = {point: k for k, point in enumerate(self.points)}
+        self._thickness: dict[Point, float] = {}
+        for part in self.parts:
+            for port in (part.first, part.second):
+                if port is not None:
+                    self._thickness[part.body, port] = max(part.radius, self._thickness.get((part.body, port), 0.0))
         self.sticks = [part for part in self.parts if part.second is not None]
         self.balls = [part for part in self.parts if part.second is None]
         self._ends = np.array(
@@ -84,6 +89,10 @@ class Figure:
     def of(self, places: Array, body: str) -> dict[str, Array]:
         """The points of one body by their ports."""
         return {port: places[k] for (owner, port), k in self._place.items() if owner == body}
+
+    def thickness(self, body: str, port: str) -> float:
+        """Radius of the thickest part of a body at one of its ports [m]; 0 where nothing is drawn."""
+        return self._thickness.get((body, port), 0.0)
 
     def _map(self, states: BodyStates) -> tuple[Indices, Indices, Array]:
         """Points of a stack: their numbers, rows of their bodies, and how they are put together."""

@@ -43,13 +43,21 @@ class Handling:
 
     # --- what nodes are for ------------------------------------------------------------------------------------------
 
-    def attend(self, node: Any, path: str, names: Sequence[str], *, joints: bool = False) -> None:
-        """Let instances of a node be clicked, and, where they are bodies, grabbed and joined."""
-        names = list(names)
+    def attend(
+        self, node: Any, path: str, names: Sequence[str], *, joints: bool = False, ports: Sequence[str] | None = None
+    ) -> None:
+        """Let instances of a node be clicked, and, where they are bodies, grabbed and joined.
+
+        `ports`: where they are balls, the ports that these hide, so that a click on a ball is one on its port; "" is none.
+        """
+        names, hidden = list(names), list(ports or ())
 
         async def clicked(event: Any) -> None:
             if event.instance_index is not None and event.instance_index < len(names):
-                self.selection.choose(names[event.instance_index])
+                body = names[event.instance_index]
+                self.selection.choose(body)
+                if hidden and hidden[event.instance_index]:
+                    self.selection.touch(f"{body}.{hidden[event.instance_index]}", tuple(event.ray_origin))
 
         node.on_click(clicked)
         if joints:

@@ -44,7 +44,7 @@ class JoinForm:
         self.plan: Plan | None = None
         self._snapshot: Snapshot | None = None
         self._followed: list[str] = []
-        self._proposed = ""
+        self._proposed = self._given = ""
         self._ports: tuple[str, ...] = ()
         self._place = gui.add_folder(None)
 
@@ -59,7 +59,10 @@ class JoinForm:
             ports = tuple(islice(ports_of(plan), MANY))
             if ports != self._ports:
                 self._ports = self.handles["first"].options = self.handles["second"].options = ports
-            if self.handles["name"].value == self._proposed:
+            if self.handles["name"].value.strip() in (
+                self._proposed,
+                self._given if self._given in plan.joints else "",
+            ):
                 taken = {*plan.bodies, *plan.joints, *plan.forces}
                 self._proposed = self.handles["name"].value = free_name("joint", taken)
         if self.selection.ports is not self._followed:
@@ -140,12 +143,12 @@ class JoinForm:
         return 0.5 * (place_of(snapshot, first, "new joint") + place_of(snapshot, second, "new joint"))
 
     def join(self) -> None:
-        """Post it."""
+        """Post it; once it is there, its name is not proposed again."""
         value = {name: handle.value for name, handle in self.handles.items()}
-        at = self.at()
+        at, joint, self._given = self.at(), self.joint(), value["name"].strip()
         self.post(
             Join(
-                value["name"].strip(), self.joint(), value["first"], value["second"],
+                self._given, joint, value["first"], value["second"],
                 at=None if at is None else tuple(at.tolist()), law=value["law"],
             )
         )  # fmt: skip

@@ -44,6 +44,7 @@ class Page:
         self.tree = Tree(server, self.post, self.selection)
         self.controls = Controls(server, self.post, self.selection, self.scene)
         self.plots = Plots(server, self.selection)
+        self.controls.hear(self.tree.fields, self.plots.inputs)
         self.extras = Extras(server, session, self.scene)
         server.on_client_disconnect(self._gone)
         self._show(session.snapshot, panels=True)

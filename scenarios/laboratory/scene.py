@@ -14,12 +14,13 @@ import numpy as np
 
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.snapshot import Plan, Snapshot
+from modular.assembly import JointEdge
 from modular.elements import Array
 from modular.port import GROUND
 from scenarios.laboratory.figure import Figure, along, extent_of, in_space
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.shapes import COARSE, FINE, SHAPES, Detail, detail_for, mesh, shape_of
+from scenarios.laboratory.shapes import COARSE, FINE, SHAPES, Detail, detail_for, mesh, shape_of, sizes_of_marks
 
 PALETTE = np.array(
     [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
@@ -132,12 +133,12 @@ class Scene:
         sizes = np.array([part.radius for part in figure.balls])
         self._batch(
             f"{root}/balls", "ball", centres, np.tile([1.0, 0.0, 0.0, 0.0], (len(centres), 1)), np.tile(sizes[:, None], (1, 3)),
-            [part.body for part in figure.balls], fresh, chosen, ghost,
+            [part.body for part in figure.balls], fresh, chosen, ghost, [part.first for part in figure.balls],
         )  # fmt: skip
 
     def _batch(
         self, name: str, shape: str, places: Array, turns: Array, sizes: Array, bodies: list[str], fresh: bool, chosen: bool,
-        ghost: bool,
+        ghost: bool, ports: list[str] | None = None,
     ) -> None:  # fmt: skip
         if fresh or name not in self._nodes:
             self._drop(name)
@@ -148,7 +149,7 @@ class Scene:
                     cast_shadow=not ghost,
                 )  # fmt: skip
                 if not ghost:
-                    self.handling.attend(node, name, bodies)
+                    self.handling.attend(node, name, bodies, ports=ports)
             return
         node = self._nodes[name]
         node.batched_positions = places.astype(np.float32)
@@ -192,10 +193,8 @@ class Scene:
                 self._drop(path)
                 if len(rows):
                     assert colours is not None
-                    size = self._size * {"ball": 0.022, "cylinder": 0.026, "box": 0.022, "octahedron": 0.03}[shape]
-                    scales = np.full((len(rows), 3), size)
-                    if shape == "cylinder":
-                        scales[:, 2] *= 2.2
+                    around = [self._around(snapshot.plan.joints[names[row]]) for row in rows]
+                    scales = sizes_of_marks(shape, self._size, np.array(around))
                     self._nodes[path] = node = self.server.scene.add_batched_meshes_simple(
                         path, *mesh(shape, COARSE), np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)), places[rows],
                         batched_scales=scales,
@@ -206,6 +205,11 @@ class Scene:
                 self._nodes[path].batched_positions = places[rows].astype(np.float32)
                 if colours is not None:
                     self._nodes[path].batched_colors = colours[rows]
+
+    def _around(self, edge: JointEdge) -> float:
+        """Radius of what is drawn around a joint [m]."""
+        assert self.figure is not None
+        return max(self.figure.thickness(port.body, port.port) for port in (edge.first, edge.second))
 
     def _joint_colours(self, snapshot: Snapshot, names: list[str], load: Array, gap: Array) -> Any:
         colours = np.zeros((len(names), 3), np.uint8)

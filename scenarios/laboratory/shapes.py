@@ -112,3 +112,18 @@ KINDS: Mapping[str, str] = {
 def shape_of(joint: object) -> str:
     """Which mark stands for a kind of joint."""
     return KINDS.get(type(joint).__name__, "octahedron")
+
+
+def sizes_of_marks(shape: str, size: float, around: Array) -> Array:
+    """Sizes of the marks of joints, (joints, 3): as large as everywhere, or so large that they stand out of what is around them.
+
+    `around`: radius of the thickest part of a body that ends at the joint [m]. A cylinder goes through it like a pin; others
+    enclose it, at least with their corners.
+    """
+    usual = {"ball": 0.022, "cylinder": 0.026, "box": 0.022, "octahedron": 0.03}[shape] * size
+    found = np.full((len(around), 3), usual)
+    if shape == "cylinder":
+        found[:, 2] = np.maximum(2.2 * usual, 2.4 * around)  # its length; the others go from -1 to 1
+        return found
+    out = {"ball": 1.15, "box": 0.8, "octahedron": 1.4}[shape]
+    return np.asarray(np.maximum(found, out * around[:, None]))

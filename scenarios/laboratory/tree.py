@@ -15,6 +15,7 @@ from coordinator.laboratory.acts import Adjust, Doing, Rename, SetLimit
 from coordinator.laboratory.hand import NAME as HAND
 from coordinator.laboratory.session import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
+from modular.errors import ModelError
 from modular.events import Cut, Merge, Remove, Unmerge
 from modular.limit import Limit
 from modular.port import GROUND
@@ -348,6 +349,10 @@ class JointPart(Part):
 
     def _limit(self, force: float) -> Receipt:
         """Filters last as long as they did, and at least as long as the step asks for."""
+        if not force > 0.0:
+            raise ModelError(
+                f"joint '{self.name}': limit = {force:g} N; a limit must be positive. Untick '{self.name} breaks' for none."
+            )
         now = self.edge.breaks_at
         window = max(WINDOW, 25.0 * self._dt) if now is None else now.window
         return self.tree.post(SetLimit(self.name, Limit(force, None if now is None else now.impulse, window)))

@@ -360,9 +360,9 @@ def test_an_event_that_cannot_be_carried_out_ends_the_run_and_keeps_it():
 
 def test_a_model_may_suggest_how_often_to_record_and_a_step_as_typed_takes_every_tick():
     run("scissors", "--out", "suggested")
-    assert np.diff(Run.load("suggested").ticks).tolist() == [50] * 10
+    assert np.diff(Run.load("suggested").ticks).tolist() == [50] * 20
     run("scissors", "--out", "typed", "--dt", "1e-5")
-    assert np.diff(Run.load("typed").ticks).tolist() == [1] * 1000
+    assert np.diff(Run.load("typed").ticks).tolist() == [1] * 2000
 
 
 # --- show ------------------------------------------------------------------------------------------------------------

@@ -257,6 +257,7 @@ WRONG = [
     (Adjust("upper", {"length": 0.0}), "positive"),
     (Adjust("nobody", {"length": 1.0}), "there is no body or force"),
     (Rename("upper", "lower"), "exists already"),
+    (Rename("upper", "elbow"), "exists already"),
     (Rename("upper", "ground"), "name"),
     (Rename("nobody", "somebody"), "there is no"),
     (SetLimit("nobody", None), "there is no joint"),
@@ -503,6 +504,19 @@ def test_joints_that_break_are_told():
         assert "elbow" not in session.snapshot.plan.joints
         assert session.snapshot.plan.revision > revision
         assert any(n.kind == "happened" and "break elbow" in n.text for n in session.snapshot.notices)
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["limit first", "reference first"])
+def test_the_reference_breaks_where_the_mechanism_breaks(before):
+    with session_of(dt=1e-3) as session:
+        acts = [SetLimit("elbow", Limit(force=20.0)), Follow()]
+        for act in acts if before else reversed(acts):
+            session.do(act)
+        walk(session, 700)
+        assert "elbow" not in session.snapshot.plan.joints
+        assert not [n.text for n in session.snapshot.notices if n.kind == "refused"]
+        assert "elbow" not in session.snapshot.ghost.plan.joints
+        assert session.ghost.distances[-1][1] < 2e-3
 
 
 def test_the_work_of_the_hand_is_a_line_of_the_ledger():

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import html
 import time
 
 import pytest
@@ -53,6 +54,7 @@ class Panels:
         self.tree = Tree(self.server, self.post, self.selection)
         self.controls = Controls(self.server, self.post, self.selection)
         self.plots = Plots(self.server, self.selection)
+        self.controls.hear(self.tree.fields, self.plots.inputs)
         for fields in (self.tree.fields, self.controls.inputs, self.plots.inputs):
             fields.clock = lambda: time.monotonic() + self.later
         self.look()
@@ -251,7 +253,7 @@ def test_every_act_that_panels_can_post_is_accepted(panels):
     [
         ("mass at end of upper [kg]", -1.0, "masses"),
         ("length of upper [m]", 0.0, "length"),
-        ("limit of elbow [N]", -5.0, "Limit"),
+        ("limit of elbow [N]", -5.0, "joint 'elbow': limit = -5 N"),
         ("step [s]", 0.0, "step"),
         ("safety of the rule", 0.3, "safety"),
         ("speed", -1.0, "speed"),
@@ -262,7 +264,16 @@ def test_a_number_that_is_refused_jumps_back_and_says_why(panels, label, value, 
     panels.fill(label, value)
     panels.look()
     assert panels.find(label).value == before != value
-    assert why in panels.controls.log.content + panels.tree.said.content
+    assert why in html.unescape(panels.controls.log.content)
+
+
+def test_what_was_refused_is_read_no_longer_once_it_was_put_right(panels):
+    panels.fill("length of upper [m]", -1.0)
+    panels.look()
+    assert "must be positive" in panels.tree.said.content
+    panels.fill("length of upper [m]", 1.2)
+    panels.look()
+    assert panels.tree.said.content == "" and not panels.tree.said.visible
 
 
 @pytest.mark.parametrize(
@@ -480,6 +491,23 @@ def test_a_new_body_begins_where_somebody_has_clicked(panels):
     start = panels.session.simulation.port_motion("body-1.start")[0]
     assert start == pytest.approx(panels.session.simulation.port_motion("lower.end")[0], abs=1e-9)
     assert panels.find("name of new body").value == "body-2"
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "button", "then"),
+    [
+        ("name of new body", "arm", "Add body", "body-1"),
+        ("name of new joint", "brace", "Join", "joint-1"),
+        ("name of new force", "pull", "Apply", "force-1"),
+    ],
+)
+def test_a_name_that_was_given_away_makes_room_for_one_that_is_free(panels, label, name, button, then):
+    panels.find(label).value = name
+    panels.find("first port").value, panels.find("second port").value = "ground", "lower.end"
+    panels.find("place of new joint").value = "at the second port"
+    panels.press(button)
+    assert [receipt.error for receipt in panels.posted if receipt.error] == []
+    assert panels.find(label).value == then
 
 
 def test_names_of_bodies_that_have_gone_are_not_proposed_again(panels):
