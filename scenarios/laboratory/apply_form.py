@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from components import Load, Moment, SpringDamper
+from components import AirDrag, Load, Moment, SpringDamper
 from coordinator.laboratory.acts import Doing
 from coordinator.laboratory.session import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
@@ -20,11 +20,12 @@ from scenarios.laboratory.quantities import ports_of
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
 
-LOAD, MOMENT, SPRING = "Load", "Moment", "SpringDamper"
+LOAD, MOMENT, SPRING, AIR = "Load", "Moment", "SpringDamper", "AirDrag"
 SEEN = {
     LOAD: ("force", "port"),
     MOMENT: ("moment", "port"),
     SPRING: ("stiffness", "damping", "length", "port", "other", "at"),
+    AIR: ("quadratic", "linear", "wind", "port"),
 }
 
 
@@ -75,6 +76,11 @@ class ApplyForm:
             "stiffness": add_number(gui, "stiffness of new force [N/m]", 50.0),
             "damping": add_number(gui, "damping of new force [N s/m]", 0.5),
             "length": gui.add_text("length of new force [m]", "", hint="Empty: as far apart as its ends are"),
+            "quadratic": add_number(
+                gui, "quadratic of new force [N s²/m²]", 0.5, hint="Half density times coefficient and area"
+            ),
+            "linear": add_number(gui, "linear of new force [N s/m]", 0.0),
+            "wind": add_vector(gui, "wind of new force [m/s]", (0.0,) * d),
         }
         label = "moment of new force [N m]"
         made["moment"] = add_number(gui, label, 1.0) if d == 2 else add_vector(gui, label, (0.0, 1.0, 0.0))
@@ -108,6 +114,8 @@ class ApplyForm:
             return Load(value["force"])
         if value["kind"] == MOMENT:
             return Moment(value["moment"])
+        if value["kind"] == AIR:
+            return AirDrag(value["quadratic"], value["linear"], value["wind"])
         text = value["length"].strip()
         try:
             length = float(text) if text else None

@@ -210,14 +210,20 @@ def test_every_act_that_panels_can_post_is_accepted(panels):
     panels.find("axis of new joint").value = "1, 0"
     panels.press("Join")
     assert plan().joints["joint-2"].joint.axis == (1, 0)
-    for kind, other in (("Load", None), ("Moment", None), ("SpringDamper", "ground")):
+    for kind, other in (("Load", None), ("Moment", None), ("SpringDamper", "ground"), ("AirDrag", None)):
         panels.fill("kind of new force", kind)
         panels.find("port of new force").value = "p.end"
         if other is not None:
             panels.find("other port of new force").value = other
             panels.find("end on the ground [m]").value = (0.3, 3.0)
         panels.press("Apply")
-    assert [type(edge.force).__name__ for edge in plan().forces.values()] == ["Load", "Load", "Moment", "SpringDamper"]
+    assert [type(edge.force).__name__ for edge in plan().forces.values()] == [
+        "Load",
+        "Load",
+        "Moment",
+        "SpringDamper",
+        "AirDrag",
+    ]
     panels.fill("stiffness of force-3 [N/m]", 70.0)
     # less
     panels.press("Remove wind")
