@@ -294,7 +294,7 @@ def test_texts_wait_for_enter(panels):
 def test_a_coupling_that_cannot_be_read_is_told_without_words_of_the_command_line(panels):
     panels.enter("coupling as typed", "nonsense")
     content = panels.controls.log.content
-    assert "refused: coupling nonsense" in content and "--" not in content
+    assert "refused: coupling nonsense" in content and "--coupling" not in content
 
 
 @pytest.mark.parametrize("target", ["double-pendulum", "double-pendulum-3d", "slider-crank"])
