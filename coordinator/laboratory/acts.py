@@ -334,7 +334,9 @@ def told(act: Doing) -> str:
 def _short(value: object) -> str:
     if isinstance(value, Mapping):
         if "class" in value:
-            return str(value["class"]).partition(":")[2].lower()
+            name = str(value["class"]).partition(":")[2].lower()
+            given = {key: item for key, item in value.items() if isinstance(item, int | float)}
+            return f"{name}({_short(given)})" if given else name
         return ", ".join(f"{key} = {_short(item)}" for key, item in value.items())
     if isinstance(value, float):
         return f"{value:.6g}"

@@ -23,6 +23,7 @@ from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
 
 NEAR = 0.08  # of the size of the mechanism: how near to a body a drag must end to mean it
+UNDER = 0.03  # of that size: how near to a port a click must be to be one on it
 TOGETHER = 1e-6  # [m]: ports that a joint can hold together as they are
 
 
@@ -43,21 +44,19 @@ class Handling:
 
     # --- what nodes are for ------------------------------------------------------------------------------------------
 
-    def attend(
-        self, node: Any, path: str, names: Sequence[str], *, joints: bool = False, ports: Sequence[str] | None = None
-    ) -> None:
-        """Let instances of a node be clicked, and, where they are bodies, grabbed and joined.
-
-        `ports`: where they are balls, the ports that these hide, so that a click on a ball is one on its port; "" is none.
-        """
-        names, hidden = list(names), list(ports or ())
+    def attend(self, node: Any, path: str, names: Sequence[str], *, joints: bool = False) -> None:
+        """Let instances of a node be clicked, and, where they are bodies, grabbed and joined."""
+        names = list(names)
 
         async def clicked(event: Any) -> None:
             if event.instance_index is not None and event.instance_index < len(names):
-                body = names[event.instance_index]
-                self.selection.choose(body)
-                if hidden and hidden[event.instance_index]:
-                    self.selection.touch(f"{body}.{hidden[event.instance_index]}", tuple(event.ray_origin))
+                name = names[event.instance_index]
+                self.selection.choose(name)
+                port = (
+                    None if joints else self.port_under(name, np.array(event.ray_origin), np.array(event.ray_direction))
+                )
+                if port is not None:
+                    self.selection.touch(f"{name}.{port}", tuple(event.ray_origin))
 
         node.on_click(clicked)
         if joints:
@@ -130,6 +129,21 @@ class Handling:
             if distance < best:
                 second = part.first if part.second is None else part.second
                 best, found = distance, (part.first, second, share)
+        return found
+
+    def port_under(self, body: str, origin: Array, direction: Array) -> str | None:
+        """The port of a body that lies under a click: sticks and balls hide the marks of their own ports."""
+        if self._seen is None:
+            return None
+        _, figure, places = self._seen
+        ahead = direction / np.linalg.norm(direction)
+        best, found = 1.0, None
+        for port, place in figure.of(places, body).items():
+            arm = place - origin
+            beside = float(np.linalg.norm(arm - (arm @ ahead) * ahead))
+            share = beside / max(figure.thickness(body, port), UNDER * figure.size)
+            if port and share < best:
+                best, found = share, port
         return found
 
     def in_model(self, event: Any) -> tuple[float, ...]:

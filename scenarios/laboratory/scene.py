@@ -133,12 +133,12 @@ class Scene:
         sizes = np.array([part.radius for part in figure.balls])
         self._batch(
             f"{root}/balls", "ball", centres, np.tile([1.0, 0.0, 0.0, 0.0], (len(centres), 1)), np.tile(sizes[:, None], (1, 3)),
-            [part.body for part in figure.balls], fresh, chosen, ghost, [part.first for part in figure.balls],
+            [part.body for part in figure.balls], fresh, chosen, ghost,
         )  # fmt: skip
 
     def _batch(
         self, name: str, shape: str, places: Array, turns: Array, sizes: Array, bodies: list[str], fresh: bool, chosen: bool,
-        ghost: bool, ports: list[str] | None = None,
+        ghost: bool,
     ) -> None:  # fmt: skip
         if fresh or name not in self._nodes:
             self._drop(name)
@@ -149,7 +149,7 @@ class Scene:
                     cast_shadow=not ghost,
                 )  # fmt: skip
                 if not ghost:
-                    self.handling.attend(node, name, bodies, ports=ports)
+                    self.handling.attend(node, name, bodies)
             return
         node = self._nodes[name]
         node.batched_positions = places.astype(np.float32)

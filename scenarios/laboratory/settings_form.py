@@ -31,7 +31,12 @@ class SettingsForm:
     def __init__(self, gui: Any, post: Callable[[Doing], Receipt], inputs: Fields, dimension: int = 2) -> None:
         self.gui, self.post, self.inputs = gui, post, inputs
         self.plan: Plan | None = None
-        self.step = inputs.number("step [s]", 1e-4, lambda value: post(SetStep(value)))
+        self.step = inputs.number(
+            "step [s]",
+            1e-4,
+            lambda value: post(SetStep(value)),
+            hint="Written out, such as 0.0005: letters are not taken",
+        )
         self.coupling = inputs.choice("coupling", (*OFFERED, OTHER), "penalty", self._choose)
         self.typed = inputs.text(
             "coupling as typed",
@@ -79,7 +84,11 @@ class SettingsForm:
         return self.post(SetCoupling(with_rule_of(self.plan.coupling, read_coupling(OFFERED[name], None))))
 
     def _type(self, text: str) -> Receipt:
-        return self.post(SetCoupling(read_coupling(text, None)))
+        try:
+            coupling = read_coupling(text, None)
+        except ModelError as error:
+            raise ModelError(str(error).removeprefix("--")) from error
+        return self.post(SetCoupling(coupling))
 
     def _rule(self, name: str) -> Receipt:
         rule = read_component(StiffnessRule, name, "rule")

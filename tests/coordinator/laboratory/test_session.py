@@ -26,6 +26,7 @@ from coordinator.laboratory.acts import (
     SetSpeed,
     SetStep,
     Undo,
+    told,
 )
 from coordinator.laboratory.diary import DIARY, END, read_diary
 from coordinator.laboratory.replaying import replay
@@ -494,6 +495,13 @@ def test_a_snapshot_is_what_the_record_says():
         np.testing.assert_allclose(states.second[1], run.position("lower.start")[-1], atol=1e-12)
         assert snapshot.held == "lower"
         assert "hand" in snapshot.plan.forces
+
+
+def test_what_was_done_is_told_with_its_numbers():
+    assert told(SetLimit("elbow", Limit(force=20.0))) == "set limit elbow limit(force = 20)"
+    assert told(SetLimit("elbow", None)) == "set limit elbow None"
+    assert told(SetCoupling(Glued(order=4))) == "set coupling glued(order = 4)"
+    assert told(Adjust("upper", {"length": 1.5})) == "adjust upper length = 1.5"
 
 
 def test_joints_that_break_are_told():

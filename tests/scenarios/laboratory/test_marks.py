@@ -44,11 +44,21 @@ class Node:
         return lambda answer: answer
 
 
-def test_a_click_on_a_ball_is_one_on_the_port_that_it_hides():
-    selection, node = Selection(), Node()
-    Handling(lambda act: None, selection).attend(
-        node, "/bodies/balls", ["upper", "plate", "lower"], ports=["start", "", "end"]
-    )
-    for number in range(3):
-        asyncio.run(node.clicked(SimpleNamespace(instance_index=number, ray_origin=(1.0, 2.0, 3.0))))
-    assert selection.name == "lower" and selection.ports == ["upper.start", "lower.end"]
+def test_a_click_near_the_end_of_a_rod_is_one_on_its_port_and_elsewhere_on_the_rod_alone():
+    with Session(Simulation(scenarios.load("double-pendulum"), 1e-3), None) as session:
+        snapshot = session.snapshot
+        figure, selection, node = Figure(snapshot.plan, snapshot), Selection(), Node()
+        handling = Handling(lambda act: None, selection)
+        handling.see(snapshot, figure, figure.places(snapshot))
+    handling.attend(node, "/bodies/sticks", ["upper", "lower"])
+
+    def click(number, place):
+        origin = np.array([2.0, 1.0, 7.0])
+        ray = 3.0 * (np.array([*place, 0.0]) - origin)
+        asyncio.run(node.clicked(SimpleNamespace(instance_index=number, ray_origin=origin, ray_direction=ray)))
+        return selection.name, list(selection.ports)
+
+    assert click(0, (0.5, 0.0)) == ("upper", [])
+    assert click(0, (0.015, 0.01)) == ("upper", ["upper.start"])
+    assert click(1, (1.01, -0.99)) == ("lower", ["upper.start", "lower.end"])
+    assert click(1, (1.0, -0.85)) == ("lower", ["upper.start", "lower.end"])

@@ -298,6 +298,12 @@ def test_texts_wait_for_enter(panels):
     assert panels.posted == [] and "upper" in panels.plan.bodies
 
 
+def test_a_coupling_that_cannot_be_read_is_told_without_words_of_the_command_line(panels):
+    panels.enter("coupling as typed", "nonsense")
+    content = panels.controls.log.content
+    assert "refused: coupling nonsense" in content and "--coupling" not in content
+
+
 @pytest.mark.parametrize("target", ["double-pendulum", "double-pendulum-3d", "slider-crank"])
 def test_every_field_and_button_has_a_label_of_its_own(target):
     panels = Panels(scenarios.load(target))
