@@ -7,6 +7,8 @@ lost, and whoever misses them asks again. The defaults of ZeroMQ that wait or gr
 
 from __future__ import annotations
 
+import atexit
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,6 +82,7 @@ class Mailbox:
         if keys is not None:
             self._authenticator = ThreadAuthenticator(self._context)
             self._authenticator.start()
+            _asking.add(self._authenticator)
             self._authenticator.configure_curve_callback(DOMAIN, self.guests)
             self._socket.curve_server = True
             self._socket.curve_publickey, self._socket.curve_secretkey = keys.public, keys.secret
@@ -227,7 +230,24 @@ class Mailbox:
         self._socket.close(self._timings.linger)
         if self._authenticator is not None:
             self._authenticator.stop()
+            _asking.discard(self._authenticator)
         self._context.term()
+
+
+_asking: weakref.WeakSet[ThreadAuthenticator] = (
+    weakref.WeakSet()
+)  # threads that ask for keys, until their mailbox is closed
+
+
+@atexit.register
+def _ask_no_more() -> None:
+    """A program that ends without closing its mailboxes leaves no thread inside of ZeroMQ.
+
+    Where Python ends such a thread by force, the whole program may abort.
+    """
+    for authenticator in list(_asking):
+        with suppress(zmq.ZMQError):
+            authenticator.stop()
 
 
 def context() -> zmq.Context[zmq.Socket[bytes]]:

@@ -1,6 +1,8 @@
 """ZeroMQ by address: what goes in comes out; and a wire that loses, doubles and damages frames changes no bit of a run."""
 
 import ctypes
+import subprocess
+import sys
 import time
 from contextlib import closing
 
@@ -154,3 +156,17 @@ def test_without_the_functions_of_zeromq_workers_do_as_well(monkeypatch):
         alone = simulation.run(UNTIL)
     with Simulation(model(), 1e-4, record_every=7, workers=2, launcher=Site(Threads())) as simulation:
         assert simulation.run(UNTIL).digest == alone.digest
+
+
+def test_a_program_that_ends_without_closing_leaves_no_thread_in_zeromq():
+    """Python ends threads that are left by force, and from inside of ZeroMQ that may abort the whole program."""
+    script = """
+import atexit, threading
+atexit.register(lambda: print([t.name for t in threading.enumerate() if t is not threading.main_thread()], flush=True))
+from coordinator.transports.zeromq import Mailbox, fresh_keys
+left, closed = Mailbox("tcp://127.0.0.1:*", keys=fresh_keys()), Mailbox("tcp://127.0.0.1:*", keys=fresh_keys())
+closed.close()
+raise SystemExit(3)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, "[]\n", "")
