@@ -29,6 +29,9 @@ class Extras:
             arrows = gui.add_checkbox("reactions", scene.arrows)
             traces = gui.add_checkbox("traces", scene.traces)
             self.follow = gui.add_checkbox("reference", False, hint="The same mechanism solved as a whole, as a ghost")
+            again = gui.add_button(
+                "Look from the start", icon="camera", color="gray", hint="Back to where one looked from at first"
+            )
             self.distance = gui.add_text("distance to reference", "", disabled=True)
         with gui.add_folder("Keep", expand_by_default=False, order=90):
             html = gui.add_button("Save HTML", hint="One file that plays in any browser, without a network")
@@ -45,6 +48,9 @@ class Extras:
         async def with_traces(_: Any) -> None:
             scene.traces = traces.value
 
+        async def looking(event: Any) -> None:
+            scene.look_again(event.client)
+
         async def following(_: Any) -> None:
             session.post(Follow() if self.follow.value else Follow(None))
 
@@ -52,6 +58,7 @@ class Extras:
         arrows.on_update(with_arrows)
         traces.on_update(with_traces)
         self.follow.on_update(following)
+        again.on_click(looking)
         for button, work in ((html, self._html), (gif, self._gif), (runs, self._runs)):
             button.on_click(self._starting(work))
 

@@ -177,6 +177,18 @@ def extent_of(places: Array) -> tuple[Array, float]:
     return 0.5 * (low + high), max(float((high - low).max()), 1e-6)
 
 
+def broadside(places: Array, up: Array) -> Array:
+    """The level direction from which points are seen at their widest, turned a little so that depth is seen too."""
+    across = np.linalg.svd(up[None])[2][1:]  # two level directions
+    if np.linalg.det(np.vstack([across, up])) < 0:
+        across = across[::-1]
+    level = (places - places.mean(axis=0)) @ across.T if len(places) else np.zeros((1, 2))
+    _, widths, axes = np.linalg.svd(level, full_matrices=False) if len(level) > 1 else (None, np.zeros(2), np.eye(2))
+    wide = axes[0] if widths[0] > 0.0 else np.array([0.37, 0.93])
+    angle = np.arctan2(wide[1], wide[0]) % np.pi - np.radians(65)
+    return np.asarray(np.cos(angle) * across[0] + np.sin(angle) * across[1])
+
+
 # --- poses of meshes -------------------------------------------------------------------------------------------------
 
 

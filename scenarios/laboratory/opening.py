@@ -87,8 +87,19 @@ class Laboratory:
         self._closed = True
         self._ended.set()
         self.page.close()
+        self._take_leave()
         self.gated.close()
         self.session.close()
+
+    def _take_leave(self) -> None:
+        """Whoever still has the page open is told that it is over."""
+        where = f"Everything is kept in {self.session.folder}. " if self.session.folder is not None else ""
+        there = list(self.gated.server.get_clients().values())
+        for client in there:
+            client.add_notification("The session is over", f"{where}This tab may be closed.", auto_close_seconds=None)
+            client.flush()
+        if there:
+            time.sleep(0.1)  # so that it arrives
 
     def __enter__(self) -> Self:
         return self

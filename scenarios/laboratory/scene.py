@@ -17,7 +17,7 @@ from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.assembly import JointEdge
 from modular.elements import Array
 from modular.port import GROUND
-from scenarios.laboratory.figure import Figure, along, extent_of, in_space
+from scenarios.laboratory.figure import Figure, along, broadside, extent_of, in_space
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.shapes import COARSE, FINE, SHAPES, Detail, detail_for, mesh, shape_of, sizes_of_marks
@@ -44,6 +44,7 @@ class Scene:
         self._plan: Plan | None = None
         self._chosen: str | None = None
         self._size = 1.0
+        self.view: tuple[Any, ...] = ()  # where one looks from at first, to where, and what is up
         self._drawn = 0.0
         self._tails: dict[str, deque[Array]] = {}
         self._time = -np.inf
@@ -66,17 +67,14 @@ class Scene:
             if np.any(gravity)
             else np.array([0.0, 1.0, 0.0] if flat else [0.0, 0.0, 1.0])
         )
-        if flat:
-            away = np.array([0.0, 0.0, 1.0])
-        else:
-            side_on = np.cross(up, [0.37, 0.51, 0.78])
-            away = side_on / np.linalg.norm(side_on) + 0.35 * up
-        reach = 2.2 * max(side, (1.4 if flat else 2.0) * figure.size)
+        away = np.array([0.0, 0.0, 1.0]) if flat else broadside(figure.places(snapshot), up) + 0.35 * up
+        reach = 2.2 * max(side, 1.4 * figure.size)
         self.server.scene.configure_environment_map(hdri=None)  # a picture of a city, which costs seconds without a GPU
         self.server.scene.configure_default_lights(cast_shadow=False)  # they cost half of the pictures there
         self.server.scene.set_up_direction(tuple(up))
-        self.server.initial_camera.position = tuple(middle - 0.15 * side * up + reach * away / np.linalg.norm(away))
-        self.server.initial_camera.look_at = tuple(middle - 0.15 * side * up)
+        aim = middle - 0.15 * side * up
+        self.view = tuple(aim + reach * away / np.linalg.norm(away)), tuple(aim), tuple(up)
+        self.server.initial_camera.position, self.server.initial_camera.look_at = self.view[:2]
         cell = 10.0 ** np.floor(np.log10(max(figure.size, 1e-9)))
         if flat:
             self.server.scene.add_grid(
@@ -91,6 +89,12 @@ class Scene:
                 "/grid", plane=plane, position=tuple(below), infinite_grid=True, cell_size=cell / 2, section_size=cell,
                 cell_color=(232, 232, 236), section_color=(210, 210, 216), fade_distance=12 * side,
             )  # fmt: skip
+
+    def look_again(self, client: Any) -> None:
+        """Let somebody look from where he looked at first."""
+        with client.atomic():
+            client.camera.up_direction = self.view[2]
+            client.camera.position, client.camera.look_at = self.view[:2]
 
     # --- a picture ---------------------------------------------------------------------------------------------------
 
