@@ -94,6 +94,12 @@ class Body(Component):
     def example(cls, dimension: int = 3) -> Self:
         """A body of this type without zeros or symmetry, for the contract tests."""
 
+    def port_axes(self, port: str, q: Array) -> Array:
+        """Axes of a port in the world as rows, shape (..., dimension, dimension)."""
+        raise ModelError(
+            f"{type(self).__name__} does not say how the axes of port '{port}' turn; give its class `port_axes(port, q)`."
+        )
+
     # --- changed while it moves --------------------------------------------------------------------------------------
 
     def adjustable(self) -> dict[str, float]:

@@ -170,6 +170,17 @@ class NaturalBody(Body):
             np.einsum("i,...ic->...c", row, a),
         )
 
+    def port_axes(self, port: str, q: Array) -> Array:
+        """Axes of a port in the world as rows, (..., d, d), turned with the body (rods: by the shortest turn); NaN where q is."""
+        from components.bodies.natural_stack import turned
+
+        frame, start = self.places[port].frame(f"port '{port}'"), self.spans
+        states = q.reshape(-1, *q.shape[-2:])
+        found = np.full((len(states), *frame.shape), np.nan)
+        for k in np.flatnonzero(np.isfinite(states).all(axis=(1, 2))):
+            found[k] = turned(frame, start, np.concatenate([states[k, 1:2] - states[k, :1], states[k, 2:]]))
+        return found.reshape(*q.shape[:-2], *frame.shape)
+
     @property
     def port_weights(self) -> dict[str, Array]:
         """How each port's point is put together from the elements."""

@@ -80,6 +80,11 @@ class Run:
         """Acceleration of a port [m/s^2], (n, d)."""
         return self._port(port)[2]
 
+    def axes(self, port: str) -> Array:
+        """Axes of a port in the world as rows, (n, d, d); NaN while its body was not there. See coordinator/record/sensors.py."""
+        body, name = self._owner(port)
+        return self._body(body).port_axes(name, self._series("bodies", body, "q"))
+
     def mass_centre(self, body: str) -> Array:
         """Position of the mass centre of a body [m], (n, d)."""
         return self._body(body).mass_centre(self.state(body)[0])
@@ -215,11 +220,15 @@ class Run:
         return np.concatenate(arrays)
 
     def _port(self, port: str) -> tuple[Array, Array, Array]:
+        body, name = self._owner(port)
+        return self._body(body).port_motion(name, *self.state(body))
+
+    def _owner(self, port: str) -> tuple[str, str]:
         body, dot, name = port.partition(".")
-        owner = self._body(body)
-        if not dot or name not in owner.port_names:
-            raise ModelError(_unknown(f"port of body '{body}'", name, owner.port_names))
-        return owner.port_motion(name, *self.state(body))
+        known = self._body(body).port_names
+        if not dot or name not in known:
+            raise ModelError(_unknown(f"port of body '{body}'", name, known))
+        return body, name
 
     def _body(self, name: str) -> Body:
         if name not in self.bodies:
