@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -229,3 +230,22 @@ def test_ctrl_c_and_sigterm_end_it_with_everything_kept(tmp_path, sign):
         took = time.monotonic() - began
     print(f"{sign}: gone after {took:.2f} s")
     assert replay(out).same
+
+
+def test_whoever_has_turned_the_mechanism_away_finds_back_and_is_told_at_the_end(user):
+    with laboratory() as lab:
+        page = opened(user, lab.url)
+        button(page, "Play").wait_for()
+        close_notice(page)
+        seen = "() => window.__viserMutable.camera.position.toArray()"
+        first = np.array(page.evaluate(seen))
+        page.mouse.move(450, 500)
+        page.mouse.down()
+        page.mouse.move(380, 420, steps=5)
+        page.mouse.up()
+        wait_for(lambda: np.linalg.norm(np.array(page.evaluate(seen)) - first) > 0.1)
+        page.get_by_text("View", exact=True).first.click()
+        button(page, "Look from the start").click()
+        wait_for(lambda: np.linalg.norm(np.array(page.evaluate(seen)) - first) < 1e-3)
+        lab.close()
+        expect(page.get_by_text("The session is over")).to_be_visible()
