@@ -6,7 +6,7 @@ import inspect
 
 import components
 import scenarios
-from components import Distance, Revolute, RigidBody, Rod
+from components import Revolute, RigidBody, Rod
 from modular.assembly import Assembly
 from modular.joint import Joint
 
@@ -47,7 +47,7 @@ def joint_chain(kind: type[Joint], dimension: int, bodies: int) -> Assembly:
         ports = {"start": (k * LENGTH, *rest), "end": ((k + 1) * LENGTH, *rest)}
         centre = ((k + 0.5) * LENGTH, *rest)
         model.add(f"body{k}", RigidBody(mass=MASS, inertia=inertia, centre=centre, ports=ports))
-    spans = kind is Distance  # its points must lie apart: it holds the far ends of two neighbours
+    spans = kind.apart  # then it holds the far ends of two neighbours
     near, far = ("end", "start") if spans else ("start", "end")
     model.join("joint0", kind.example(dimension), "ground", f"body0.{near}", at=(0.0, *rest) if spans else None)
     for k in range(1, bodies):
