@@ -8,13 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from components.forces.alike import ask_alike
-from modular.elements import GAIN_STEP, STEP, Array, Elements
+from components.forces.alike import Alike, ask_alike
+from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
-from modular.ledger import Booked, supply_loop
 from modular.loop import FINE, loop
-from modular.seen_mass import growth
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -72,21 +70,16 @@ class AirDrag(Force):
         return cls(quadratic=0.4, linear=0.1, wind=(1.3, -0.7, 0.4)[:dimension])
 
 
-class AirDrags(Booked):
+class AirDrags(Alike):
     """Drags, one row each."""
 
     law: Array  # b and c, (n, 2)
     wind: Array  # [m/s], (n, d)
-    damper: Array  # 4 dt times the steepest slope of the force, as last asked
-    margin: Array
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(1, 0, dimension)
+        super().__init__(dimension, drag_loop, demand_loop)
         self.column("law", 2)
         self.column("wind", dimension)
-        for name in ("damper", "margin"):
-            self.column(name)
-        self.loops = {"exert": drag_loop, "account": supply_loop, "ask": demand_loop, "grow": grow_loop}
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a drag in."""
@@ -97,14 +90,6 @@ class AirDrags(Booked):
         if force.wind is not None:
             self.wind[row] = force.wind
 
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.remove_row(name)
-
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the elements."""
-        self.play("exert", elements)
-
     @property
     def turns(self) -> bool:
         """What it asks grows with the velocity."""
@@ -114,21 +99,6 @@ class AirDrags(Booked):
     def read_velocity(self) -> list[str]:
         """All."""
         return list(self.names)
-
-    def ask(self, elements: Elements, dt: float) -> None:
-        """E = 4 dt (b + 2 c |u|): the slope of the force along its velocity, which is the steepest."""
-        elements.clock[GAIN_STEP] = dt
-        self.play("ask", elements)
-
-    def demands(self) -> tuple[Array, Array]:
-        """No stiffness, and 4 dt C per drag, as last asked, (n, d, d)."""
-        n, one = self.count, np.eye(self.wind.shape[1])
-        return np.zeros((n, *one.shape)), self.damper[:n, None, None] * one
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the work of the tick that has just passed: it goes to the air, or comes from the wind."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)
 
 
 @loop
@@ -148,7 +118,7 @@ def drag_loop(start: int, stop: int, drags: View, elements: View) -> int:
 
 @loop
 def demand_loop(start: int, stop: int, drags: View, elements: View) -> int:
-    """4 dt (b + 2 c |u|), with the velocity that is shown."""
+    """4 dt (b + 2 c |u|): the slope of the force along its velocity, which is the steepest, with the velocity that is shown."""
     dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
         law, wind, element = drags.law[n], drags.wind[n], drags.first[n]
@@ -157,12 +127,4 @@ def demand_loop(start: int, stop: int, drags: View, elements: View) -> int:
             square += (elements.velocity[element, c] - wind[c]) ** 2
         drags.damper[n] = 4.0 * dt * (law[0] + 2.0 * law[1] * np.sqrt(square))
         ask_alike(drags.damper[n], elements.response[element], elements.load[element])
-    return FINE
-
-
-@loop
-def grow_loop(start: int, stop: int, drags: View, elements: View) -> int:
-    """The factor by which the step could grow before the body's answer reaches its limit."""
-    for n in range(start, stop):
-        drags.margin[n] = growth(0.0, drags.damper[n], elements.bound[drags.first[n]])
     return FINE

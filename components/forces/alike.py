@@ -1,7 +1,55 @@
-"""What forces on one point ask of the step, where they push back alike in all directions."""
+"""What forces on one point share, where they push back alike in all directions: what they ask of the step, and their books."""
 
-from modular.elements import RIGID, Array
+from __future__ import annotations
+
+import numpy as np
+
+from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
 from modular.kernel import kernel
+from modular.ledger import Booked, supply_loop
+from modular.loop import FINE, Loop, loop
+from modular.seen_mass import growth
+from modular.views import View
+
+
+class Alike(Booked):
+    """Forces on one point each; a subclass says by its loops how they pull and what they ask.
+
+    What their ledger says they did to their side comes from outside.
+    """
+
+    spring: Array  # dt^2 k and 4 dt c, as last asked
+    damper: Array
+    margin: Array
+
+    def __init__(self, dimension: int, exert: Loop, ask: Loop) -> None:
+        super().__init__(1, 0, dimension)
+        for name in ("spring", "damper", "margin"):
+            self.column(name)
+        self.loops = {"exert": exert, "account": supply_loop, "ask": ask, "grow": grow_loop}
+
+    def remove(self, name: str) -> None:
+        """Let it go."""
+        self.remove_row(name)
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements."""
+        self.play("exert", elements)
+
+    def ask(self, elements: Elements, dt: float) -> None:
+        """E = dt^2 k + 4 dt c, as a spring with a damper."""
+        elements.clock[GAIN_STEP] = dt
+        self.play("ask", elements)
+
+    def demands(self) -> tuple[Array, Array]:
+        """dt^2 K and 4 dt C per force, as last asked, (n, d, d)."""
+        n, one = self.count, np.eye(self.first_side.shape[1])
+        return self.spring[:n, None, None] * one, self.damper[:n, None, None] * one
+
+    def account(self, elements: Elements, dt: float) -> None:
+        """Book the work of the tick that has just passed."""
+        elements.clock[STEP] = dt
+        self.play("account", elements)
 
 
 @kernel
@@ -13,3 +61,11 @@ def ask_alike(asked: float, response: Array, load: Array) -> None:
             for c in range(response.shape[0]):
                 value += response[c, p] * response[c, q]
             load[p, q] = asked * value
+
+
+@loop
+def grow_loop(start: int, stop: int, forces: View, elements: View) -> int:
+    """The factor by which the step could grow before the body's answer reaches its limit."""
+    for n in range(start, stop):
+        forces.margin[n] = growth(forces.spring[n], forces.damper[n], elements.bound[forces.first[n]])
+    return FINE

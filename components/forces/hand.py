@@ -8,13 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from components.forces.alike import ask_alike
-from modular.elements import GAIN_STEP, STEP, Array, Elements, Indices
+from components.forces.alike import Alike, ask_alike
+from modular.elements import GAIN_STEP, Array, Indices
 from modular.errors import ModelError
 from modular.force import Force
-from modular.ledger import Booked, supply_loop
 from modular.loop import FINE, loop
-from modular.seen_mass import growth
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -78,24 +76,18 @@ class Hand(Force):
         return cls(stiffness=9.0, damping=1.3, most=25.0, target=(0.3, 0.9, -0.5)[:dimension])
 
 
-class Hands(Booked):
+class Hands(Alike):
     """Hands, one row each; their targets are columns, so that they go wherever the stack goes."""
 
     law: Array  # k, c and the largest pull, (n, 3)
     target: Array  # [m], (n, d)
     aimed: Indices  # 1 once there is a target; before, the first look takes it from where the hand has taken hold
-    spring: Array  # dt^2 k and 4 dt c, as last asked
-    damper: Array
-    margin: Array
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(1, 0, dimension)
+        super().__init__(dimension, pull_loop, demand_loop)
         self.column("law", 3)
         self.column("target", dimension)
         self.column("aimed", dtype=np.int64)
-        for name in ("spring", "damper", "margin"):
-            self.column(name)
-        self.loops = {"exert": pull_loop, "account": supply_loop, "ask": demand_loop, "grow": grow_loop}
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a hand in."""
@@ -112,14 +104,6 @@ class Hands(Booked):
         row = self.row[name]
         self.target[row], self.aimed[row] = target, 1
 
-    def remove(self, name: str) -> None:
-        """Let go."""
-        self.remove_row(name)
-
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the elements."""
-        self.play("exert", elements)
-
     @property
     def turns(self) -> bool:
         """It pulls back alike in all directions, so what it asks turns with the body, as of a ball joint."""
@@ -129,21 +113,6 @@ class Hands(Booked):
     def read_velocity(self) -> list[str]:
         """Those with a damper."""
         return [name for name, damping in zip(self.names, self.law[:, 1], strict=False) if damping != 0.0]
-
-    def ask(self, elements: Elements, dt: float) -> None:
-        """E = dt^2 k + 4 dt c, as a spring with a damper; where the pull is shortened it is softer than that."""
-        elements.clock[GAIN_STEP] = dt
-        self.play("ask", elements)
-
-    def demands(self) -> tuple[Array, Array]:
-        """dt^2 K and 4 dt C per hand, as last asked, (n, d, d)."""
-        n, one = self.count, np.eye(self.target.shape[1])
-        return self.spring[:n, None, None] * one, self.damper[:n, None, None] * one
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the work of the tick that has just passed: it comes from outside."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)
 
 
 @loop
@@ -170,20 +139,12 @@ def pull_loop(start: int, stop: int, hands: View, elements: View) -> int:
 
 @loop
 def demand_loop(start: int, stop: int, hands: View, elements: View) -> int:
-    """(dt^2 k + 4 dt c) B^T B: there is no other side to share it with."""
+    """dt^2 k + 4 dt c; where the pull is shortened it is softer than that."""
     dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
         law, element = hands.law[n], hands.first[n]
         hands.spring[n], hands.damper[n] = dt * dt * law[0], 4.0 * dt * law[1]
         ask_alike(hands.spring[n] + hands.damper[n], elements.response[element], elements.load[element])
-    return FINE
-
-
-@loop
-def grow_loop(start: int, stop: int, hands: View, elements: View) -> int:
-    """The factor by which the step could grow before the body's answer reaches its limit."""
-    for n in range(start, stop):
-        hands.margin[n] = growth(hands.spring[n], hands.damper[n], elements.bound[hands.first[n]])
     return FINE
 
 

@@ -234,9 +234,8 @@ class Mailbox:
         self._context.term()
 
 
-_asking: weakref.WeakSet[ThreadAuthenticator] = (
-    weakref.WeakSet()
-)  # threads that ask for keys, until their mailbox is closed
+# threads that ask for keys, until their mailbox is closed
+_asking: weakref.WeakSet[ThreadAuthenticator] = weakref.WeakSet()
 
 
 @atexit.register
