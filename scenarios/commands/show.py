@@ -79,10 +79,10 @@ def stretches_of(folder: Path) -> list[Path]:
     """The run folders of a session, in their order; none where it is a run folder."""
     if (folder / "run.json").exists() or not (folder / "diary.jsonl").exists():
         return []
-    found = sorted(folder.glob("stretch-*/run.json"))
+    found = [path.parent for path in folder.glob("stretch-*/run.json")]
     if not found:
         raise ModelError(f"'{folder}' is a session of modular live in which nothing was recorded, or that is not over.")
-    return [path.parent for path in found]
+    return sorted(found, key=lambda path: (len(path.name), path.name))  # a hundredth stretch comes after the eleventh
 
 
 def film(console: Console, runs: list[Run], folder: Path) -> Path:

@@ -40,7 +40,7 @@ class Figure:
         self.plan = plan
         self.size = (
             size_of(snapshot) if size is None else size
-        )  # [m]; given where a picture goes on: rods do not get thicker
+        )  # [m]; given where a picture goes on: rods stay as thick
         self.parts = [part for name, body in plan.bodies.items() for part in parts_of(name, body, self.size)]
         self.points: list[Point] = list(
             dict.fromkeys(
