@@ -14,6 +14,8 @@ How many elements a body needs is the rank of its mass distribution (thesis, Rem
 With fewer elements than its rank a body would lose inertia; with more its mass matrix would be singular. A body in
 the plane could do with A and B alone, but then a mass centre beside the line AB couples x with y in its mass matrix;
 with u one formula, one kernel and one kind of port serve the plane and space alike.
+
+Other elements, constant linear maps of these, serve as well: components/bodies/basis.py.
 """
 
 from __future__ import annotations
@@ -100,6 +102,11 @@ class NaturalBody(Body):
         return int(e), int(d)
 
     @property
+    def point_count(self) -> int:
+        """How many of its elements are points (components/bodies/basis.py): those in front."""
+        return min(self.shape[0], 2)
+
+    @property
     def dimension(self) -> int:
         """2 in the plane, 3 in space."""
         return self.shape[1]
@@ -121,19 +128,19 @@ class NaturalBody(Body):
         return int(e * d - e * (e - 1) // 2)
 
     def kind(self) -> Hashable:
-        """Bodies with equally many elements share a stack: their kernel is the same."""
-        return (NaturalBodies, *self.shape)
+        """Bodies with equally many elements and points share a stack: their kernel is the same."""
+        return (NaturalBodies, *self.shape, self.point_count)
 
     def new_stack(self) -> NaturalBodies:
-        """An empty stack for bodies with as many elements."""
-        return NaturalBodies(*self.shape)
+        """An empty stack for bodies with as many elements and points."""
+        return NaturalBodies(*self.shape, self.point_count)
 
     # --- the mass matrix -------------------------------------------------------------------------------------
 
     @property
     def spans(self) -> Array:
         """w = (B - A, u, v) at the start, (e - 1, d); their transpose is X_0 of (A1.6)."""
-        return spans_of(self.elements)
+        return spans_of(self.elements, self.point_count)
 
     def coordinates(self, offset: Array) -> Array:
         """c1, c2, c3 of a vector of the body: offset = c1 (B - A) + c2 u + c3 v (A1.8); shape (..., e - 1)."""
@@ -142,7 +149,7 @@ class NaturalBody(Body):
     def weights(self, x: Array, *, point: bool) -> Array:
         """How a point (or direction) of the body is put together from its elements, (e,)."""
         c = self.coordinates(x - self.elements[0] if point else x)
-        return element_weights(c, point=point)
+        return element_weights(c, self.point_count, point=point)
 
     @property
     def mass_matrix(self) -> Array:
@@ -178,7 +185,7 @@ class NaturalBody(Body):
         states = q.reshape(-1, *q.shape[-2:])
         found = np.full((len(states), *frame.shape), np.nan)
         for k in np.flatnonzero(np.isfinite(states).all(axis=(1, 2))):
-            found[k] = turned(frame, start, np.concatenate([states[k, 1:2] - states[k, :1], states[k, 2:]]))
+            found[k] = turned(frame, start, spans_of(states[k], self.point_count))
         return found.reshape(*q.shape[:-2], *frame.shape)
 
     @property
@@ -222,6 +229,7 @@ class NaturalBody(Body):
         violations_loop(
             np.ascontiguousarray(q).reshape(-1, e, d),
             np.ascontiguousarray(v).reshape(-1, e, d),
+            np.empty(self.point_count),
             self.gram,
             error,
             rate,
@@ -295,7 +303,7 @@ class NaturalBody(Body):
 
     def mark_at_start(self, x: Array) -> Mark | None:
         """The material point at `x` as the body stands at the start."""
-        return find_mark(self.elements, x, point=True)
+        return find_mark(self.elements, self.point_count, x, point=True)
 
 
 @recently
@@ -303,13 +311,13 @@ def _derive(body: NaturalBody) -> NaturalRows:
     return rows_of([body])
 
 
-def find_mark(q: Array, x: Array, *, point: bool) -> Mark | None:
+def find_mark(q: Array, points: int, x: Array, *, point: bool) -> Mark | None:
     """The point (or direction) of a body at pose `q` that stands at `x`; None if the body cannot follow it."""
-    w = np.concatenate([q[1:2] - q[0:1], q[2:]])
+    w = spans_of(q, points)
     offset = x - q[0] if point else x
     c = offset @ np.linalg.pinv(w) if len(w) else np.zeros(0)
     missed = offset - c @ w if len(w) else offset
     size = max(float(np.linalg.norm(w, axis=1).max()) if len(w) else 0.0, float(np.linalg.norm(offset)), 1e-300)
     if np.linalg.norm(missed) > 1e-6 * size:
         return None
-    return Mark(element_weights(c, point=point), np.array(x, float))
+    return Mark(element_weights(c, points, point=point), np.array(x, float))

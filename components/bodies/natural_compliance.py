@@ -31,13 +31,21 @@ def axes_of(axes: Array, spin: Any, q: Array, turns: Array) -> None:
 
 @kernel
 def answer_of(
-    weights: Array, point: Array, middle: Array, slip: Any, spin: Any, turns: Array, arm: Array, response: Array
+    weights: Array,
+    points: Array,
+    point: Array,
+    middle: Array,
+    slip: Any,
+    spin: Any,
+    turns: Array,
+    arm: Array,
+    response: Array,
 ) -> None:
     """B of one element that stands at `point`, of a body with its mass centre in the middle."""
     dimension = arm.shape[0]
     share_of_point = weights[0]  # 1 for a point, 0 for a direction
-    if weights.shape[0] > 1:
-        share_of_point = share_of_point + weights[1]
+    for k in range(1, points.shape[0]):
+        share_of_point = share_of_point + weights[k]
     response[:, :] = 0.0
     for c in range(dimension):
         arm[c] = point[0, c] - share_of_point * middle[0, c]
@@ -74,7 +82,7 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         for k in range(most(bodies.numbers, n, stop)):
             fetch_slot(bodies.weights, k, n, stop, weights)
             combine(weights, q, point)
-            answer_of(weights, point, middle, slip, spin, turns, arm, response)
+            answer_of(weights, bodies.points, point, middle, slip, spin, turns, arm, response)
             scatter(response, elements.response, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
     return FINE
 
@@ -169,10 +177,12 @@ def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> Any:
 
 
 @kernel
-def push_one(q: Array, v: Array, push: Array, inverse_mass: Array, inverse_local: Array, work: Array) -> None:
+def push_one(
+    q: Array, v: Array, push: Array, points: Array, inverse_mass: Array, inverse_local: Array, work: Array
+) -> None:
     """Let impulses on the coordinates of one body change its velocity; their work, coordinate by coordinate."""
     jump = np.zeros(q.shape)
-    jump_of(q, push, inverse_mass, inverse_local, jump)
+    jump_of(q, push, points, inverse_mass, inverse_local, jump)
     for i in range(q.shape[0]):
         for c in range(q.shape[1]):
             work[i, c] = push[i, c] * (v[i, c] + 0.5 * jump[i, c])
@@ -180,7 +190,7 @@ def push_one(q: Array, v: Array, push: Array, inverse_mass: Array, inverse_local
 
 
 @kernel
-def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array, jump: Array) -> None:
+def jump_of(q: Array, push: Array, points: Array, inverse_mass: Array, inverse_local: Array, jump: Array) -> None:
     """Jump of velocity of one body under impulses on its coordinates, M_c^-1 p; it starts from zeros."""
     elements, dimension = q.shape
     add_product(inverse_mass, push, jump)
@@ -194,9 +204,9 @@ def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array, ju
         np.empty(rows),
         np.zeros(dimension),
     )
-    rate, pull, back = np.empty(rows), np.empty(q.shape), np.zeros(q.shape)
-    differences(q, w)
-    differences(jump, dw)
+    rate, pull, back = np.empty(rows), np.zeros(q.shape), np.zeros(q.shape)
+    differences(q, points, w)
+    differences(jump, points, dw)
     for i in range(vectors):
         for j in range(i, vectors):
             one, other = 0.0, 0.0
@@ -209,14 +219,14 @@ def jump_of(q: Array, push: Array, inverse_mass: Array, inverse_local: Array, ju
         for s in range(rows):
             value += inverse_local[pair(min(r, s), max(r, s), rows)] * rate[s]
         mu[r] = value
-    for i in range(vectors):  # H^T mu on the vectors; on the elements it is -, +, +, + of it
+    for i in range(vectors):  # H^T mu on the vectors; A takes what pulls at points, backwards
         on_w[:] = 0.0
         for j in range(vectors):
             for c in range(dimension):
                 on_w[c] += mu[pair(min(i, j), max(i, j), vectors)] * w[j, c]
         for c in range(dimension):
-            if i == 0:
-                pull[0, c] = -on_w[c]
+            if i + 1 < points.shape[0]:
+                pull[0, c] -= on_w[c]
             pull[i + 1, c] = on_w[c]
     add_product(inverse_mass, pull, back)
     for i in range(elements):

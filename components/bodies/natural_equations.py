@@ -15,11 +15,11 @@ from modular.kernel import kernel
 
 
 @functools.cache
-def spans(elements: int) -> Array:
+def spans(elements: int, points: int) -> Array:
     """w = spans q."""
     made = np.zeros((elements - 1, elements))
     made[:, 1:] = np.eye(elements - 1)
-    made[:1, 0] = -1.0
+    made[: points - 1, 0] = -1.0
     return made
 
 
@@ -30,7 +30,7 @@ def mass_blocks(matrices: Sequence[Array], elements: int, dimension: int) -> Arr
     return np.asarray(np.einsum("nij,cd->nicjd", blocks, np.eye(dimension)).reshape(-1, k, k))
 
 
-def closure(q: Array, v: Array, gram: Array, make: Indices) -> tuple[Array, Array, Array]:
+def closure(q: Array, v: Array, gram: Array, make: Indices, points: int) -> tuple[Array, Array, Array]:
     """Errors, rates and Jacobians of the internal constraints w_a . w_b - const (III.8); halved where a = b.
 
     `gram`: their constants, one row per make.
@@ -38,7 +38,7 @@ def closure(q: Array, v: Array, gram: Array, make: Indices) -> tuple[Array, Arra
     n, e, d = q.shape
     m = e * (e - 1) // 2
     error, rate, jacobian = np.empty((n, m)), np.empty((n, m)), np.empty((n, m, e * d))
-    close(q, v, gram, make, spans(e), error, rate, jacobian)
+    close(q, v, gram, make, spans(e, points), error, rate, jacobian)
     return error, rate, jacobian
 
 
@@ -57,9 +57,9 @@ def close(
                 for k in range(dimension):
                     c = k if k == 0 else dimension - k  # x, z, y: as numpy's einsum adds
                     w_i, dw_i, w_j, dw_j = q[n, i + 1, c], v[n, i + 1, c], q[n, j + 1, c], v[n, j + 1, c]
-                    if i == 0:  # B - A
+                    if span[i, 0] != 0.0:  # B - A
                         w_i, dw_i = w_i - q[n, 0, c], dw_i - v[n, 0, c]
-                    if j == 0:
+                    if span[j, 0] != 0.0:
                         w_j, dw_j = w_j - q[n, 0, c], dw_j - v[n, 0, c]
                     product += w_i * w_j
                     ahead += w_i * dw_j

@@ -46,16 +46,16 @@ PASSES = 2  # on nu: the second takes away what rounding left
 
 
 @kernel
-def openness(error: Array, gram: Array, length: float, turn: float) -> Any:
+def openness(error: Array, gram: Array, points: Array, length: float, turn: float) -> Any:
     """Above zero where an internal constraint is open by more than is allowed, in lengths [m] or directions [-]."""
     vectors = gram.shape[0]
     beyond = 0.0 * gram[0, 0]
     for i in range(vectors):
         for j in range(vectors):
             if j >= i:
-                limit = 0.0 * gram[0, 0] + (length if i == 0 else turn)
-                if i == 0 and j == 0:
-                    limit = length * sqrt(gram[0, 0])
+                limit = 0.0 * gram[0, 0] + (length if i + 1 < points.shape[0] else turn)
+                if j + 1 < points.shape[0]:
+                    limit = length * sqrt(gram[i, i])
                 beyond += larger(abs(error[pair(i, j, vectors)]) - limit, 0.0 * limit)
     return beyond
 
@@ -83,8 +83,8 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             gather(bodies.gram, makes, gram)
             gather(bodies.inverse_local, makes, inverse_local)
             fetch(bodies.closing, n, stop, closing)
-            differences(q, w)
-            differences(half, w_ahead)
+            differences(q, bodies.points, w)
+            differences(half, bodies.points, w_ahead)
             constraint_rates(w, w_ahead, residual)
             for r in range(closing.shape[0]):
                 residual[r] = 0.5 * h * (residual[r] + closing[r])
@@ -97,16 +97,16 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                     for r in range(closing.shape[0]):
                         residual[r] = error[r] / h
                         closing[r] += 2.0 * residual[r] / h
-                remove_internal(w, inverse_mass, inverse_local, residual, multipliers, pull, half)
+                remove_internal(w, bodies.points, inverse_mass, inverse_local, residual, multipliers, pull, half)
             for i in range(count):
                 for c in range(dimension):
                     ahead[i, c] = q[i, c] + h * half[i, c]
             if count > 1:
-                differences(ahead, w_ahead)
+                differences(ahead, bodies.points, w_ahead)
                 constraint_errors(w_ahead, gram, error)
         if count > 1:
             store(closing, bodies.closing, n, stop)
-            open_ = first_bad(open_, unfit(openness(error, gram, length, turn)), n, stop)
+            open_ = first_bad(open_, unfit(openness(error, gram, bodies.points, length, turn)), n, stop)
         store(ahead, bodies.ahead, n, stop)
         store(half, bodies.half, n, stop)
         show_two(bodies, n, stop, ahead, half, elements.position, elements.velocity)
@@ -157,14 +157,16 @@ def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @kernel
-def obey(q: Array, inverse_mass: Array, inverse_local: Array, scratch: tuple[Array, ...], v: Array) -> None:
+def obey(
+    q: Array, points: Array, inverse_mass: Array, inverse_local: Array, scratch: tuple[Array, ...], v: Array
+) -> None:
     """Velocities without what the internal constraints stop."""
     w, dw, _, _error, _rate, residual, multipliers, pull = scratch
-    differences(q, w)
+    differences(q, points, w)
     for _ in range(PASSES):
-        differences(v, dw)
+        differences(v, points, dw)
         constraint_rates(w, dw, residual)
-        remove_internal(w, inverse_mass, inverse_local, residual, multipliers, pull, v)
+        remove_internal(w, points, inverse_mass, inverse_local, residual, multipliers, pull, v)
 
 
 @loop
@@ -191,10 +193,10 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         gather(bodies.gram, makes, gram)
         if count > 1:
             gather(bodies.inverse_local, makes, inverse_local)
-            obey(q, inverse_mass, inverse_local, scratch, v)
+            obey(q, bodies.points, inverse_mass, inverse_local, scratch, v)
         store(v, bodies.v, n, stop)
         show_one(bodies, n, stop, v, elements.velocity)
-        wrong = first_bad(wrong, unfit(unsoundness(q, v, gram)), n, stop)
+        wrong = first_bad(wrong, unfit(unsoundness(q, v, gram, bodies.points)), n, stop)
     return wrong
 
 
@@ -217,7 +219,7 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                     v[i, c] += inverse_mass[i, j] * total[j, c]
         if count > 1:
             gather(bodies.inverse_local, makes, inverse_local)
-            obey(q, inverse_mass, inverse_local, scratch, v)
+            obey(q, bodies.points, inverse_mass, inverse_local, scratch, v)
         store(v, bodies.v, n, stop)
         show_one(bodies, n, stop, v, elements.velocity)
     return FINE
@@ -302,6 +304,6 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
         for k in range(most(bodies.numbers, n, stop)):
             fetch_slot(bodies.weights, k, n, stop, weights)
             combine(weights, ahead, point)
-            answer_of(weights, point, there, slip, spin_ahead, turns, arm, response)
+            answer_of(weights, bodies.points, point, there, slip, spin_ahead, turns, arm, response)
             scatter(response, elements.response, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
     return FINE

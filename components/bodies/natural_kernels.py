@@ -1,8 +1,9 @@
 """The local equations of a body in natural coordinates, for one body, and their loops over a stack.
 
 A body is e elements in d dimensions, q of shape (e, d): two points A, B and unit vectors u, v (e = 4 in space, 3 in the plane;
-Séguy 2003, III.7), two points for rods that nothing twists (e = 2), one for a point mass. Its mass matrix is an e x e matrix times
-the unit matrix, so everything below works on rows of d numbers. With w = (B - A, u, v) the internal constraints
+Séguy 2003, III.7), two points for rods that nothing twists (e = 2), one for a point mass; in other bases of the family
+(components/bodies/basis.py) points alone, or one point and directions, points always first. Its mass matrix is an e x e matrix
+times the unit matrix, so everything below works on rows of d numbers. With w = (B - A, u, v) the internal constraints
 (III.8) are the products w_a . w_b = const, one for each pair a <= b; equal pairs carry a factor 1/2, as (VI.2).
 """
 
@@ -24,13 +25,14 @@ BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS = range(5)  # places in `gains`
 
 
 @kernel
-def differences(q: Array, w: Array) -> None:
-    """w = (B - A, u, v) of one body, or the same of its velocities or accelerations."""
+def differences(q: Array, points: Array, w: Array) -> None:
+    """w = (B - A, u, v) of one body, or the same of its velocities or accelerations: points as seen from A, directions as such.
+
+    How many of its elements are points is the length of `points`, which the compiler knows.
+    """
     for c in range(q.shape[1]):
-        if w.shape[0] > 0:
-            w[0, c] = q[1, c] - q[0, c]
-        for k in range(1, w.shape[0]):
-            w[k, c] = q[k + 1, c]
+        for k in range(w.shape[0]):
+            w[k, c] = q[k + 1, c] - q[0, c] if k + 1 < points.shape[0] else q[k + 1, c]
 
 
 @kernel
@@ -72,7 +74,14 @@ def constraint_rates(w: Array, dw: Array, rate: Array) -> None:
 
 @kernel
 def remove_internal(
-    w: Array, inverse_mass: Array, inverse_s: Array, residual: Array, multipliers: Array, pull: Array, a: Array
+    w: Array,
+    points: Array,
+    inverse_mass: Array,
+    inverse_s: Array,
+    residual: Array,
+    multipliers: Array,
+    pull: Array,
+    a: Array,
 ) -> None:
     """a -= M^-1 H^T S^-1 residual, for one body; S = H M^-1 H^T is the constant local operator, of S^-1 the upper half."""
     rows = residual.shape[0]
@@ -84,16 +93,22 @@ def remove_internal(
     vectors, dimension = w.shape
     elements = a.shape[0]
     for c in range(dimension):
-        for i in range(vectors):  # H^T mu on the vectors, this component; on the elements it is -, +, +, + of it
+        for i in range(vectors):  # H^T mu on the vectors, this component; A takes what pulls at points, backwards
             value = multipliers[pair(min(i, 0), max(i, 0), vectors)] * w[0, c]
             for j in range(1, vectors):
                 value += multipliers[pair(min(i, j), max(i, j), vectors)] * w[j, c]
             pull[i] = value
         for i in range(elements):
-            change = (inverse_mass[i, 1] - inverse_mass[i, 0]) * pull[0]
+            change = answer_to(i, 0, points, inverse_mass) * pull[0]
             for k in range(1, vectors):
-                change += inverse_mass[i, k + 1] * pull[k]
+                change += answer_to(i, k, points, inverse_mass) * pull[k]
             a[i, c] -= change
+
+
+@kernel
+def answer_to(i: int, k: int, points: Array, inverse_mass: Array) -> Any:
+    """How element i answers a pull at the vector w_k."""
+    return inverse_mass[i, k + 1] - inverse_mass[i, 0] if k + 1 < points.shape[0] else inverse_mass[i, k + 1]
 
 
 @kernel
@@ -117,6 +132,7 @@ def solve_locally(
     inverse_s: Array,
     gram: Array,
     fall: Array,
+    points: Array,
     gravity: Array,
     stiffness: float,
     damping: float,
@@ -135,8 +151,8 @@ def solve_locally(
     if vectors <= 0:
         return
     w, dw, ddw, error, rate, residual, multipliers, pull = scratch
-    differences(q, w)
-    differences(v, dw)
+    differences(q, points, w)
+    differences(v, points, dw)
     constraint_errors(w, gram, error)
     constraint_rates(w, dw, rate)
     # f = dH/dt q' + 2 xi omega phi' + omega^2 phi stays as it is through the iterations   Séguy 2003, (IV.6)
@@ -152,11 +168,11 @@ def solve_locally(
                 rate[row] = centripetal + damping * rate[row] + stiffness * error[row]
     for _ in range(iterations):
         # a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f)                              Séguy 2003, (IV.8)
-        differences(a, ddw)
+        differences(a, points, ddw)
         constraint_rates(w, ddw, residual)
         for r in range(residual.shape[0]):
             residual[r] += rate[r]
-        remove_internal(w, inverse_mass, inverse_s, residual, multipliers, pull, a)
+        remove_internal(w, points, inverse_mass, inverse_s, residual, multipliers, pull, a)
 
 
 def _workspace(shape: tuple[int, ...]) -> Sequence[tuple[int, ...]]:
@@ -323,8 +339,8 @@ def solve_rows(
     gather(bodies.inverse_mass, makes, inverse_mass)
     gather(bodies.inverse_local, makes, inverse_local)
     solve_locally(
-        q, v, total, inverse_mass, inverse_local, gram, fall, bodies.gravity, gains[STIFFNESS], gains[DAMPING],
-        int(gains[ITERATIONS]), scratch, a,
+        q, v, total, inverse_mass, inverse_local, gram, fall, bodies.points, bodies.gravity, gains[STIFFNESS],
+        gains[DAMPING], int(gains[ITERATIONS]), scratch, a,
     )  # fmt: skip
 
 
@@ -352,7 +368,7 @@ def correct_rows(
     store(v, bodies.v, n, stop)
     store(a, bodies.a, n, stop)
     gather(bodies.gram, spots(bodies.make, n, stop), gram)
-    found: int = unfit(unsoundness(q, v, gram))
+    found: int = unfit(unsoundness(q, v, gram, bodies.points))
     return found
 
 
@@ -396,7 +412,7 @@ def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @kernel
-def unsoundness(q: Array, v: Array, gram: Array) -> Any:
+def unsoundness(q: Array, v: Array, gram: Array, points: Array) -> Any:
     """Above zero where a vector is off by half of its squared length, which is no shape any more; no number beside infinities."""
     sound = 0.0 * q[0, 0]
     for i in range(q.shape[0]):
@@ -405,7 +421,7 @@ def unsoundness(q: Array, v: Array, gram: Array) -> Any:
     for k in range(gram.shape[0]):
         square = 0.0
         for c in range(q.shape[1]):
-            component = q[1, c] - q[0, c] if k == 0 else q[k + 1, c]
+            component = q[k + 1, c] - q[0, c] if k + 1 < points.shape[0] else q[k + 1, c]
             square += component * component
         sound += larger(abs(square - gram[k, k]) - 0.5 * gram[k, k], 0.0 * square)
     return sound
@@ -436,12 +452,12 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @kernel
-def violations_loop(q: Array, v: Array, gram: Array, error: Array, rate: Array) -> None:
+def violations_loop(q: Array, v: Array, points: Array, gram: Array, error: Array, rate: Array) -> None:
     """Internal constraints in position and velocity along a series of states of one body."""
     scratch = numbers_workspace(q.shape[1], q.shape[2])
     w, dw = scratch[0], scratch[1]
     for n in range(q.shape[0]):
-        differences(q[n], w)
-        differences(v[n], dw)
+        differences(q[n], points, w)
+        differences(v[n], points, dw)
         constraint_errors(w, gram, error[n])
         constraint_rates(w, dw, rate[n])

@@ -31,6 +31,7 @@ class Layout(NamedTuple):
     second_moment: Array  # about the centre, integral of r r^T dm [kg m^2], (n, d, d)
     ports: Array  # points of the ports of all bodies, one body after the other, in the order of port_names [m], (p, d)
     port_counts: Indices  # how many ports each body has, (n,)
+    points: int = 2  # how many of the elements are points: those in front; of fewer elements all
 
     @property
     def port_starts(self) -> Indices:
@@ -43,14 +44,14 @@ class Layout(NamedTuple):
         starts = self.port_starts
         ports = [np.arange(starts[k], starts[k + 1]) for k in rows]
         numbers = np.concatenate(ports) if ports else np.empty(0, np.int64)
-        elements, mass, centre, second_moment = (column[picked] for column in self[:4])
-        return Layout(elements, mass, centre, second_moment, self.ports[numbers], self.port_counts[picked])
+        elements, mass, centre, second_moment = (np.asarray(column)[picked] for column in self[:4])
+        return Layout(elements, mass, centre, second_moment, self.ports[numbers], self.port_counts[picked], self.points)
 
     @property
     def makes(self) -> list[bytes]:
         """Everything but place and velocity, to the last bit: bodies for which it is the same are of one make."""
         n, first = len(self.mass), self.elements[:, 0]
-        parts = (spans_of(self.elements), self.mass, self.centre - first, self.second_moment)
+        parts = (spans_of(self.elements, self.points), self.mass, self.centre - first, self.second_moment)
         own = np.concatenate([part.reshape(n, -1) for part in parts], axis=1)
         ports = self.ports - np.repeat(first, self.port_counts, axis=0)
         data, more, size = own.tobytes(), ports.tobytes(), own.itemsize * own.shape[1]
@@ -98,16 +99,18 @@ def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
     But for the first few it needs differences of places alone, so bodies of one make have the same rows.
     """
     elements, mass, centre = layout.elements, layout.mass, layout.centre
-    fall = falling(elements)
-    spans = spans_of(elements)
+    points = min(layout.points, elements.shape[1])
+    fall = falling(elements, points)
+    spans = spans_of(elements, points)
     inverse_spans = _inverse_spans(spans)
     # mass matrix
     a = combined(centre - elements[:, 0], inverse_spans)  # (A1.9)
-    matrix = _mass_matrix(mass, a, product(product(transposed(inverse_spans), layout.second_moment), inverse_spans))
+    z = product(product(transposed(inverse_spans), layout.second_moment), inverse_spans)
+    matrix = _mass_matrix(mass, a, z, points)
     inverse = inverted(matrix)
     inverse = 0.5 * (inverse + transposed(inverse))
     gram = product(spans, transposed(spans))
-    spin, axes = _turning(layout.second_moment, inverse_spans)
+    spin, axes = _turning(layout.second_moment, inverse_spans, points)
     owner = np.repeat(np.arange(len(mass)), layout.port_counts)
     places = combined(layout.ports - elements[owner, 0], inverse_spans[owner])
     return NaturalRows(
@@ -122,13 +125,13 @@ def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
         inverse_mass=inverse,
         root=np.asarray(np.linalg.cholesky(inverse)),
         gram=gram,
-        local=local_operators(gram, inverse),
+        local=local_operators(gram, inverse, points),
         fall=fall,
-        centre_weights=element_weights(a, point=True),
+        centre_weights=element_weights(a, points, point=True),
         slip=1.0 / np.sqrt(mass),
         spin=spin,
         axes=axes,
-        port_weights=element_weights(places, point=True),
+        port_weights=element_weights(places, points, point=True),
         port_starts=layout.port_starts,
     )
 
@@ -142,29 +145,37 @@ def lay_out(bodies: Sequence[NaturalBody]) -> Layout:
         raise ModelError("rows_of: the list of bodies is empty; give at least one.")
     groups = [(kind, [k for k, body in enumerate(bodies) if type(body) is kind]) for kind in kinds]
     parts = [kind.lay_out([bodies[k] for k in group]) for kind, group in groups]
-    shapes = {part.elements.shape[1:] for part in parts}
+    shapes = {(*part.elements.shape[1:], min(part.points, part.elements.shape[1])) for part in parts}
     if len(shapes) > 1:
-        raise ModelError(f"rows_of: the bodies have shapes {sorted(shapes)}; give bodies with equally many elements.")
-    whole = Layout(*(np.concatenate([part[column] for part in parts]) for column in range(6)))
+        raise ModelError(
+            f"rows_of: the bodies have shapes {sorted(shapes)}; give bodies with equally many elements and points."
+        )
+    elements, mass, centre, moment, ports, counts = (
+        np.concatenate([np.asarray(part[column]) for part in parts]) for column in range(6)
+    )
+    whole = Layout(elements, mass, centre, moment, ports, counts, parts[0].points)
     return whole.of(np.argsort(np.concatenate([group for _, group in groups])).tolist())
 
 
-def falling(elements: Array) -> Array:
+def falling(elements: Array, points: int) -> Array:
     """1 for points, 0 for directions, (n, e)."""
     fall = np.zeros(elements.shape[:2])
-    fall[:, :2] = 1.0
+    fall[:, :points] = 1.0
     return fall
 
 
-def spans_of(elements: Array) -> Array:
-    """w = (B - A, u, v), (..., e, d) to (..., e - 1, d)."""
-    return np.concatenate([elements[..., 1:2, :] - elements[..., 0:1, :], elements[..., 2:, :]], axis=-2)
+def spans_of(elements: Array, points: int) -> Array:
+    """w = (B - A, u, v): points as seen from the first, then directions, (..., e, d) to (..., e - 1, d)."""
+    arms = elements[..., 1:points, :] - elements[..., 0:1, :]
+    return np.concatenate([arms, elements[..., max(points, 1) :, :]], axis=-2)
 
 
-def element_weights(c: Array, *, point: bool) -> Array:
+def element_weights(c: Array, points: int, *, point: bool) -> Array:
     """x = A + c1 (B - A) + c2 u + c3 v as weights on A, B, u, v, (..., e); a direction has no A of its own."""
     first = np.full((*c.shape[:-1], 1), 1.0 if point else 0.0)
-    return np.concatenate([first - c[..., :1] if c.shape[-1] else first, c], axis=-1)
+    for k in range(points - 1):
+        first = first - c[..., k : k + 1]
+    return np.concatenate([first, c], axis=-1)
 
 
 def _inverse_spans(spans: Array) -> Array:
@@ -175,7 +186,7 @@ def _inverse_spans(spans: Array) -> Array:
     return product(transposed(spans), inverted(product(spans, transposed(spans))))
 
 
-def _mass_matrix(mass: Array, a: Array, z: Array) -> Array:
+def _mass_matrix(mass: Array, a: Array, z: Array, points: int) -> Array:
     """(A1.12) from the coordinates `a` of the mass centre and the second moment `z` about it in the same coordinates."""
     n, vectors = a.shape
     matrix = np.empty((n, vectors + 1, vectors + 1))
@@ -183,18 +194,22 @@ def _mass_matrix(mass: Array, a: Array, z: Array) -> Array:
     # z = X_0^-1 J X_0^-T with J about A; parallel axes: J_A = J_G + m (G - A)(G - A)^T     (A1.10), (A1.11)
     matrix[:, 1:, 1:] = z = z + mass[:, None, None] * outer(a, a)
     if vectors:
-        matrix[:, 0, 0] = mass - 2.0 * mass * a[:, 0] + z[:, 0, 0]
-        matrix[:, 0, 1:] = mass[:, None] * a - z[:, 0]
+        matrix[:, 0, 1:] = mass[:, None] * a
+        for k in range(points - 1):
+            matrix[:, 0, 0] -= 2.0 * mass * a[:, k]
+            matrix[:, 0, 1:] -= z[:, k]
+            for other in range(points - 1):
+                matrix[:, 0, 0] += z[:, k, other]
         matrix[:, 1:, 0] = matrix[:, 0, 1:]
     return matrix
 
 
-def local_operators(gram: Array, inverse_mass: Array) -> Array:
+def local_operators(gram: Array, inverse_mass: Array, points: int) -> Array:
     """S = H M^-1 H^T from the Gram matrix of the vectors alone, (n, m, m)."""
     n, vectors = gram.shape[:2]
     # how the vectors answer each other: y = D M^-1 D^T, with w = D q
-    rows = np.concatenate([inverse_mass[:, 1:2] - inverse_mass[:, :1], inverse_mass[:, 2:]], axis=1)
-    y = np.concatenate([rows[:, :, 1:2] - rows[:, :, :1], rows[:, :, 2:]], axis=2)
+    rows = spans_of(inverse_mass, points)
+    y = transposed(spans_of(transposed(rows), points))
     answers, products = (np.concatenate([x.reshape(n, vectors**2), np.zeros((n, 1))], axis=1) for x in (y, gram))
     first, *others = _pairings(vectors)
     local: Array = answers[:, first[0]] * products[:, first[1]]
@@ -218,7 +233,7 @@ def _pairings(vectors: int) -> Indices:
     return found
 
 
-def _turning(second_moment: Array, inverse_spans: Array) -> tuple[Array, Array]:
+def _turning(second_moment: Array, inverse_spans: Array, points: int) -> tuple[Array, Array]:
     """How readily bodies turn: 1/sqrt(inertia) about every axis, or three directions t with sum t t^T = inertia^-1.
 
     Principal axes over sqrt(inertia) are three such directions; so are the rows of L^-1 where inertia = L L^T, which
@@ -233,7 +248,7 @@ def _turning(second_moment: Array, inverse_spans: Array) -> tuple[Array, Array]:
         return 1.0 / np.sqrt(total), axes
     inertia = total[:, None, None] * np.eye(3) - second_moment
     directions = inverted(np.asarray(np.linalg.cholesky(inertia)))
-    axes[:] = element_weights(product(directions, inverse_spans), point=False)
+    axes[:] = element_weights(product(directions, inverse_spans), points, point=False)
     return spin, axes
 
 
@@ -245,7 +260,7 @@ def initial_velocity(bodies: Sequence[NaturalBody], layout: Layout) -> Array:
     if all(value is None for values in given for value in values):
         return np.zeros(elements.shape)
     linear, angular = _given(given[0], d), _given(given[1], 2 * d - 3)
-    fall = falling(elements)
+    fall = falling(elements, layout.points)
     arms = elements - fall[:, :, None] * centre[:, None, :]
     if d == 2:
         turning = angular[:, :, None] * np.stack([-arms[:, :, 1], arms[:, :, 0]], axis=-1)

@@ -17,6 +17,7 @@ from components.bodies.natural_many import (
     lay_out,
     local_operators,
     rows_of_layout,
+    spans_of,
 )
 from components.bodies.short_sums import combined
 from modular.body import Body
@@ -68,8 +69,9 @@ class NaturalBodies(MadeStack):
     ports: Array  # how the points of the ports are put together, (n, ports, e)
     gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
     gravity: Array  # [m/s^2], (d,)
+    points: Array  # as many numbers as there are points among the elements: those in front
 
-    def __init__(self, elements: int, dimension: int, capacity: int = 4, width: int = 2) -> None:
+    def __init__(self, elements: int, dimension: int, points: int, capacity: int = 4, width: int = 2) -> None:
         super().__init__(capacity)
         self.shape = (elements, dimension)
         vectors = elements - 1
@@ -94,6 +96,7 @@ class NaturalBodies(MadeStack):
         self.fixed("gains", 5)
         self.fixed("gravity", dimension)
         self.fixed("point", 1, dimension)  # its shape is that of an element
+        self.fixed("points", points)  # its shape is all that it says
         self.newmark = Newmark()
         self.internal = InternalGains()
         self.loops = {
@@ -268,7 +271,8 @@ class NaturalBodies(MadeStack):
     def _factorise(self, makes: Indices, local: Array | None = None) -> None:
         """The constant local operator, once per make."""
         softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
-        local = local_operators(self.gram[makes], self.inverse_mass[makes]) if local is None else local
+        if local is None:
+            local = local_operators(self.gram[makes], self.inverse_mass[makes], len(self.points))
         inverse = np.linalg.inv(local + softness * np.eye(local.shape[1]))
         upper, lower = np.triu_indices(local.shape[1])
         self.inverse_local[makes] = 0.5 * (inverse[:, upper, lower] + inverse[:, lower, upper])
@@ -357,7 +361,9 @@ class NaturalBodies(MadeStack):
             if impulse is not None:
                 total += self.weights[row, k][:, None] * impulse
         work = np.empty(self.shape)
-        compliance.push_one(self.q[row], self.v[row], total, self.inverse_mass[make], self.inverse_local[make], work)
+        compliance.push_one(
+            self.q[row], self.v[row], total, self.points, self.inverse_mass[make], self.inverse_local[make], work
+        )
         return float(np.add.reduce(work, axis=None))
 
     def shift(self, name: str, velocity: Array) -> float:
@@ -382,7 +388,7 @@ class NaturalBodies(MadeStack):
     def closure(self) -> tuple[Array, Array, Array]:
         """w_a . w_b - const (halved where a = b), its rate and Jacobian."""
         n = self.count
-        return equations.closure(self.q[:n], self.v[:n], self.gram, self.make[:n])
+        return equations.closure(self.q[:n], self.v[:n], self.gram, self.make[:n], len(self.points))
 
     def reach(self) -> tuple[Indices, Indices, Array]:
         """Every element is a constant linear map of the coordinates."""
@@ -422,17 +428,17 @@ class NaturalSide(Side):
 
     @property
     def _spans(self) -> Array:
-        return np.concatenate([self._q[1:2] - self._q[0:1], self._q[2:]])
+        return spans_of(self._q, self._body.point_count)
 
     def point(self, x: Array) -> Mark | None:
         """The material point that stands at `x`; None where the body cannot follow that point."""
         if x is self.position or np.array_equal(x, self.position):
             return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
-        return _found(self._q, x, point=True)
+        return _found(self._q, self._body.point_count, x, point=True)
 
     def direction(self, u: Array) -> Mark | None:
         """The body-fixed direction along the unit vector `u`; None where the body has no such direction."""
-        return _found(self._q, u, point=False)
+        return _found(self._q, self._body.point_count, u, point=False)
 
     @property
     def directions(self) -> Array:
@@ -445,10 +451,10 @@ class NaturalSide(Side):
         return np.asarray(np.linalg.svd(w)[2][: np.linalg.matrix_rank(w)])
 
 
-def _found(q: Array, x: Array, *, point: bool) -> Mark | None:
+def _found(q: Array, points: int, x: Array, *, point: bool) -> Mark | None:
     from components.bodies.natural import find_mark
 
-    return find_mark(q, x, point=point)
+    return find_mark(q, points, x, point=point)
 
 
 def turned(frame: Array, start: Array, now: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from components.bodies.basis import FAMILY, MASSES, NATURAL, placed, points_in
 from components.bodies.laid_out import LaidOutBody
 from components.bodies.mass_moments import principal, rank, second_moment_from_inertia
 from components.bodies.natural_many import Layout
@@ -28,8 +29,9 @@ class RigidBody(LaidOutBody):
     its three principal values along the world axes; centre: the mass centre [m]; ports: name -> point [m] or `Port`
     with axes; velocity of the mass centre [m/s]; angular_velocity [rad/s].
 
-    `points` (A, B) and `vectors` (u, v) place the natural coordinates by hand; where they stand changes nothing but
-    rounding. Left out, A is the mass centre and the rest follows the principal axes.
+    `basis` says which elements stand for it (components/bodies/basis.py): "natural", "canonical", "points" or "masses".
+    `points` (A, B) and `vectors` (u, v) place them by hand; where they stand changes nothing but rounding. Left out, A is
+    the mass centre and the rest follows the principal axes. "masses" are where the mass asks for them.
     """
 
     mass: float = field(kw_only=True)
@@ -40,6 +42,7 @@ class RigidBody(LaidOutBody):
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
     points: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
     vectors: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
+    basis: str = field(kw_only=True, default=NATURAL)
 
     def __post_init__(self) -> None:
         Component.__post_init__(self)
@@ -71,8 +74,15 @@ class RigidBody(LaidOutBody):
             raise ModelError(
                 f"RigidBody: bodies of ranks {np.unique(ranks).tolist()}; lay out those of one rank together."
             )
+        if len(found := {body.basis for body in bodies}) > 1:
+            raise ModelError(f"RigidBody: bodies in the bases {sorted(found)}; lay out those of one basis together.")
         elements = _elements_of(bodies, centre, second_moment, mass, int(ranks[0]))
-        return Layout(elements, mass, centre, second_moment, ports, counts)
+        return Layout(elements, mass, centre, second_moment, ports, counts, points_in(bodies[0].basis, int(ranks[0])))
+
+    @property
+    def point_count(self) -> int:
+        """How many of its elements are points."""
+        return points_in(self.basis, self._rank)
 
     @property
     def _rank(self) -> int:
@@ -84,6 +94,8 @@ class RigidBody(LaidOutBody):
         if d not in (2, 3):
             return [f"body '{name}': centre has {d} coordinates; give 2 in the plane, 3 in space."]
         problems = []
+        if self.basis not in FAMILY:
+            return [f"body '{name}': basis = {self.basis!r}; give one of {', '.join(map(repr, FAMILY))}."]
         if not np.all(np.isfinite(self.centre)) or not np.all(np.isfinite(self.inertia_tensor)):
             return [
                 f"body '{name}': centre = {self.centre} or inertia = {self.inertia} is not finite; give finite numbers."
@@ -122,25 +134,34 @@ class RigidBody(LaidOutBody):
         return []
 
     def _check_elements(self, name: str) -> list[str]:
-        needed = self._rank
-        for label, given, size in (
-            ("points", self.points, 1 + min(needed, 1)),
-            ("vectors", self.vectors, max(needed - 1, 0)),
-        ):
+        needed, points = self._rank, self.point_count
+        for label, given, size in (("points", self.points, points), ("vectors", self.vectors, needed + 1 - points)):
+            if given is not None and self.basis == MASSES:
+                return [
+                    f"body '{name}': {label} are given, but basis = 'masses' places its elements itself; leave them out."
+                ]
             if given is not None and np.shape(given) != (size, len(self.centre)):
-                return [f"body '{name}': {label} has shape {np.shape(given)}; its inertia asks for {size} of them."]
+                return [
+                    f"body '{name}': {label} has shape {np.shape(given)}; its inertia asks for {size} of them in the "
+                    f"{self.basis} basis."
+                ]
         w = self.spans
-        if self.vectors is not None and not np.allclose(np.linalg.norm(w[1:], axis=1), 1.0, atol=1e-9):
+        if self.vectors is not None and not np.allclose(np.linalg.norm(w[points - 1 :], axis=1), 1.0, atol=1e-9):
             return [f"body '{name}': vectors must be unit vectors; divide each by its length."]
         lengths = np.linalg.norm(w, axis=1) if len(w) else np.ones(1)
         if lengths.min() <= 0 or (len(w) and np.linalg.svd(w / lengths[:, None])[1].min() < 1e-6):
+            named = (
+                "B - A, u and v are coplanar (or A = B)"
+                if self.basis == NATURAL
+                else "its points and vectors are coplanar"
+            )
             return [
-                f"body '{name}': B - A, u and v are coplanar (or A = B); choose vectors that span "
+                f"body '{name}': {named}; choose vectors that span "
                 f"{'space' if len(self.centre) == 3 else 'the plane'}, or leave points and vectors out."
             ]
         if needed == 1 and find_off_line(self):
             return [
-                f"body '{name}': its mass lies on a line that A and B miss; put both points on it, or leave them out."
+                f"body '{name}': its mass lies on a line that its points or vectors miss; put them on it, or leave them out."
             ]
         return []
 
@@ -181,9 +202,20 @@ def _mass_and_ports(body: RigidBody) -> tuple[Array, Array, Array, Array, Indice
 
 
 def _elements_of(bodies: Sequence[RigidBody], centre: Array, second_moment: Array, mass: Array, needed: int) -> Array:
-    """A, B, u, v of bodies of one rank: given by hand, or A at the mass centre and the rest along principal axes."""
+    """Elements of bodies of one rank and basis: given by hand, or A at the mass centre and the rest along principal axes."""
     n, d = centre.shape
     moments, axes = principal(second_moment)
+    if bodies[0].basis != NATURAL:
+        basis = bodies[0].basis
+        reaches = np.sqrt(np.maximum(moments, 0.0) / mass[:, None])
+        found = placed(basis, centre, reaches, axes, needed)
+        first = points_in(basis, needed)
+        for k, body in enumerate(bodies):
+            if body.points is not None:
+                found[k, :first] = body.points
+            if body.vectors is not None:
+                found[k, first:] = body.vectors
+        return found
     reach = np.sqrt(moments[:, 0] / mass)  # radius of gyration: M is then as round as the body
     points = np.stack([centre, centre + reach[:, None] * axes[:, 0]], axis=1)[:, : 1 + min(needed, 1)]
     for k, body in enumerate(bodies):
@@ -204,4 +236,5 @@ def find_off_line(body: RigidBody) -> bool:
     """Whether a body on a line has elements that miss its mass centre or its direction."""
     centre = body.mass_properties.centre
     axis = principal(body.mass_properties.second_moment)[1][0]
-    return any(np.linalg.norm(x - centre - (x - centre) @ axis * axis) > 1e-9 for x in body.elements[:2])
+    arms = body.elements - np.outer(np.arange(len(body.elements)) < body.point_count, centre)
+    return bool(np.any(np.linalg.norm(arms - np.outer(arms @ axis, axis), axis=1) > 1e-9))

@@ -1,0 +1,122 @@
+"""Natural, canonical and point coordinates and four masses: one family, one motion (Séguy 2003, III.2)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kinds
+from components import RigidBody
+from components.bodies.basis import FAMILY
+from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation
+from coordinator.going_on import with_body
+from modular import Assembly, ModelError
+
+OTHERS = [basis for basis in FAMILY if basis != "natural"]
+COUPLINGS = {"penalty": Penalty(), "glued": Glued(4), "relaxed": Relaxed(), "centralized": Centralized()}
+
+
+def moved(dimension, coupling, basis):
+    mechanism = kinds.FREE[dimension][1]
+    with Simulation(mechanism(lambda **data: RigidBody(**data, basis=basis)), 2e-3, coupling) as simulation:
+        run = simulation.run(0.4)
+    return kinds.paths(run, dimension), run
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", COUPLINGS)
+def test_the_motion_is_the_same_to_rounding_in_every_basis(name, dimension):
+    natural, _ = moved(dimension, COUPLINGS[name], "natural")
+    assert np.ptp(natural, axis=0).max() > 0.1
+    for basis in OTHERS:
+        path, run = moved(dimension, COUPLINGS[name], basis)
+        assert np.abs(path - natural).max() < 1e-11, (
+            basis
+        )  # of lengths of 1 m; 2e-14 measured but for centralized solvers
+        assert run.state(kinds.FREE[dimension][0])[0].shape[1:] == (dimension + 1, dimension)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("basis", FAMILY)
+def test_internal_constraints_are_closed_and_energy_is_that_of_newton_and_euler(basis, dimension):
+    body = replace(RigidBody.example(dimension), basis=basis)
+    q, v = body.elements, body.initial_velocity
+    assert np.abs(body.internal_violation(q)).max() < 1e-15
+    assert np.abs(body.internal_violation_rate(q, v)).max() < 1e-14
+    w, u = np.atleast_1d(body.angular_velocity), np.asarray(body.velocity)
+    inertia = np.atleast_2d(np.asarray(body.inertia, float))
+    assert body.kinetic_energy(q, v) == pytest.approx(0.5 * body.mass * u @ u + 0.5 * w @ inertia @ w, rel=1e-13)
+    assert body.momentum(q, v) == pytest.approx(body.mass * u, rel=1e-13)
+
+
+def test_canonical_coordinates_are_the_mass_centre_and_the_rotation_from_the_start():
+    body = replace(RigidBody.example(3), basis="canonical")
+    q = body.elements
+    assert np.array_equal(q[0], body.centre)
+    assert np.array_equal(q[1:], np.eye(3))
+    assert body.mass_matrix[0] == pytest.approx([body.mass, 0.0, 0.0, 0.0], abs=1e-15)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_masses_of_plexus_carry_equal_shares_and_have_no_inertia_between_them(dimension):
+    body = replace(RigidBody.example(dimension), basis="masses")
+    share = body.mass / (dimension + 1)
+    assert body.mass_matrix == pytest.approx(share * np.eye(dimension + 1), abs=1e-13)
+
+
+def test_a_rod_has_a_basis_of_each_name_as_well():
+    ends, paths = {"start": (0.0, 0.0, 0.0), "end": (0.6, 0.0, 0.8)}, []
+    for basis in FAMILY:
+        model = Assembly(gravity=(0.0, 0.0, -9.81))
+        rod = RigidBody(
+            mass=1.2, inertia=((0.064, 0, -0.048), (0, 0.1, 0), (-0.048, 0, 0.036)), centre=(0.3, 0.0, 0.4),
+            ports=ends, angular_velocity=(0.8, 2.0, -0.6), velocity=(0.5, 0.0, 0.0), basis=basis,
+        )  # fmt: skip
+        model.add("rod", rod)
+        with Simulation(model, 1e-3) as simulation:
+            run = simulation.run(0.3)
+        paths.append(np.concatenate([run.position("rod.start"), run.position("rod.end")]))
+        assert run.state("rod")[0].shape[1:] == (2, 3)
+    assert np.abs(np.array(paths) - paths[0]).max() < 1e-13
+
+
+def test_elements_are_placed_by_hand_in_every_basis_but_masses():
+    points = ((0.0, 0.0, 0.0), (0.3, 0.1, 0.0), (0.0, 0.4, 0.1), (0.1, 0.0, 0.5))
+    by_hand = replace(RigidBody.example(3), basis="points", points=points)
+    assert np.array_equal(by_hand.elements, points)
+    paths = []
+    for body in (by_hand, RigidBody.example(3)):
+        model = Assembly(gravity=(0.0, 0.0, -9.81))
+        model.add("body", body)
+        with Simulation(model, 1e-3) as simulation:
+            paths.append(simulation.run(0.3).position("body.left"))
+    assert np.abs(paths[1] - paths[0]).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"basis": "euler"}, "give one of 'natural', 'canonical', 'points', 'masses'"),
+        ({"basis": "masses", "points": ((0.0, 0.0, 0.0),) * 4}, "places its elements itself; leave them out"),
+        ({"basis": "canonical", "points": ((0.0, 0.0, 0.0),) * 2}, "asks for 1 of them in the canonical basis"),
+        ({"basis": "points", "vectors": ((1.0, 0.0, 0.0),)}, "asks for 0 of them in the points basis"),
+    ],
+)
+def test_bases_that_do_not_exist_or_elements_that_do_not_fit_are_refused_by_name(data, sentence):
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    with pytest.raises(ModelError, match=sentence) as refused:
+        model.add("wing", replace(RigidBody.example(3), **data))
+    assert "wing" in str(refused.value)
+
+
+def test_a_run_folder_and_a_change_of_basis_while_it_moves_keep_the_motion(tmp_path):
+    natural, run = moved(3, Penalty(), "points")
+    run.save(tmp_path)
+    assert Run.load(tmp_path) == run
+    simulation = Simulation(kinds.double_pendulum(), 2e-3)
+    simulation.run(0.2)
+    simulation = with_body(simulation, "lower", RigidBody(**kinds.LOWER, basis="masses"))
+    with simulation:
+        assert (
+            np.abs(kinds.paths(simulation.run(0.2), 3) - natural)[-1].max() < 1e-6
+        )  # the acceleration is looked at anew

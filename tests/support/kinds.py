@@ -1,0 +1,58 @@
+"""Mechanisms with one body that may be of any kind: a four-bar in the plane and a double pendulum in space."""
+
+import numpy as np
+
+from components import Revolute, RigidBody, Rod, Spherical
+from modular import Assembly
+
+COUPLER = {
+    "mass": 1.1,
+    "inertia": 0.05,
+    "centre": (0.75, 0.55),
+    "ports": {"left": (0.2, 0.4), "right": (1.2, 0.6), "top": (0.7, 0.9)},
+}
+LOWER = {
+    "mass": 1.3,
+    "inertia": ((0.031, 0.002, -0.003), (0.002, 0.027, 0.001), (-0.003, 0.001, 0.018)),
+    "centre": (0.75, 0.15, -0.1),
+    "ports": {"left": (0.5, 0.0, 0.0), "right": (1.0, 0.4, -0.2)},
+}
+
+
+def four_bar(make=RigidBody):
+    """It falls from rest; its coupler is made from mass, inertia, mass centre and ports."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("crank", Rod((0.0, 0.0), (0.2, 0.4), 0.6, 0.0))
+    model.add("coupler", make(**COUPLER))
+    model.add("rocker", Rod((1.0, 0.0), (1.2, 0.6), 0.9, 0.0))
+    for name, sides in (
+        ("a", ("ground", "crank.start")),
+        ("b", ("crank.end", "coupler.left")),
+        ("c", ("coupler.right", "rocker.end")),
+        ("d", ("rocker.start", "ground")),
+    ):
+        model.join(name, Revolute(), *sides)
+    return model
+
+
+def double_pendulum(make=RigidBody):
+    """It falls from rest; its lower body is made from mass, inertia, mass centre and ports."""
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    model.add("upper", Rod((0.0, 0.0, 0.0), LOWER["ports"]["left"], 0.8, 0.03))
+    model.add("lower", make(**LOWER))
+    model.join("shoulder", Spherical(), "ground", "upper.start")
+    model.join("elbow", Spherical(), "upper.end", "lower.left")
+    return model
+
+
+FREE = {
+    2: ("coupler", four_bar),
+    3: ("lower", double_pendulum),
+}  # the body in question, and the mechanism, by dimension
+
+
+def paths(run, dimension):
+    """Where the ports of the body go, one after the other."""
+    name = FREE[dimension][0]
+    ports = {2: COUPLER, 3: LOWER}[dimension]["ports"]
+    return np.concatenate([run.position(f"{name}.{port}") for port in ports])
