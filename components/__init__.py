@@ -1,6 +1,6 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
-from components.bodies import PointMassRod, RigidBody, Rod
+from components.bodies import NewtonEulerBody, PointMassRod, RigidBody, Rod
 from components.forces import AirDrag, Hand, Law, Load, Moment, SpringDamper, Table
 from components.joints import (
     Cylindrical,
@@ -33,6 +33,7 @@ __all__ = [
     "LineOnPlane",
     "Load",
     "Moment",
+    "NewtonEulerBody",
     "Planar",
     "PointMassRod",
     "PointOnLine",

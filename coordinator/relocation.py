@@ -44,8 +44,8 @@ def moves_for(simulation: Simulation, name: str, body: Body) -> Moves:
             continue
         attachment = system.attachment_of(joint, edge)
         mark = (attachment.first if edge.first_body == name else attachment.second)[0]
-        weights = body.marked(before, mark).weights
-        shifts[joint] = weights @ fresh_q - mark.weights @ q, weights @ fresh_v - mark.weights @ v
+        now, was = body.marked_motion(body.marked(before, mark), fresh_q, fresh_v), before.marked_motion(mark, q, v)
+        shifts[joint] = now[0] - was[0], now[1] - was[1]
     moves = Moves(marks={name: partial(body.marked, before)})
     still = np.zeros_like(simulation.assembly.gravity)
     parts = _parts(simulation, name)

@@ -127,6 +127,10 @@ class Body(Component):
         """How it finds a point or direction again that was marked on `before`, another description of it; ports stay ports."""
         return mark
 
+    def marked_motion(self, mark: Mark, q: Array, v: Array) -> tuple[Array, Array]:
+        """Where a marked point stands and how fast it is; elements are linear in the coordinates of most bodies."""
+        return mark.weights @ q, mark.weights @ v
+
     def moved(self, q: Array, offset: Array) -> Array:
         """Coordinates after all its points were moved by an offset [m]."""
         raise ModelError(
@@ -252,7 +256,8 @@ class DriftsAndKicks(Protocol):
 class GivesEquations(Protocol):
     """Writes its equations down for solvers that see everything at once: M a + H^T mu = Q with phi(q) = 0.
 
-    All at the coordinates q and velocities v = dq/dt that `state()` shows and lets be written; k of them per body.
+    All at the coordinates q and velocities v = dq/dt that `state()` shows and lets be written; k of them per body. A stack whose
+    mass matrices or Jacobians change with q says `varying = True`.
     """
 
     def mass(self) -> Array:

@@ -1,7 +1,8 @@
 """Bodies, one type per file."""
 
+from components.bodies.newton_euler import NewtonEulerBody
 from components.bodies.point_mass_rod import PointMassRod
 from components.bodies.rigid_body import RigidBody
 from components.bodies.rod import Rod
 
-__all__ = ["PointMassRod", "RigidBody", "Rod"]
+__all__ = ["NewtonEulerBody", "PointMassRod", "RigidBody", "Rod"]

@@ -42,12 +42,21 @@ from modular.lanes import LANES, given, lanes, larger, share, unfit
 from modular.loop import FINE, loop
 from modular.views import View, fetch, fetch_slot, gather, gather_one, scatter, spots, spots_slot, store
 
+ROUNDING = 2e-15  # of a place [m], in the difference of two
 PASSES = 2  # on nu: the second takes away what rounding left
 
 
 @kernel
-def openness(error: Array, gram: Array, points: Array, length: float, turn: float) -> Any:
-    """Above zero where an internal constraint is open by more than is allowed, in lengths [m] or directions [-]."""
+def openness(error: Array, gram: Array, points: Array, q: Array, length: float, turn: float) -> Any:
+    """Above zero where an internal constraint is open by more than is allowed, in lengths [m] or directions [-].
+
+    What rounding takes from places far away is allowed always.
+    """
+    far = 0.0 * gram[0, 0]
+    for i in range(points.shape[0]):
+        for c in range(q.shape[1]):
+            far = larger(far, ROUNDING * abs(q[i, c]))
+    length = larger(far, length + 0.0 * far)
     vectors = gram.shape[0]
     beyond = 0.0 * gram[0, 0]
     for i in range(vectors):
@@ -106,7 +115,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 constraint_errors(w_ahead, gram, error)
         if count > 1:
             store(closing, bodies.closing, n, stop)
-            open_ = first_bad(open_, unfit(openness(error, gram, bodies.points, length, turn)), n, stop)
+            open_ = first_bad(open_, unfit(openness(error, gram, bodies.points, ahead, length, turn)), n, stop)
         store(ahead, bodies.ahead, n, stop)
         store(half, bodies.half, n, stop)
         show_two(bodies, n, stop, ahead, half, elements.position, elements.velocity)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from components.bodies import natural_compliance as compliance
 from components.bodies import natural_equations as equations
 from components.bodies import natural_gluing as gluing
 from components.bodies import natural_kernels as kernels
+from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural_many import (
     NaturalRows,
     initial_velocity,
@@ -21,10 +22,9 @@ from components.bodies.natural_many import (
 )
 from components.bodies.short_sums import combined
 from modular.body import Body
-from modular.component import Component, plain
-from modular.elements import STEP, Array, Elements, Indices
+from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains
-from modular.makes import MadeStack, numbered
+from modular.makes import numbered
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
@@ -33,26 +33,11 @@ if TYPE_CHECKING:
     from components.bodies.natural import NaturalBody
 
 
-GLUE = ("ahead", "half", "origin", "pace", "closing")  # columns that are there only where joints are glued
+class NaturalBodies(BodyStack):
+    """Bodies with e elements in d dimensions: coordinates (n, e, d), an element of theirs put together by weights (n, width, e)."""
 
-
-class NaturalBodies(MadeStack):
-    """Bodies with e elements in d dimensions; arrays have one row per body, or one per make (modular/makes.py)."""
-
-    pointing = ("attached",)
-    constant = (*MadeStack.constant, "weights", "numbers")
-    together = (GLUE,)
+    together = ((*GLUE, "closing"),)
     remembered = ("closing",)
-    q: Array  # corrected positions of the elements [m], [-], (n, e, d)
-    v: Array  # velocities
-    a: Array  # accelerations: state with a memory, re-evaluated at every event
-    attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
-    weights: Array  # how each of them is put together, (n, width, e)
-    numbers: Indices  # how many
-    ahead: Array  # where a step leads, and the velocity in its middle (natural_gluing.py)
-    half: Array
-    origin: Array  # where it began, and how fast
-    pace: Array
     closing: (
         Array  # S times the multipliers that keep its shape while it turns: where the next step begins to look for them
     )
@@ -67,21 +52,13 @@ class NaturalBodies(MadeStack):
     axes: Array  # principal axes over sqrt(inertia), put together from the elements, (n, 3, e)
     centre: Array  # mass centre, put together from the elements, (n, e)
     ports: Array  # how the points of the ports are put together, (n, ports, e)
-    gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
-    gravity: Array  # [m/s^2], (d,)
     points: Array  # as many numbers as there are points among the elements: those in front
 
     def __init__(self, elements: int, dimension: int, points: int, capacity: int = 4, width: int = 2) -> None:
-        super().__init__(capacity)
-        self.shape = (elements, dimension)
+        super().__init__((elements, dimension), dimension, elements, capacity, width)
         vectors = elements - 1
         rows = vectors * (vectors + 1) // 2
-        for name in ("q", "v", "a", "ahead", "half", "origin", "pace"):
-            self.column(name, elements, dimension)
         self.column("closing", rows)
-        self.column("attached", width, dtype=np.int64, listed=True)
-        self.column("weights", width, elements, listed=True)
-        self.column("numbers", dtype=np.int64)
         for name in ("mass_matrix", "inverse_mass"):
             self.common(name, elements, elements)
         self.common("inverse_local", rows * (rows + 1) // 2)
@@ -92,13 +69,7 @@ class NaturalBodies(MadeStack):
             self.common(name)
         self.common("axes", 3, elements)
         self.common("ports", 2, elements, listed=True)
-        self.bodies: dict[str, NaturalBody] = {}
-        self.fixed("gains", 5)
-        self.fixed("gravity", dimension)
-        self.fixed("point", 1, dimension)  # its shape is that of an element
         self.fixed("points", points)  # its shape is all that it says
-        self.newmark = Newmark()
-        self.internal = InternalGains()
         self.loops = {
             "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
             "go_on": kernels.go_on_loop,
@@ -108,23 +79,12 @@ class NaturalBodies(MadeStack):
             "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
             "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
         }  # fmt: skip
-        self.fold(*GLUE)
+        self.fold(*self.together[0])
 
-    def prepare(self, verb: str) -> None:
-        """Unfold what is about to be written."""
-        if verb == "drift" and len(self.ahead) < self._capacity:
-            self.unfold(*GLUE)
-
-    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
-        """No body shows more elements than there is room for."""
-        yield from super().limits(elements)
-        yield "numbers", min(self.attached.shape[1], self.weights.shape[1])
-
-    # --- coming and going ----------------------------------------------------------------------------------------
-
-    def add(self, name: str, body: Body) -> None:
-        """Take a body in, in its initial state."""
-        self.add_many([name], [body])
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Elements of a body, and their dimension."""
+        return int(self.q.shape[1]), int(self.q.shape[2])
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
         """Take bodies in, in their initial state."""
@@ -133,8 +93,8 @@ class NaturalBodies(MadeStack):
         velocity = initial_velocity(members, layout)
         firsts, which = numbered(layout.makes)
         found = rows_of_layout(layout.of(firsts), velocity[firsts])
+        super().add_many(names, bodies)
         rows = self.add_rows(names)
-        self.bodies.update(zip(names, members, strict=True))
         self.q[rows], self.v[rows] = layout.elements, velocity
         makes = self.add_makes(np.bincount(which))
         self.make[rows] = makes[which]
@@ -165,81 +125,10 @@ class NaturalBodies(MadeStack):
         numbers = [bodies[name].port_names.index(port) for name, port in zip(names, ports, strict=True)]
         return rows, self.ports[self.make[rows], numbers]
 
-    def remove(self, name: str) -> None:
-        """Let a body go; the others do not notice."""
-        self.remove_row(name)
-        del self.bodies[name]
-
-    def chosen(self, rows: Any) -> Self:
-        """A stack of its own, with copies of some rows in the order asked for; descriptions stay with the whole."""
-        made = super().chosen(rows)
-        made.bodies = {}
-        return made
-
-    def details(self) -> dict[str, Any]:
-        """Names, the scheme, and the bodies as they were described."""
-        bodies = {name: body.to_data() for name, body in self.bodies.items()}
-        return {
-            **super().details(), "newmark": plain(self.newmark), "internal": plain(self.internal), "bodies": bodies,
-        }  # fmt: skip
-
-    def recall(self, details: Mapping[str, Any]) -> None:
-        """Keep them again."""
-        super().recall(details)
-        self.newmark, self.internal = (Component.from_data(details[name]) for name in ("newmark", "internal"))
-        self.bodies = {name: Component.from_data(body) for name, body in details["bodies"].items()}
-        self.shape = (self.q.shape[1], self.q.shape[2])
-
-    def one(self, name: str) -> NaturalBodies:
-        """The same stack narrowed to one row: its arrays are views, so both are one state."""
-        row = self.row[name]
-        view = object.__new__(NaturalBodies)
-        view.__dict__.update(self.__dict__)
-        view.look_at(self, row)
-        view.names, view.row, view.bodies, view._capacity = [name], {name: 0}, {name: self.bodies[name]}, 1
-        return view
-
-    def attach(self, name: str, element: int, mark: Mark) -> None:
-        """From now on show the marked point or direction in row `element` and take the force on it."""
-        row = self.row[name]
-        used = int(self.numbers[row])
-        if used == self.attached.shape[1]:
-            for column in ("attached", "weights"):
-                self.widen(column, 2 * used)
-        self.attached[row, used] = element
-        self.weights[row, used] = mark.weights
-        self.numbers[row] = used + 1
-
-    def attach_many(self, rows: Indices, elements: Indices, weights: Array) -> None:
-        """The same for many elements of many bodies, in their order."""
-        order = np.argsort(rows, kind="stable")
-        sorted_rows = rows[order]
-        starts = np.flatnonzero(np.diff(sorted_rows, prepend=-1))
-        rank = np.empty_like(rows)  # how many of the same body come before
-        rank[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
-        slots = self.numbers[rows] + rank
-        if slots.max(initial=0) >= self.attached.shape[1]:
-            for column in ("attached", "weights"):
-                self.widen(column, int(slots.max()) + 1)
-        self.attached[rows, slots] = elements
-        self.weights[rows, slots] = weights
-        self.numbers[: self.count] += np.bincount(rows, minlength=self.count)
-
     @staticmethod
     def combined(weights: Array, coordinates: Array) -> Array:
         """Elements put together from coordinates, (..., e) and (..., e, d) to (..., d)."""
         return combined(weights, coordinates)
-
-    def detach(self, name: str, element: int) -> None:
-        """Stop doing so; the others keep their order."""
-        row = self.row[name]
-        attached, weights = self.attached[row], self.weights[row]
-        last = int(self.numbers[row]) - 1
-        gap = attached.tolist().index(element)
-        for k in range(gap, last):
-            attached[k], weights[k] = attached[k + 1], weights[k + 1]
-        attached[last], weights[last] = 0, 0.0
-        self.numbers[row] = last
 
     # --- what it shows -------------------------------------------------------------------------------------------
 
@@ -247,25 +136,13 @@ class NaturalBodies(MadeStack):
         """A port as a joint sees it now."""
         return NaturalSide(self, name, port)
 
-    def state(self) -> Mapping[str, Array]:
-        """Views of q, v, a, one row per body."""
-        n = self.count
-        return {"q": self.q[:n], "v": self.v[:n], "a": self.a[:n]}
-
-    def show(self, elements: Elements) -> None:
-        """Show the present (corrected) elements."""
-        self.play("show", elements)
-
     # --- predict and correct (Séguy 2003, Figure IV-2) -------------------------------------------------------------
 
     def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         """Take the settings of the scheme."""
-        self.gains[:] = newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations
-        if newmark is self.newmark and internal is self.internal:
-            return
-        changed = internal != self.internal
-        self.newmark, self.internal = newmark, internal
-        if changed:
+        before = self.internal
+        super().configure(newmark, internal, dt)
+        if internal != before:
             self._factorise(np.unique(self.make[: self.count]))
 
     def _factorise(self, makes: Indices, local: Array | None = None) -> None:
@@ -277,80 +154,7 @@ class NaturalBodies(MadeStack):
         upper, lower = np.triu_indices(local.shape[1])
         self.inverse_local[makes] = 0.5 * (inverse[:, upper, lower] + inverse[:, lower, upper])
 
-    def predict(self, elements: Elements, dt: float) -> None:
-        """Predict the state `dt` seconds on and show the predicted elements."""
-        elements.clock[STEP] = dt
-        self.play("predict", elements)
-        self.play("foresee", elements)
-
-    def correct(self, elements: Elements, dt: float) -> str | None:
-        """Solve the local equations, correct the state and show it; the first body that went wrong, if any."""
-        elements.clock[STEP] = dt
-        wrong = self.play("correct", elements)
-        self.play("show", elements)
-        return self._name_of(wrong)
-
-    def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
-        """Accelerations of some bodies at their unchanged position and velocity, under the present forces."""
-        rows = [self.row[name] for name in names if name in self.row]
-        if len(rows) == self.count:
-            self.play("reevaluate", elements)
-            return
-        for row in rows:
-            self.play("reevaluate", elements, row, row + 1)
-
-    # --- glued (RATTLE) ----------------------------------------------------------------------------------------------
-
-    def drift(self, elements: Elements, step: float) -> str | None:
-        """Half a kick and the way that it leads; the first body that did not keep its shape there, if any."""
-        elements.clock[STEP] = step
-        return self._name_of(self.play("drift", elements))
-
-    def arrive(self, elements: Elements) -> None:
-        """Stand where the drift has led."""
-        self.play("arrive", elements)
-
-    def kick(self, elements: Elements, step: float) -> str | None:
-        """The other half of the kick; the first body that went wrong, if any."""
-        elements.clock[STEP] = step
-        return self._name_of(self.play("kick", elements))
-
-    def respond_ahead(self, elements: Elements) -> None:
-        """How elements at the end of the last drift answer forces at its beginning."""
-        self.play("respond_ahead", elements)
-
-    def strike(self, elements: Elements) -> None:
-        """Velocities after impulses on the elements."""
-        self.play("strike", elements)
-
-    def foresee(self, elements: Elements) -> None:
-        """Show the velocities to which the accelerations lead."""
-        self.play("foresee", elements)
-
-    def set_out(self, elements: Elements) -> None:
-        """Remember where a step begins."""
-        self.play("set_out", elements)
-
-    def retreat(self, elements: Elements) -> None:
-        """Stand there again."""
-        self.play("retreat", elements)
-
-    def forget(self, elements: Elements) -> None:
-        """Nothing is known of the next drift."""
-        self.play("forget", elements)
-
-    def _name_of(self, row: int) -> str | None:
-        return None if row < 0 else self.names[row]
-
     # --- compliance --------------------------------------------------------------------------------------------------
-
-    def respond(self, elements: Elements, *, constrained: bool = True) -> None:
-        """Write B per element: accelerations per force are B B^T between the elements of one body."""
-        self.play("respond" if constrained else "respond_freely", elements)
-
-    def tighten(self, elements: Elements) -> None:
-        """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
-        self.play("tighten", elements)
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
@@ -393,19 +197,6 @@ class NaturalBodies(MadeStack):
     def reach(self) -> tuple[Indices, Indices, Array]:
         """Every element is a constant linear map of the coordinates."""
         return equations.reach(self.attached, self.weights, self.numbers[: self.count], self.shape[1])
-
-    # --- memory ----------------------------------------------------------------------------------------------------
-
-    def save(self) -> dict[str, Any]:
-        """A copy of all memory: positions, velocities and the stored accelerations."""
-        state = {**self.state(), **self.memory()}
-        return {"names": list(self.names), **{name: array.copy() for name, array in state.items()}}
-
-    def restore(self, memory: Mapping[str, Any]) -> None:
-        """Go back to it; the same bodies must be there."""
-        rows = [self.row[name] for name in memory["names"]]
-        for name in ("q", "v", "a", *self.memory()):
-            getattr(self, name)[rows] = memory[name]
 
 
 class NaturalSide(Side):

@@ -13,8 +13,9 @@ from components.bodies.laid_out import LaidOutBody
 from components.bodies.mass_moments import principal, rank, second_moment_from_inertia
 from components.bodies.natural_many import Layout
 from components.bodies.recent import recently
+from components.bodies.rigid_data import check_rigid, named_ports, tensor_of
 from components.bodies.short_sums import length
-from components.bodies.straight import across, check_motion
+from components.bodies.straight import across
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
@@ -46,12 +47,7 @@ class RigidBody(LaidOutBody):
 
     def __post_init__(self) -> None:
         Component.__post_init__(self)
-        if not isinstance(self.ports, Mapping):
-            raise ModelError(
-                f"RigidBody: ports = {self.ports!r}; give a mapping from names to points, as {{'tip': (1, 0, 0)}}."
-            )
-        places = {n: p if isinstance(p, Port) else Port(tuple(float(x) for x in p)) for n, p in self.ports.items()}
-        object.__setattr__(self, "ports", places)
+        object.__setattr__(self, "ports", named_ports("RigidBody", self.ports))
 
     @property
     def places(self) -> Mapping[str, Port]:
@@ -61,8 +57,7 @@ class RigidBody(LaidOutBody):
     @property
     def inertia_tensor(self) -> Array:
         """About the mass centre, in world axes at the start; in the plane the number itself."""
-        inertia = np.asarray(self.inertia, float)
-        return np.diag(inertia) if inertia.shape == (3,) else inertia
+        return tensor_of(self.inertia)
 
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
@@ -90,48 +85,19 @@ class RigidBody(LaidOutBody):
 
     def check_data(self, name: str) -> list[str]:
         """Negative mass, impossible inertia, coplanar vectors, ports of the wrong dimension."""
-        d = len(self.centre)
-        if d not in (2, 3):
-            return [f"body '{name}': centre has {d} coordinates; give 2 in the plane, 3 in space."]
-        problems = []
-        if self.basis not in FAMILY:
-            return [f"body '{name}': basis = {self.basis!r}; give one of {', '.join(map(repr, FAMILY))}."]
-        if not np.all(np.isfinite(self.centre)) or not np.all(np.isfinite(self.inertia_tensor)):
-            return [
-                f"body '{name}': centre = {self.centre} or inertia = {self.inertia} is not finite; give finite numbers."
-            ]
-        if not (np.isfinite(self.mass) and self.mass > 0):
-            problems.append(f"body '{name}': mass = {self.mass} kg; a mass must be positive.")
-        inertia = self.inertia_tensor
-        if d == 2 and inertia.shape != ():
-            problems.append(f"body '{name}': inertia has shape {inertia.shape}; in the plane give one number [kg m^2].")
-        elif d == 2 and not inertia >= 0:
-            problems.append(f"body '{name}': inertia = {inertia} kg m^2; it cannot be negative.")
-        elif d == 3:
-            problems += self._check_tensor(name, inertia)
-        for port, place in self.ports.items():
-            if len(place.point) != d:
-                problems.append(f"port '{name}.{port}' has {len(place.point)} coordinates where its body has {d}.")
-        problems += check_motion(name, d, self.velocity, self.angular_velocity)
+        problems = check_rigid(name, self)
+        if not problems and self.basis not in FAMILY:
+            problems = [f"body '{name}': basis = {self.basis!r}; give one of {', '.join(map(repr, FAMILY))}."]
+        if not problems and len(self.centre) == 3:
+            values = np.linalg.eigvalsh(self.inertia_tensor)
+            if rank(second_moment_from_inertia(self.inertia_tensor), 1.0, 0.0) == 2:
+                listed = ", ".join(f"{value:.4g}" for value in values)
+                problems = [
+                    f"body '{name}': principal inertias {listed} kg m^2 are those of a lamina without thickness, which natural "
+                    f"coordinates cannot carry in space; take {values[2]:.4g} down by a thickness of at least 1e-5 of the "
+                    "size, or use NewtonEulerBody."
+                ]
         return problems or self._check_elements(name)
-
-    def _check_tensor(self, name: str, inertia: Array) -> list[str]:
-        if inertia.shape != (3, 3) or not np.allclose(inertia, inertia.T, atol=1e-9 * np.abs(inertia).max()):
-            return [f"body '{name}': inertia must be a symmetric 3 x 3 tensor or three principal values [kg m^2]."]
-        values = np.linalg.eigvalsh(inertia)
-        listed = ", ".join(f"{value:.4g}" for value in values)
-        if values[0] < 0 or values[2] > (values[0] + values[1]) * (1 + 1e-9):
-            return [
-                f"body '{name}': principal inertias {listed} kg m^2 violate the triangle inequality (none may exceed the "
-                f"sum of the other two); no distribution of mass has them. Check the units, and that the tensor is taken "
-                "about the mass centre."
-            ]
-        if rank(second_moment_from_inertia(inertia), 1.0, 0.0) == 2:
-            return [
-                f"body '{name}': principal inertias {listed} kg m^2 are those of a lamina without thickness, which natural "
-                f"coordinates cannot carry in space; take {values[2]:.4g} down by a thickness of at least 1e-5 of the size."
-            ]
-        return []
 
     def _check_elements(self, name: str) -> list[str]:
         needed, points = self._rank, self.point_count

@@ -39,9 +39,8 @@ class Equations:
         self._place_bodies()
         self._place_rows()
         self.dense = self.size <= DENSE
-        self.mass = self._blocks([stack.mass() for stack in self.stacks])
-        self.inverse_mass = self._blocks([np.linalg.inv(stack.mass()) for stack in self.stacks])
-        self._reach()
+        self.varying = any(getattr(stack, "varying", False) for stack in self.stacks)
+        self._weigh()
         q, _ = self.read()
         self.extent = max(1.0, float(np.abs(q).max(initial=0.0)))  # [m], for tolerances
         self.scale = self._scales()
@@ -107,6 +106,13 @@ class Equations:
             return np.bincount(flat, x, shape[0] * shape[1]).reshape(shape)
         return sparse.csr_array((x, (i, j)), shape=shape)
 
+    def _weigh(self) -> None:
+        """Mass matrices, and how the elements follow the coordinates: constant, but for bodies that say otherwise."""
+        masses = [stack.mass() for stack in self.stacks]
+        self.mass = self._blocks(masses)
+        self.inverse_mass = self._blocks([np.linalg.inv(mass) for mass in masses])
+        self._reach()
+
     def _reach(self) -> None:
         """How the elements follow the coordinates: dx = B dq, one row of B per number of an element."""
         d, elements = self.system.elements.dimension, len(self.system.elements.position)
@@ -169,6 +175,8 @@ class Equations:
         elements = self.system.elements
         self.system.show()
         elements.current_velocity[:] = elements.velocity
+        if self.varying:
+            self._weigh()
 
     # --- constraints, where the system stands -------------------------------------------------------------------------
 

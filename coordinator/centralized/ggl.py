@@ -28,8 +28,8 @@ class GGL(Solver):
     def advance(self, equations: Equations, state: State, time: float, h: float, memory: dict[str, Any]) -> State:
         """One step: velocities that obey at the new place, positions that follow them and obey too."""
         q0, v0 = state.q, state.v
-        mass = equations.mass
         equations.go(q0, v0)
+        start = mass = equations.mass
         begin, force = equations.jacobian(), equations.forces(time)
         q, v = q0 + h * v0 + 0.5 * h**2 * state.a, v0 + h * state.a
         equations.go(q, v)
@@ -39,6 +39,8 @@ class GGL(Solver):
         matrix = mass + 0.5 * h * damping + 0.25 * h**2 * stiffness
         for _ in range(MOST):
             end = equations.jacobian()
+            if equations.varying:
+                mass = 0.5 * (start + equations.mass)
             pull = 0.5 * (begin + end)
             rest = mass @ (v - v0) - 0.5 * h * (force + equations.forces(time + h)) + pull.T @ impulse
             velocity, more = equations.saddle(matrix, end).solve(-rest, -(end @ v))

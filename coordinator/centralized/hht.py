@@ -44,6 +44,11 @@ class HHT(Solver):
         weight = beta * h**2
         # what is known of the step: alpha (F + G^T lambda) at its start
         known = alpha * (equations.jacobian().T @ state.multipliers - equations.forces(time))
+        start = equations.mass
+
+        def mass() -> Any:
+            # accelerations are those of a time between, and so are masses that change with the place
+            return (1.0 - alpha) * equations.mass + alpha * start if equations.varying else equations.mass
 
         def motion(q: Array) -> tuple[Array, Array]:
             # (II.45), with a_n in the velocity weighted (1 - gamma / (2 beta)) h: the print loses that factor
@@ -53,12 +58,12 @@ class HHT(Solver):
         def residual(q: Array) -> Array:
             v, a = motion(q)
             equations.go(q, v)
-            return np.asarray(weight * (equations.mass @ a + known - (1.0 - alpha) * equations.forces(time + h)))
+            return np.asarray(weight * (mass() @ a + known - (1.0 - alpha) * equations.forces(time + h)))
 
         def tangent(q: Array, multipliers: Array) -> Saddle:
             v, _ = motion(q)
             stiffness, damping = force_tangents(equations, time + h)
-            matrix = equations.mass + (1.0 - alpha) * (weight * stiffness + gamma * h * damping)
+            matrix = mass() + (1.0 - alpha) * (weight * stiffness + gamma * h * damping)
             matrix = matrix + curvature(equations, q, v, multipliers)
             return equations.saddle(matrix, equations.jacobian())
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from coordinator.centralized.equations import Equations
 from coordinator.centralized.explicit import check_method, integrate
@@ -66,7 +65,6 @@ class Chart:
         self.freedoms = freedoms
         self.origin = state.q
         self._last = (np.zeros(freedoms.number), state.q)  # the place found last, for a first guess
-        self._mass = equations.mass.toarray() if sparse.issparse(equations.mass) else equations.mass
 
     def _border(self) -> Array:
         """Inverse of the independent rows of G over N^T where the system stands: they make a regular square matrix."""
@@ -105,5 +103,6 @@ class Chart:
         t = inverse[:, size - n :]
         c = -inverse[:, : size - n] @ (self.freedoms.kept @ self.equations.bias(q, v))
         force = self.equations.forces(time)
-        reduced = t.T @ self._mass @ t
-        return np.concatenate([y[n:], np.linalg.solve(reduced, t.T @ (force - self._mass @ c))])
+        mass = self.equations.mass
+        reduced = t.T @ (mass @ t)
+        return np.concatenate([y[n:], np.linalg.solve(reduced, t.T @ (force - mass @ c))])

@@ -86,10 +86,11 @@ class Part:
         known = [row for row, name in enumerate(names) if mine(name)]
         if not known:
             return False
+        sides = self.places.sides if isinstance(stack, Booked) else {}  # a body may be called as a joint is
         whole = isinstance(stack, BlackBoxes)  # which is not divided, neither among workers nor at a border
         rows = known if whole else sorted(known, key=lambda row: not at_border(names[row]))
         border = 0 if whole else sum(at_border(names[row]) for row in rows)
-        sides, me = self.places.sides, self.me
+        me = self.me
         uses = [names[row] for row in rows]
         home = np.array([name not in sides or self.places.home(name) == me for name in uses])
         second = np.array([isinstance(stack, Booked) and sides[name][1] == me for name in uses]) & ~home

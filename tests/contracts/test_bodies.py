@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import zoo
-from components import RigidBody
+from components import NewtonEulerBody, RigidBody
+from components.bodies.natural import NaturalBody
 from coordinator import Simulation
 from modular import Assembly, Component, Newmark
 from modular.elements import RIGID, Elements
@@ -25,20 +26,20 @@ def newton_euler(body, q, v):
 
 @every_body
 def test_kinetic_energy_is_that_of_newton_and_euler(body_type, dimension):
-    body = body_type.example(dimension)
-    q, v = body.elements, body.initial_velocity
-    assert body.kinetic_energy(q, v) == pytest.approx(newton_euler(body, q, v), rel=1e-12)
-    if dimension == 3 and isinstance(body, RigidBody):
-        w, velocity = np.array(body.angular_velocity), np.array(body.velocity)
-        expected = 0.5 * body.mass * velocity @ velocity + 0.5 * w @ body.inertia_tensor @ w
+    body, q, v = zoo.start(body_type.example(dimension))
+    if isinstance(body, NaturalBody):
+        assert body.kinetic_energy(q, v) == pytest.approx(newton_euler(body, q, v), rel=1e-12)
+    if isinstance(body, RigidBody | NewtonEulerBody):
+        w, velocity = np.atleast_1d(body.angular_velocity), np.array(body.velocity)
+        expected = 0.5 * body.mass * velocity @ velocity + 0.5 * w @ np.atleast_2d(body.inertia) @ w
         assert body.kinetic_energy(q, v) == pytest.approx(expected, rel=1e-12)
 
 
 @every_body
 def test_a_body_starts_with_its_internal_constraints_closed(body_type, dimension):
-    body = body_type.example(dimension)
-    assert np.abs(body.internal_violation(body.elements)).max(initial=0) < 1e-14
-    assert np.abs(body.internal_violation_rate(body.elements, body.initial_velocity)).max(initial=0) < 1e-14
+    body, q, v = zoo.start(body_type.example(dimension))
+    assert np.abs(body.internal_violation(q)).max(initial=0) < 1e-14
+    assert np.abs(body.internal_violation_rate(q, v)).max(initial=0) < 1e-14
 
 
 @every_body
@@ -47,7 +48,10 @@ def test_data_describe_a_body_completely(body_type, dimension):
     again = Component.from_data(body.to_data())
     assert type(again) is body_type
     assert again.to_data() == body.to_data()
-    assert np.array_equal(again.mass_matrix, body.mass_matrix)
+    for mine, its in zip(zoo.start(again)[1:], zoo.start(body)[1:], strict=True):
+        assert np.array_equal(mine, its)
+    one, other = zoo.stack_of(again), zoo.stack_of(body)
+    assert np.array_equal(one.mass(), other.mass())
 
 
 def alone(body, **settings):
@@ -61,7 +65,8 @@ def test_free_flight_conserves_momentum_and_falls_with_g(body_type, dimension):
     body = body_type.example(dimension)
     with alone(body, dt=1e-3) as simulation:
         run = simulation.run(0.5)
-    start, v = body.mass_centre(body.elements), body.mass_centre(body.initial_velocity)
+    _, q, v = zoo.start(body)
+    start, v = body.mass_centre(q), body.momentum(q, v) / body.total_mass
     t = run.time[:, None]
     parabola = start + v * t + 0.5 * np.array((0.7, -9.81, 0.3)[:dimension]) * t**2
     assert np.abs(run.mass_centre("body") - parabola).max() < 1e-12
@@ -74,17 +79,16 @@ def test_a_free_body_turns_with_second_order_energy_and_closed_constraints(body_
         with alone(body_type.example(dimension), dt=dt) as simulation:
             run = simulation.run(1.0)
         drift.append(np.ptp(run.energy))
-        violation.append(np.abs(run.internal_violation("body")).max())
-    assert max(violation) < 1e-4 and violation[-1] < 0.3 * violation[-2]
-    assert drift[-1] < 0.3 * drift[-2] < 0.1 * drift[-3] * 4
+        violation.append(np.abs(run.internal_violation("body")).max(initial=0.0))
+    assert max(violation) < 1e-4 and (violation[-1] < 0.3 * violation[-2] or max(violation) == 0.0)
+    assert drift[-1] < 0.3 * drift[-2] < 0.1 * drift[-3] * 4 or max(drift) < 1e-10  # nothing else turns than an angle
 
 
 @every_body
 def test_compliance_is_that_of_the_constrained_mass_matrix(body_type, dimension):
     """Two roads to C M_c^-1 C^T: modes of a rigid body, and M^-1 - M^-1 H^T S^-1 H M^-1."""
     body = body_type.example(dimension)
-    stack = body.new_stack()
-    stack.add("body", body)
+    stack = zoo.stack_of(body)
     elements = Elements(dimension)
     ports = [stack.side("body", PortName("body", port)) for port in body.port_names]
     marks = [side.point(side.position) for side in ports]
@@ -95,11 +99,11 @@ def test_compliance_is_that_of_the_constrained_mass_matrix(body_type, dimension)
     stack.respond(elements)
     b = elements.response[first : first + len(marks), :, :RIGID].reshape(-1, RIGID)
 
-    q = body.elements
-    e, d = q.shape
-    m_inverse = np.kron(np.linalg.inv(body.mass_matrix), np.eye(d))
-    h = numerical_jacobian(lambda x: body.internal_violation(x.reshape(e, d)), q.ravel())
-    c = np.kron(np.array([mark.weights for mark in marks]), np.eye(d))
+    q = stack.state()["q"][0]
+    m_inverse = np.linalg.inv(stack.mass()[0])
+    h = numerical_jacobian(lambda x: body.internal_violation(x.reshape(q.shape)), q.ravel()).reshape(-1, q.size)
+    served, _, slopes = stack.reach()
+    c = slopes[np.argsort(served)].reshape(len(marks) * dimension, q.size)
     s = h @ m_inverse @ h.T
     compliance = c @ (m_inverse - m_inverse @ h.T @ np.linalg.solve(s, h @ m_inverse)) @ c.T
     assert np.allclose(b @ b.T, compliance, atol=1e-6 * np.abs(compliance).max())

@@ -35,12 +35,34 @@ def test_the_mass_is_that_of_the_kinetic_energy(lone):
 
 def test_the_drive_is_minus_the_slope_of_the_potential_energy(lone):
     body, gravity, stack, _ = lone
+    stack.state()["v"][:] = 0.0
     q = stack.state()["q"][0]
     slope = [
         (body.potential_energy(q + step, gravity) - body.potential_energy(q - step, gravity)) / 2e-3
         for step in 1e-3 * np.eye(q.size).reshape(-1, *q.shape)
     ]
     assert np.allclose(stack.drive()[0], -np.array(slope), atol=1e-10)
+
+
+def test_what_moves_adds_to_the_drive_what_lagrange_finds_in_the_mass_matrix(lone):
+    """-dM/dt v + d(v M v / 2)/dq, but for what the internal constraints take up."""
+    _, _, stack, _ = lone
+    q, v = (stack.state()[key] for key in ("q", "v"))
+    start, pace = q[0].copy(), v[0].ravel().copy()
+
+    def mass(at):
+        q[0] = at
+        return stack.mass()[0]
+
+    steps = 1e-5 * np.eye(start.size).reshape(-1, *start.shape)
+    slopes = np.array([(mass(start + step) - mass(start - step)) / 2e-5 for step in steps])  # of q_k, (k, k, k)
+    q[0] = start
+    expected = 0.5 * np.einsum("kij,i,j->k", slopes, pace, pace) - np.einsum("kij,k,j->i", slopes, pace, pace)
+    moving = stack.drive()[0]
+    v[:] = 0.0
+    jacobian = stack.closure()[2][0]
+    along = np.eye(start.size) - np.linalg.pinv(jacobian) @ jacobian
+    assert np.allclose(along @ (moving - stack.drive()[0]), along @ expected, atol=1e-8)
 
 
 def test_the_closure_is_the_internal_violation_with_its_slope(lone):

@@ -2,17 +2,18 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import coordinator.workers.company
 import scenarios
 from both_ways import same, scattered
 from by_parcel import ByParcel
-from components import Load, Rod, Spherical
+from components import Load, Revolute, Rod, Spherical
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
 from coordinator.workers.team import Here
 from mixture import mixture
-from modular import Apply, Crossing, Cut, Diverged, Join, Limit, ModelError
+from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError
 from random_assemblies import random_assembly
 from scenarios.catalogue import names
 
@@ -177,3 +178,18 @@ def test_who_cannot_come_or_go_is_told():
         simulation.enlist("late")
         with pytest.raises(ModelError, match=r"workers = 4; give a whole number from 1 to 3"):
             simulation.enlist("later")
+
+
+def test_a_body_may_be_called_as_a_joint_that_goes_across():
+    """They are two: what the worker of the body has seen of it becomes the record's, whoever is at home with the joint."""
+
+    def model():
+        chain = Assembly(gravity=(0.0, -9.81))
+        chain.add("upper", Rod((0.0, 0.0), (0.5, 0.0), 1.0))
+        chain.add("elbow", Rod((0.5, 0.0), (0.9, 0.3), 1.0))
+        chain.join("shoulder", Revolute(), "ground", "upper.start")
+        chain.join("elbow", Revolute(), "upper.end", "elbow.start")
+        return chain
+
+    run = same(model, 1e-3, 0.02, {"one": ["upper"], "other": ["elbow"]})
+    assert np.ptp(run.position("elbow.end"), axis=0).max() > 1e-4

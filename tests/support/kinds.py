@@ -19,6 +19,9 @@ LOWER = {
 }
 
 
+HINGE = {2: Revolute(), 3: Spherical()}
+
+
 def four_bar(make=RigidBody):
     """It falls from rest; its coupler is made from mass, inertia, mass centre and ports."""
     model = Assembly(gravity=(0.0, -9.81))

@@ -22,6 +22,19 @@ JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
 
 
+def stack_of(body):
+    """A stack with this body alone, called "body"."""
+    stack = body.new_stack()
+    stack.add("body", body)
+    return stack
+
+
+def start(body):
+    """A body, its coordinates and their rates at the start."""
+    state = stack_of(body).state()
+    return body, state["q"][0], state["v"][0]
+
+
 def label(value):
     return getattr(value, "__name__", str(value))
 

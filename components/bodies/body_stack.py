@@ -1,0 +1,253 @@
+"""What stacks of bodies share, whatever their coordinates: who is there, what they show, and the loops that move them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from modular.body import Body
+from modular.component import Component, plain
+from modular.elements import STEP, Array, Elements, Indices
+from modular.internal_gains import InternalGains
+from modular.makes import MadeStack
+from modular.newmark import Newmark
+from modular.side import Mark
+
+GLUE = ("ahead", "half", "origin", "pace")  # columns that are there only where joints are glued
+
+
+class BodyStack(MadeStack):
+    """Bodies of one kind; arrays have one row per body, or one per make (modular/makes.py).
+
+    A subclass declares what it knows of its bodies and names the loops that move them: predict, foresee, correct, go_on, show,
+    reevaluate, respond, respond_freely, tighten; and to be glued drift, arrive, kick, strike, respond_ahead, set_out, retreat,
+    forget.
+    """
+
+    pointing = ("attached",)
+    constant = (*MadeStack.constant, "weights", "numbers")
+    together: ClassVar[tuple[tuple[str, ...], ...]] = (GLUE,)
+    q: Array  # corrected coordinates, (n, ...)
+    v: Array  # velocities
+    a: Array  # accelerations: state with a memory, re-evaluated at every event
+    attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
+    weights: Array  # how each of them is found on the body, (n, width, ...)
+    numbers: Indices  # how many
+    ahead: Array  # where a step between glued joints leads, and the velocity in its middle
+    half: Array
+    origin: Array  # where it began, and how fast
+    pace: Array
+    gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
+    gravity: Array  # [m/s^2], (d,)
+
+    def __init__(self, coordinates: Sequence[int], dimension: int, weights: int, capacity: int, width: int) -> None:
+        super().__init__(capacity)
+        for name in ("q", "v", "a", *GLUE):
+            self.column(name, *coordinates)
+        self.column("attached", width, dtype=np.int64, listed=True)
+        self.column("weights", width, weights, listed=True)
+        self.column("numbers", dtype=np.int64)
+        self.bodies: dict[str, Any] = {}
+        self.fixed("gains", 5)
+        self.fixed("gravity", dimension)
+        self.fixed("point", 1, dimension)  # its shape is that of an element
+        self.newmark = Newmark()
+        self.internal = InternalGains()
+
+    def prepare(self, verb: str) -> None:
+        """Unfold what is about to be written."""
+        if verb == "drift" and len(self.ahead) < self._capacity:
+            self.unfold(*self.together[0])
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """No body shows more elements than there is room for."""
+        yield from super().limits(elements)
+        yield "numbers", min(self.attached.shape[1], self.weights.shape[1])
+
+    # --- coming and going ----------------------------------------------------------------------------------------
+
+    def add(self, name: str, body: Body) -> None:
+        """Take a body in, in its initial state."""
+        self.add_many([name], [body])
+
+    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
+        """Take bodies in, in their initial state: a subclass fills their rows."""
+        self.bodies.update(zip(names, bodies, strict=True))
+
+    def remove(self, name: str) -> None:
+        """Let a body go; the others do not notice."""
+        self.remove_row(name)
+        del self.bodies[name]
+
+    def chosen(self, rows: Any) -> Self:
+        """A stack of its own, with copies of some rows in the order asked for; descriptions stay with the whole."""
+        made = super().chosen(rows)
+        made.bodies = {}
+        return made
+
+    def details(self) -> dict[str, Any]:
+        """Names, the scheme, and the bodies as they were described."""
+        bodies = {name: body.to_data() for name, body in self.bodies.items()}
+        return {
+            **super().details(), "newmark": plain(self.newmark), "internal": plain(self.internal), "bodies": bodies,
+        }  # fmt: skip
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        super().recall(details)
+        self.newmark, self.internal = (Component.from_data(details[name]) for name in ("newmark", "internal"))
+        self.bodies = {name: Component.from_data(body) for name, body in details["bodies"].items()}
+
+    def one(self, name: str) -> Self:
+        """The same stack narrowed to one row: its arrays are views, so both are one state."""
+        row = self.row[name]
+        view = object.__new__(type(self))
+        view.__dict__.update(self.__dict__)
+        view.look_at(self, row)
+        view.names, view.row, view.bodies, view._capacity = [name], {name: 0}, {name: self.bodies[name]}, 1
+        return view
+
+    def attach(self, name: str, element: int, mark: Mark) -> None:
+        """From now on show the marked point or direction in row `element` and take the force on it."""
+        row = self.row[name]
+        used = int(self.numbers[row])
+        if used == self.attached.shape[1]:
+            for column in ("attached", "weights"):
+                self.widen(column, 2 * used)
+        self.attached[row, used] = element
+        self.weights[row, used] = mark.weights
+        self.numbers[row] = used + 1
+
+    def attach_many(self, rows: Indices, elements: Indices, weights: Array) -> None:
+        """The same for many elements of many bodies, in their order."""
+        order = np.argsort(rows, kind="stable")
+        sorted_rows = rows[order]
+        starts = np.flatnonzero(np.diff(sorted_rows, prepend=-1))
+        rank = np.empty_like(rows)  # how many of the same body come before
+        rank[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
+        slots = self.numbers[rows] + rank
+        if slots.max(initial=0) >= self.attached.shape[1]:
+            for column in ("attached", "weights"):
+                self.widen(column, int(slots.max()) + 1)
+        self.attached[rows, slots] = elements
+        self.weights[rows, slots] = weights
+        self.numbers[: self.count] += np.bincount(rows, minlength=self.count)
+
+    def detach(self, name: str, element: int) -> None:
+        """Stop doing so; the others keep their order."""
+        row = self.row[name]
+        attached, weights = self.attached[row], self.weights[row]
+        last = int(self.numbers[row]) - 1
+        gap = attached.tolist().index(element)
+        for k in range(gap, last):
+            attached[k], weights[k] = attached[k + 1], weights[k + 1]
+        attached[last], weights[last] = 0, 0.0
+        self.numbers[row] = last
+
+    # --- what it shows -------------------------------------------------------------------------------------------
+
+    def state(self) -> Mapping[str, Array]:
+        """Views of q, v, a, one row per body."""
+        n = self.count
+        return {"q": self.q[:n], "v": self.v[:n], "a": self.a[:n]}
+
+    def show(self, elements: Elements) -> None:
+        """Show the present (corrected) elements."""
+        self.play("show", elements)
+
+    # --- predict and correct (Séguy 2003, Figure IV-2) -------------------------------------------------------------
+
+    def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
+        """Take the settings of the scheme."""
+        self.gains[:] = newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations
+        self.newmark, self.internal = newmark, internal
+
+    def predict(self, elements: Elements, dt: float) -> None:
+        """Predict the state `dt` seconds on and show the predicted elements."""
+        elements.clock[STEP] = dt
+        self.play("predict", elements)
+        self.play("foresee", elements)
+
+    def correct(self, elements: Elements, dt: float) -> str | None:
+        """Solve the local equations, correct the state and show it; the first body that went wrong, if any."""
+        elements.clock[STEP] = dt
+        wrong = self.play("correct", elements)
+        self.play("show", elements)
+        return self._name_of(wrong)
+
+    def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
+        """Accelerations of some bodies at their unchanged position and velocity, under the present forces."""
+        rows = [self.row[name] for name in names if name in self.row]
+        if len(rows) == self.count:
+            self.play("reevaluate", elements)
+            return
+        for row in rows:
+            self.play("reevaluate", elements, row, row + 1)
+
+    # --- glued (RATTLE) ----------------------------------------------------------------------------------------------
+
+    def drift(self, elements: Elements, step: float) -> str | None:
+        """Half a kick and the way that it leads; the first body that did not keep its shape there, if any."""
+        elements.clock[STEP] = step
+        return self._name_of(self.play("drift", elements))
+
+    def arrive(self, elements: Elements) -> None:
+        """Stand where the drift has led."""
+        self.play("arrive", elements)
+
+    def kick(self, elements: Elements, step: float) -> str | None:
+        """The other half of the kick; the first body that went wrong, if any."""
+        elements.clock[STEP] = step
+        return self._name_of(self.play("kick", elements))
+
+    def respond_ahead(self, elements: Elements) -> None:
+        """How elements at the end of the last drift answer forces at its beginning."""
+        self.play("respond_ahead", elements)
+
+    def strike(self, elements: Elements) -> None:
+        """Velocities after impulses on the elements."""
+        self.play("strike", elements)
+
+    def foresee(self, elements: Elements) -> None:
+        """Show the velocities to which the accelerations lead."""
+        self.play("foresee", elements)
+
+    def set_out(self, elements: Elements) -> None:
+        """Remember where a step begins."""
+        self.play("set_out", elements)
+
+    def retreat(self, elements: Elements) -> None:
+        """Stand there again."""
+        self.play("retreat", elements)
+
+    def forget(self, elements: Elements) -> None:
+        """Nothing is known of the next drift."""
+        self.play("forget", elements)
+
+    def _name_of(self, row: int) -> str | None:
+        return None if row < 0 else self.names[row]
+
+    # --- compliance --------------------------------------------------------------------------------------------------
+
+    def respond(self, elements: Elements, *, constrained: bool = True) -> None:
+        """Write B per element: accelerations per force are B B^T between the elements of one body."""
+        self.play("respond" if constrained else "respond_freely", elements)
+
+    def tighten(self, elements: Elements) -> None:
+        """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
+        self.play("tighten", elements)
+
+    # --- memory ----------------------------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        """A copy of all memory: positions, velocities and the stored accelerations."""
+        state = {**self.state(), **self.memory()}
+        return {"names": list(self.names), **{name: array.copy() for name, array in state.items()}}
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go back to it; the same bodies must be there."""
+        rows = [self.row[name] for name in memory["names"]]
+        for name in ("q", "v", "a", *self.memory()):
+            getattr(self, name)[rows] = memory[name]

@@ -1,0 +1,159 @@
+"""The stack of bodies that stand at a place, turned by an angle or a quaternion: their state and what they offer a coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from components.bodies import posed_gluing as gluing
+from components.bodies import posed_kernels as kernels
+from components.bodies.body_stack import BodyStack
+from components.bodies.natural_compliance import tighten_loop
+from modular.body import Body
+from modular.elements import Array, Elements, Indices
+from modular.makes import numbered
+from modular.port import PortName
+from modular.side import Mark, Side
+
+if TYPE_CHECKING:
+    from components.bodies.newton_euler import NewtonEulerBody
+
+
+class PosedBodies(BodyStack):
+    """Bodies at q = (r, theta) or (r, p), (n, 3) or (n, 7); weights of an element are w0 and rho (posed_kernels.py)."""
+
+    varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    # of each make
+    kilograms: Array  # (n,)
+    inertia: Array  # about the principal axes, or about the one axis of the plane [kg m^2], (n, 3) or (n, 1)
+
+    def __init__(self, dimension: int, capacity: int = 4, width: int = 2) -> None:
+        coordinates, turning = (3, 1) if dimension == 2 else (7, 3)
+        super().__init__((coordinates,), dimension, 1 + dimension, capacity, width)
+        self.common("kilograms")
+        self.common("inertia", turning)
+        self.loops = {
+            "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
+            "go_on": kernels.go_on_loop, "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop,
+            "respond": gluing.respond_loop, "respond_freely": gluing.respond_loop, "tighten": tighten_loop,
+            "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
+            "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
+            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
+        }  # fmt: skip
+        self.fold(*self.together[0])
+
+    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
+        """Take bodies in, in their initial state."""
+        members = cast("list[NewtonEulerBody]", list(bodies))
+        super().add_many(names, bodies)
+        rows = self.add_rows(names)
+        self.q[rows] = [body.start for body in members]
+        self.v[rows] = [body.initial_velocity for body in members]
+        firsts, which = numbered([(body.mass, body.principal_inertia.tobytes()) for body in members])
+        makes = self.add_makes(np.bincount(which))
+        self.make[rows] = makes[which]
+        self.kilograms[makes] = [members[k].mass for k in firsts]
+        self.inertia[makes] = [members[k].principal_inertia for k in firsts]
+
+    def side(self, name: str, port: PortName) -> Side:
+        """A port as a joint sees it now."""
+        return PosedSide(self, name, port)
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
+        """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
+        row, body = self.row[name], self.bodies[name]
+        q, v, total = self.q[row], self.v[row], np.zeros(self.q.shape[1])
+        slopes = body.slopes(q)
+        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
+            impulse = impulses.get(element)
+            if impulse is not None:
+                total += impulse @ body.reach(self.weights[row, k], slopes)
+        jump = body.answer(q, total)
+        work = float(total @ (v + 0.5 * jump))
+        v += jump
+        return work
+
+    def shift(self, name: str, velocity: Array) -> float:
+        """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
+        row, body = self.row[name], self.bodies[name]
+        v = self.v[row, : len(velocity)]
+        work = float(body.mass * velocity @ (v + 0.5 * velocity))
+        v += velocity
+        return work
+
+    # --- equations -------------------------------------------------------------------------------------------------
+
+    def mass(self) -> Array:
+        """Mass matrices, (n, k, k)."""
+        return np.array([self.bodies[name].mass_matrix(q) for name, q in self._each("q")])
+
+    def drive(self) -> Array:
+        """Weight, and what the turning of a quaternion asks for, (n, k)."""
+        return np.array(
+            [self.bodies[name].drive(q, self.v[self.row[name]], self.gravity) for name, q in self._each("q")]
+        )
+
+    def closure(self) -> tuple[Array, Array, Array]:
+        """The quaternion's length: error, rate and Jacobian; nothing in the plane."""
+        n, k = self.count, self.q.shape[1]
+        q, v = self.q[:n], self.v[:n]
+        if k == 3:
+            return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, k))
+        p = q[:, 3:]
+        jacobian = np.zeros((n, 1, k))
+        jacobian[:, 0, 3:] = p
+        return (0.5 * (np.sum(p * p, 1) - 1.0))[:, None], np.sum(p * v[:, 3:], 1)[:, None], jacobian
+
+    def reach(self) -> tuple[Indices, Indices, Array]:
+        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
+        served, owners, blocks = [], [], []
+        for name, q in self._each("q"):
+            row, body = self.row[name], self.bodies[name]
+            slopes = body.slopes(q)
+            for k in range(int(self.numbers[row])):
+                served.append(int(self.attached[row, k]))
+                owners.append(row)
+                blocks.append(body.reach(self.weights[row, k], slopes))
+        d = self.gravity.shape[0]
+        return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, self.q.shape[1])
+
+    def _each(self, column: str) -> list[tuple[str, Array]]:
+        """Bodies, and their rows of a column."""
+        return list(zip(self.names, getattr(self, column)[: self.count], strict=True))
+
+
+class PosedSide(Side):
+    """A port of such a body, as it stands now."""
+
+    def __init__(self, stack: PosedBodies, name: str, port: PortName) -> None:
+        row = stack.row[name]
+        body: NewtonEulerBody = stack.bodies[name]
+        self.owner, self.name = name, str(port)
+        self._weights, q = body.port_weights[port.port], stack.q[row].copy()
+        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, stack.v[row], stack.a[row])
+        self._place, self._turn = q[: len(self.position)], body.rotation(q)
+        self._frame = body.port_axes(port.port, q)
+
+    @property
+    def frame(self) -> Array:
+        """Axes of the port as rows, turned with the body."""
+        return self._frame
+
+    def point(self, x: Array) -> Mark:
+        """The material point that stands at `x`."""
+        if x is self.position or np.array_equal(x, self.position):
+            return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
+        return Mark(np.array([1.0, *((x - self._place) @ self._turn)]), np.array(x, float))
+
+    def direction(self, u: Array) -> Mark:
+        """The body-fixed direction along the unit vector `u`."""
+        return Mark(np.array([0.0, *(u @ self._turn)]), np.array(u, float))
+
+    @property
+    def directions(self) -> Array:
+        """All of them."""
+        return np.eye(len(self.position))
