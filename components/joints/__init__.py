@@ -2,6 +2,7 @@
 
 from components.joints.cylindrical import Cylindrical
 from components.joints.distance import Distance
+from components.joints.ellipsoid_on_plane import EllipsoidOnPlane
 from components.joints.fixed import Fixed
 from components.joints.gear import Gear
 from components.joints.knife_edge import KnifeEdge
@@ -12,6 +13,7 @@ from components.joints.point_on_plane import PointOnPlane
 from components.joints.prismatic import Prismatic
 from components.joints.rack import Rack
 from components.joints.revolute import Revolute
+from components.joints.rolling import Rolling
 from components.joints.screw import Screw
 from components.joints.spherical import Spherical
 from components.joints.spherical_with_pin import SphericalWithPin
@@ -20,6 +22,7 @@ from components.joints.universal import Universal
 __all__ = [
     "Cylindrical",
     "Distance",
+    "EllipsoidOnPlane",
     "Fixed",
     "Gear",
     "KnifeEdge",
@@ -30,6 +33,7 @@ __all__ = [
     "Prismatic",
     "Rack",
     "Revolute",
+    "Rolling",
     "Screw",
     "Spherical",
     "SphericalWithPin",
