@@ -55,20 +55,14 @@ class Contact(Force):
                 problems += [f"contact '{name}': {label}: {problem}." for problem in shape.problems(dimension)]
         if isinstance(self.first, HalfSpace) and isinstance(self.second, HalfSpace):
             problems.append(f"contact '{name}': two half spaces do not touch in points; give one side another shape.")
-        for label, value, most, unit in (
-            ("friction", self.friction, np.inf, ""),
-            ("restitution", self.restitution, 1.0, ""),
-            ("stiffness", self.stiffness, np.inf, " [N/m]"),
-            ("damping", self.damping, np.inf, " [N s/m]"),
+        for label, value, most, range_ in (
+            ("friction", self.friction, np.inf, "a finite number from 0 on"),
+            ("restitution", self.restitution, 1.0, "a number from 0 to 1"),
+            ("stiffness", self.stiffness, np.inf, "a finite number from 0 on [N/m]"),
+            ("damping", self.damping, np.inf, "a finite number from 0 on [N s/m]"),
         ):
-            if value is None and label != "friction":
-                continue
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and np.isfinite(value)
-            if not (number and 0 <= value <= most):  # type: ignore[operator]
-                upto = "1" if most == 1.0 else "on"
-                problems.append(
-                    f"contact '{name}': {label} = {value!r}; give a number from 0 {'to 1' if upto == '1' else 'on'}{unit}."
-                )
+            if (value is not None or label == "friction") and not _is_between(value, most):
+                problems.append(f"contact '{name}': {label} = {value!r}; give {range_}.")
         if self.damping is not None and self.stiffness is None:
             problems.append(f"contact '{name}': damping = {self.damping!r} without a stiffness; give both, or neither.")
         return problems
@@ -89,6 +83,12 @@ class Contact(Force):
     def example(cls, dimension: int = 3) -> Self:
         """A force of this type for the contract tests."""
         return cls(Sphere(0.45), Box((0.9, 0.7, 0.8)[:dimension]), friction=0.3, stiffness=300.0, damping=2.0)
+
+
+def _is_between(value: object, most: float) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return False
+    return bool(np.isfinite(value) and 0 <= value <= most)
 
 
 def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:

@@ -56,7 +56,7 @@ def on_half_space(
             x[c] = pose[0, c] + one * size[0] * pose[1, c] + two * size[1] * pose[2, c] + three * size[2] * pose[3, c]
             height += (x[c] - plane[0, c]) * plane[1, c]
         for c in range(3):
-            x[c] -= 0.5 * (height + size[3]) * plane[1, c]
+            x[c] -= size[3] * plane[1, c]
         put(points, normals, gaps, count, x, plane[1], 1.0, height - size[3])
         count += 1
     return count
