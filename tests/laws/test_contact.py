@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import scenarios
 from both_ways import scattered
 from components import Box, Capsule, Contact, HalfSpace, Hand, PointMassRod, Revolute, RigidBody, Rod, Sphere
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation, resume
@@ -134,6 +135,21 @@ def test_two_balls_part_with_their_restitution_and_keep_their_momentum(coupling,
     np.testing.assert_allclose(run.energy[0] - run.energy[-1], lost, atol=1e-9)
     np.testing.assert_allclose(book["dissipated"], lost, atol=1e-9)
     assert abs(book["leaked"]) < 1e-9
+
+
+def test_the_scenarios_are_what_they_say():
+    with Simulation(scenarios.load("bouncing-ball", restitution=0.7), 1e-3) as simulation:
+        run = simulation.run(1.0)
+    law, _ = bounces(run.time, 1.0, 0.7)
+    assert np.abs(run.position("ball.centre")[:, 2] - 0.1 - law).max() < 3e-3  # within the tick of a bounce
+    with Simulation(scenarios.load("stacked-boxes"), 1e-3) as simulation:
+        run = simulation.run(1.5)
+    assert np.abs(run.position("box5.centre")[-1] - run.position("box5.centre")[0]).max() < 2e-3
+    with Simulation(scenarios.load("stacked-boxes", speed=6.0), 1e-3) as simulation:
+        run = simulation.run(3.0)
+    assert run.energy.max() < run.energy[0] * (1 + 1e-6)
+    for k in range(1, 6):
+        np.testing.assert_allclose(run.position(f"box{k}.centre")[-1, 2], 0.1, atol=1e-3)  # all lie on the ground
 
 
 def test_balls_in_a_row_pass_a_blow_on():
