@@ -5,9 +5,9 @@ How is in contact_law.py, where they touch in touching.py.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -129,7 +129,8 @@ class Contacts(Booked):
     remembered = ("now", "before")
     forward_only = True
     shape: Array  # of both sides: half extents along three axes and a radius [m], (n, 2, 4)
-    kinds: Indices  # of both sides, and which of them kernels take first, (n, 3)
+    kinds: Indices  # of both sides, (n, 2)
+    swapped: Indices  # 1 where kernels take the second side first
     law: Array  # friction, restitution, stiffness, damping; below 0 where they are not given
     carry: Array  # on either side, the share with which a force on each direction makes a moment; -1 until looked at
     mobility: Array  # on either side: velocity per force, velocity per moment, turning per moment, in the world
@@ -144,7 +145,8 @@ class Contacts(Booked):
         count = 2 if dimension == 2 else 4
         super().__init__(count, count, dimension)
         self.column("shape", 2, 4)
-        self.column("kinds", 3, dtype=np.int64)
+        self.column("kinds", 2, dtype=np.int64)
+        self.column("swapped", dtype=np.int64)
         self.column("law", 4)
         self.column("carry", 2)
         self.column("mobility", 2, 3, 3, 3)
@@ -158,6 +160,11 @@ class Contacts(Booked):
             "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
         }  # fmt: skip
 
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """There are two sides."""
+        yield from super().limits(elements)
+        yield "swapped", 1
+
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a contact in."""
         assert isinstance(force, Contact)
@@ -166,7 +173,7 @@ class Contacts(Booked):
         dimension = self.first_side.shape[1]
         for side, shape in enumerate((force.first, force.second)):
             self.shape[row, side], self.kinds[row, side] = shape.sizes(dimension), shape.number
-        self.kinds[row, 2] = int(force.second.number < force.first.number)
+        self.swapped[row] = int(force.second.number < force.first.number)
         given = (force.restitution, force.stiffness, force.damping)
         self.law[row] = force.friction, *(-1.0 if value is None else value for value in given)
         self.carry[row] = -1.0

@@ -364,7 +364,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     for n in range(start, stop):
         now, before, law = contacts.now[n], contacts.before[n], contacts.law[n]
         time, dt = elements.clock[TIME], elements.clock[GAIN_STEP]
-        first = contacts.kinds[n, 2]
+        first = contacts.swapped[n]
         second = 1 - first
         a = contacts.first[n] if first == 0 else contacts.second[n]
         b = contacts.second[n] if first == 0 else contacts.first[n]

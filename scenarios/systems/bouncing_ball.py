@@ -30,6 +30,6 @@ def build(
         angular_velocity=(0.0, spin, 0.0),
     )
     model.add("ball", ball)
-    model.apply("ground", Contact(HalfSpace(), Sphere(radius), friction, restitution), "ground", "ball.centre")
+    model.apply("floor", Contact(HalfSpace(), Sphere(radius), friction, restitution), "ground", "ball.centre")
     model.suggested = {"dt": 1e-3, "until": 4.0}
     return model
