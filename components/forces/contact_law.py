@@ -668,6 +668,11 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                 now[SPENT + c], now[SPENT + 3 + c], now[SPENT + 6 + c] = slip[c], t1[c], t2[c]
             taken = -power_of(now, speed)
             now[GUESS] = taken
+        elif law[2] >= 0.0:  # a given stiffness tells beforehand what it will ask, straight on the second shape
+            contacts.asked[n, 0], contacts.asked[n, 1] = dt * dt * law[2], 2.0 * dt * max(law[3], 0.0)
+            for c in range(3):
+                contacts.centre[n, c] = pose_b[0, c]
+                contacts.stiff[n, c, c] = contacts.asked[n, 0] + contacts.asked[n, 1]
         if before[KNOWN] == 2.0 and not fresh:  # what others did at that instant shows a tick later
             for k in range(12):
                 speed[k] = 0.5 * (before[RATES + k] + rates[k])

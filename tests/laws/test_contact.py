@@ -258,6 +258,23 @@ def test_a_hand_that_presses_a_box_on_the_ground_does_not_blow_it_up():
     np.testing.assert_allclose(run.position("box.G")[-1, 2], R, atol=1e-4)
 
 
+def test_a_given_stiffness_has_the_margin_of_the_exact_bound_and_sinks_in_by_what_it_carries():
+    """dt^2 k / m + 2 dt c / m < 4: a damper that reads where things were a tick ago counts half of one of velocities."""
+    dt = 1e-3
+    for stiffness, damping in ((1e4, 40.0), (1e6, 300.0), (8e6, 0.0)):
+        model = Assembly(gravity=(0.0, 0.0, -G))
+        put(model, "ball", (0.0, 0.0, R))
+        model.apply("spring", Contact(HalfSpace(), Sphere(R), stiffness=stiffness, damping=damping), "ground", "ball.G")
+        model.remove_force("floor") if hasattr(model, "remove_force") else model.remove("floor")
+        with Simulation(model, dt) as simulation:
+            margin = simulation.margins["spring"]
+            asked = margin**2 * dt**2 * stiffness / MASS + margin * 2.0 * dt * damping / MASS
+            assert 0.97 * 4.0 <= asked <= 4.0 * (1 + 1e-9)
+            if margin > 1.0:
+                run = simulation.run(0.5)
+                np.testing.assert_allclose(run.position("ball.G")[-1, 2], R - MASS * G / stiffness, atol=1e-9)
+
+
 def pendulum(coupling):
     """A hinged rod that falls on a post."""
     model = Assembly(gravity=(0.0, 0.0, -G))
