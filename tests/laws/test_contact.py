@@ -265,7 +265,6 @@ def test_a_given_stiffness_has_the_margin_of_the_exact_bound_and_sinks_in_by_wha
         model = Assembly(gravity=(0.0, 0.0, -G))
         put(model, "ball", (0.0, 0.0, R))
         model.apply("spring", Contact(HalfSpace(), Sphere(R), stiffness=stiffness, damping=damping), "ground", "ball.G")
-        model.remove_force("floor") if hasattr(model, "remove_force") else model.remove("floor")
         with Simulation(model, dt) as simulation:
             margin = simulation.margins["spring"]
             asked = margin**2 * dt**2 * stiffness / MASS + margin * 2.0 * dt * damping / MASS
