@@ -55,28 +55,23 @@ RATIO = 0.3  # of the critical damping, where a stiffness is given and no dampin
 
 @kernel
 def lines_of(elements: View, row: int, carry: Array, side: int) -> None:
-    """The share with which forces on the directions of a side make a moment: 1/2 on three, 1/3 on a rod's one, none on a point."""
+    """The share with which forces on the directions of a side make a moment: 1/2 on three, 1/3 on a rod's one, none on a point.
+
+    A point mass shows its point in place of directions, and so answers forces on them as on the point.
+    """
     dimension = elements.position.shape[0]
-    if dimension == 2:
-        same, lines = True, 1
-    else:
-        same, lines = True, 3
+    point, moves = True, False
     for c in range(dimension):
-        same = same and elements.position[row, c] == elements.position[row + 1, c]
-    point = same  # a point mass repeats its point
-    for k in range(1, lines):
-        for c in range(dimension):
-            point = point and elements.position[row, c] == elements.position[row + 1 + k, c]
-    if point:
-        carry[side] = 0.0
-        return
-    if lines == 1:
-        carry[side] = 1.0
+        for mode in range(RIGID):
+            point = point and elements.response[row, c, mode] == elements.response[row + 1, c, mode]
+            moves = moves or elements.response[row, c, mode] != 0.0
+    if dimension == 2:
+        carry[side] = 0.0 if point and moves else 1.0
         return
     same = True
-    for c in range(3):
+    for c in range(dimension):
         same = same and elements.position[row + 1, c] == elements.position[row + 2, c]
-    carry[side] = 1.0 / 3.0 if same else 0.5
+    carry[side] = 0.0 if point and moves else 1.0 / 3.0 if same else 0.5
 
 
 @kernel
@@ -369,9 +364,6 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         a = contacts.first[n] if first == 0 else contacts.second[n]
         b = contacts.second[n] if first == 0 else contacts.first[n]
         carry, mobility = contacts.carry[n], contacts.mobility[n]
-        for side in range(2):
-            if carry[side] < 0.0:
-                lines_of(elements, contacts.first[n] if side == 0 else contacts.second[n], carry, side)
         stand(elements, a, carry[first], pose_a)
         stand(elements, b, carry[second], pose_b)
         again = now[KNOWN] > 0.0 and time == now[AT]

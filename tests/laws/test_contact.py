@@ -271,7 +271,7 @@ def test_a_given_stiffness_has_the_margin_of_the_exact_bound_and_sinks_in_by_wha
             assert 0.97 * 4.0 <= asked <= 4.0 * (1 + 1e-9)
             if margin > 1.0:
                 run = simulation.run(0.5)
-                np.testing.assert_allclose(run.position("ball.G")[-1, 2], R - MASS * G / stiffness, atol=1e-9)
+                np.testing.assert_allclose(run.position("ball.G")[-1, 2], R - MASS * G / stiffness, atol=1e-6)
 
 
 def pendulum(coupling):
@@ -349,6 +349,21 @@ def test_a_point_mass_and_a_rod_touch_the_ground():
     for port in ("rod.start", "rod.end", "masses.start", "masses.end"):
         np.testing.assert_allclose(run.position(port)[-1, 2], 0.05, atol=1e-4)
         assert np.abs(run.velocity(port)[-1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
+def test_a_place_that_looks_like_a_direction_is_none(coupling):
+    """A floor at (0, 1) with its normal along (0, 1), and a disc that starts at (1, 0) with its first axis along (1, 0)."""
+    model = Assembly(gravity=(0.0, -G))
+    put(model, "disc", (1.0, 0.0), 0.5 * MASS * R**2)
+    model.apply("wall", Contact(HalfSpace(normal=(-1.0, 0.0), centre=(1.0 + R, 0.0)), Sphere(R)), "ground", "disc.G")
+    model.apply("floor", Contact(HalfSpace(centre=(0.0, -1.0)), Sphere(R), 0.5), "ground", "disc.G")
+    put(model, "other", (0.0, 1.5), 0.5 * MASS * R**2)
+    model.apply("shelf", Contact(HalfSpace(centre=(0.0, 1.0)), Box((2 * R, 2 * R))), "ground", "other.G")
+    with Simulation(model, 1e-3, coupling) as simulation:
+        run = simulation.run(1.5)
+    np.testing.assert_allclose(run.position("disc.G")[-1], (1.0, -1.0 + R), atol=1e-4)
+    np.testing.assert_allclose(run.position("other.G")[-1], (0.0, 1.0 + R), atol=1e-4)
 
 
 @pytest.mark.parametrize(
