@@ -1,7 +1,20 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
 from components.bodies import NewtonEulerBody, PointMassRod, RigidBody, Rod
-from components.forces import AirDrag, Hand, Law, Load, Moment, SpringDamper, Table
+from components.forces import (
+    AirDrag,
+    Box,
+    Capsule,
+    Contact,
+    HalfSpace,
+    Hand,
+    Law,
+    Load,
+    Moment,
+    Sphere,
+    SpringDamper,
+    Table,
+)
 from components.joints import (
     Cylindrical,
     Distance,
@@ -25,11 +38,15 @@ from components.joints import (
 
 __all__ = [
     "AirDrag",
+    "Box",
+    "Capsule",
+    "Contact",
     "Cylindrical",
     "Distance",
     "EllipsoidOnPlane",
     "Fixed",
     "Gear",
+    "HalfSpace",
     "Hand",
     "KnifeEdge",
     "Law",
@@ -48,6 +65,7 @@ __all__ = [
     "Rod",
     "Rolling",
     "Screw",
+    "Sphere",
     "Spherical",
     "SphericalWithPin",
     "SpringDamper",

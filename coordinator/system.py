@@ -24,6 +24,7 @@ from modular.joints import ANSWERS, Joints
 from modular.ledger import LEDGER, RELEASED, STORED, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
+from modular.table import Table
 
 Capability = TypeVar("Capability")
 TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
@@ -473,10 +474,15 @@ class System:
         return {
             "bodies": [bodies.save() for bodies in self.bodies_as(SavesAndRestores)],
             "books": [(stack.ledger.copy(), stack.power.copy(), stack.power_before.copy()) for stack in self.booked],
-            "joints": [{name: array.copy() for name, array in joints.memory().items()} for joints in self.joints],
+            "booked": [{name: array.copy() for name, array in stack.memory().items()} for stack in self._with_memory],
             "memory": {name: array.copy() for name, array in self.memory.items()},
             "before": (elements.force.copy(), elements.force_before.copy(), elements.velocity_before.copy()),
         }
+
+    @property
+    def _with_memory(self) -> list[Table]:
+        """Stacks of joints and forces that may remember something from tick to tick."""
+        return [stack for stack in self.booked if isinstance(stack, Table)]
 
     def restore(self, memory: dict[str, Any]) -> None:
         """Go back to it."""
@@ -484,9 +490,9 @@ class System:
             bodies.restore(state)
         for stack, (ledger, power, power_before) in zip(self.booked, memory["books"], strict=True):
             stack.ledger[:], stack.power[:], stack.power_before[:] = ledger, power, power_before
-        for joints, kept in zip(self.joints, memory["joints"], strict=True):
+        for table, kept in zip(self._with_memory, memory["booked"], strict=True):
             for name, array in kept.items():
-                joints.memory()[name][:] = array
+                table.memory()[name][:] = array
         self.returns += 1
         self.memory = {name: array.copy() for name, array in memory["memory"].items()}
         elements = self.elements

@@ -42,7 +42,11 @@ class Force(Component):
 
 
 class Forces(Protocol):
-    """A stack of forces of one kind."""
+    """A stack of forces of one kind.
+
+    One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
+    that try states back and forth refuse it by name. One with a loop "weigh" is let know how bodies answer forces now.
+    """
 
     names: list[str]
     row: dict[str, int]

@@ -35,6 +35,12 @@ class Centralized(Coupling):
     def configure(self, system: System, dt: float) -> None:
         """Bodies must write down their equations, and the solver must be able to treat every joint."""
         require(system, GivesEquations, "Centralized", "write down their equations", "Penalty() can treat them")
+        forward = [name for stack in system.forces if getattr(stack, "forward_only", False) for name in stack.names]
+        if forward:
+            raise CouplingError(
+                f"Centralized: {', '.join(forward)} go from tick to tick, and solvers try states back and forth; take Penalty(), "
+                "Glued() or Relaxed()."
+            )
         system.show()
         equations = Equations(system)
         reason = self.solver.refuses(equations)

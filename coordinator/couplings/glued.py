@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from coordinator.compositions import ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
@@ -50,7 +50,10 @@ class Glued(Coupling):
         require(system, GivesCompliance, type(self).__name__, "report their compliance")
         if min(stages(self.order)) < 0.0:
             forward = [
-                name for bodies in system.bodies if getattr(bodies, "forward_only", False) for name in bodies.names
+                name
+                for stack in [*system.bodies, *system.forces]
+                if getattr(stack, "forward_only", False)
+                for name in cast(Any, stack).names
             ]
             if forward:
                 raise CouplingError(

@@ -34,6 +34,7 @@ def segments_of(
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
     booked = [*joints, *forces]
     elements.loops |= gluing.ELEMENT_LOOPS
+    weighing: Segment = [(stack, "weigh") for stack in forces if compiled((stack, "weigh"))]
     toll: list[Part] = [(interface, "toll")] if members.tolls else []
 
     def bodies_(verb: str) -> Segment:
@@ -70,7 +71,7 @@ def segments_of(
         at.DRIFT: [*bodies_("drift"), *seeing("linearise", talking.PLACES)],
         at.BOOK: [(elements, "steady"), *map(_steady, booked), *((stack, "account") for stack in booked), *toll],
         at.ARRIVE: [(interface, "keep"), *bodies_("arrive")],
-        at.MEET: [*bodies_("respond"), *seeing("face", talking.ANSWERS), (interface, "weigh")],
+        at.MEET: [*bodies_("respond"), *seeing("face", talking.ANSWERS), *weighing, (interface, "weigh")],
         at.WEIGH: [(interface, "weigh")],
         at.ANSWER: [(interface, "answer"), *joints_("press")],
         at.WEIGH_AHEAD: [*bodies_("respond_ahead"), *seeing("face", talking.AHEAD), (interface, "weigh_ahead")],

@@ -1,4 +1,4 @@
-"""A force more: a load, a moment, or a spring with a damper."""
+"""A force more: a load, a moment, a spring with a damper, drag, or contact."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from components import AirDrag, Load, Moment, SpringDamper
+from components import AirDrag, Box, Contact, HalfSpace, Load, Moment, Sphere, SpringDamper
+from components.forces.shapes import Shape
 from coordinator.laboratory.acts import Doing
 from coordinator.laboratory.session import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
@@ -20,12 +21,14 @@ from scenarios.laboratory.quantities import ports_of
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
 
-LOAD, MOMENT, SPRING, AIR = "Load", "Moment", "SpringDamper", "AirDrag"
+LOAD, MOMENT, SPRING, AIR, CONTACT = "Load", "Moment", "SpringDamper", "AirDrag", "Contact"
+SPHERE, BOX = "Sphere", "Box"
 SEEN = {
     LOAD: ("force", "port"),
     MOMENT: ("moment", "port"),
     SPRING: ("stiffness", "damping", "length", "port", "other", "at"),
     AIR: ("quadratic", "linear", "wind", "port"),
+    CONTACT: ("shape", "width", "other_shape", "other_width", "friction", "restitution", "port", "other", "at"),
 }
 
 
@@ -71,7 +74,9 @@ class ApplyForm:
             "kind": gui.add_dropdown("kind of new force", tuple(SEEN)),
             "port": gui.add_dropdown("port of new force", (GROUND,)),
             "other": gui.add_dropdown("other port of new force", (GROUND,)),
-            "at": add_vector(gui, "end on the ground [m]", (0.0,) * d, hint="Where a spring to the ground ends"),
+            "at": add_vector(
+                gui, "end on the ground [m]", (0.0,) * d, hint="Where a spring to the ground ends, or a floor lies"
+            ),
             "force": add_vector(gui, "force of new force [N]", (0.0,) * (d - 1) + (weight,)),
             "stiffness": add_number(gui, "stiffness of new force [N/m]", 50.0),
             "damping": add_number(gui, "damping of new force [N s/m]", 0.5),
@@ -81,6 +86,12 @@ class ApplyForm:
             ),
             "linear": add_number(gui, "linear of new force [N s/m]", 0.0),
             "wind": add_vector(gui, "wind of new force [m/s]", (0.0,) * d),
+            "shape": gui.add_dropdown("shape at the port of new force", (SPHERE, BOX)),
+            "width": add_number(gui, "width of that shape [m]", 0.2, hint="Edge of a box, diameter of a sphere"),
+            "other_shape": gui.add_dropdown("shape at the other port of new force", (SPHERE, BOX)),
+            "other_width": add_number(gui, "width of the other shape [m]", 0.2),
+            "friction": add_number(gui, "friction of new force", 0.4),
+            "restitution": add_number(gui, "restitution of new force", 0.3),
         }
         label = "moment of new force [N m]"
         made["moment"] = add_number(gui, label, 1.0) if d == 2 else add_vector(gui, label, (0.0, 1.0, 0.0))
@@ -96,6 +107,8 @@ class ApplyForm:
         seen = {*SEEN[self.handles["kind"].value], "kind", "name"}
         if self.handles["other"].value != GROUND:
             seen.discard("at")
+        else:  # where contact meets a floor
+            seen -= {"other_shape", "other_width"}
         for name, handle in self.handles.items():
             if handle.visible != (name in seen):
                 handle.visible = name in seen
@@ -116,12 +129,24 @@ class ApplyForm:
             return Moment(value["moment"])
         if value["kind"] == AIR:
             return AirDrag(value["quadratic"], value["linear"], value["wind"])
+        if value["kind"] == CONTACT:
+            return self._contact(value)
         text = value["length"].strip()
         try:
             length = float(text) if text else None
         except ValueError as error:
             raise ModelError(f"new force: length = {text!r}; give a number [m], or leave it empty.") from error
         return SpringDamper(value["stiffness"], value["damping"], length)
+
+    def _contact(self, value: dict[str, Any]) -> Contact:
+        """Of a shape on a port with one on another, or with a floor square to gravity."""
+        assert self.plan is not None
+        d, gravity = self.plan.dimension, self.plan.gravity
+        own = _shape(value["shape"], value["width"], d)
+        other: Shape = _shape(value["other_shape"], value["other_width"], d)
+        if value["other"] == GROUND:
+            other = HalfSpace(normal=tuple(-g for g in gravity) if any(gravity) else None, centre=value["at"])
+        return Contact(own, other, value["friction"], value["restitution"])
 
     def apply(self) -> None:
         """Post it; once it is there, its name is not proposed again."""
@@ -131,6 +156,11 @@ class ApplyForm:
         at = value["at"] if len(ports) == 2 and GROUND in ports else None
         self._given = value["name"].strip()
         self.post(Apply(self._given, force, ports, at))
+
+
+def _shape(kind: str, width: float, dimension: int) -> Shape:
+    """A sphere or a box of a width."""
+    return Sphere(0.5 * width) if kind == SPHERE else Box((width,) * dimension)
 
 
 def _heft(plan: Plan) -> float:

@@ -166,7 +166,9 @@ def size_of(snapshot: Snapshot | GhostView) -> float:
         return 1.0
     extent = float(np.ptp(np.array(places), axis=0).max())
     longest = max(spans)
-    return max(min(extent, 4.0 * longest) if longest > 0 else extent, 1e-6) or 1.0
+    if extent == 0.0:
+        return 1.0  # one point, which says nothing of its size
+    return max(min(extent, 4.0 * longest) if longest > 0 else extent, 1e-6)
 
 
 def extent_of(places: Array) -> tuple[Array, float]:

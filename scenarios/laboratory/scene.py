@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from components import Contact
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.assembly import JointEdge
@@ -21,6 +22,7 @@ from scenarios.laboratory.figure import Figure, along, broadside, extent_of, in_
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.shapes import COARSE, FINE, SHAPES, Detail, detail_for, mesh, shape_of, sizes_of_marks
+from scenarios.laboratory.touching import Outline, outlines_of, poses
 
 PALETTE = np.array(
     [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
@@ -28,6 +30,7 @@ PALETTE = np.array(
 )  # fmt: skip
 CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240, 240, 245)
 HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
+CLEAR = 0.6  # how much of shapes that touch is seen: what is inside them shows through
 TRACES = 4  # free ends that leave a trace
 COLOURS = ("bodies", "load", "violation")  # what the colours of joints say
 
@@ -53,6 +56,7 @@ class Scene:
         self._order: list[str] | None = None  # joints, as they are drawn
         self._rows: dict[str, Any] = {}  # of them, shape by shape
         self._colour_mode = self.colours
+        self._outlines: list[Outline] = []
 
     # --- the stage ---------------------------------------------------------------------------------------------------
 
@@ -114,6 +118,7 @@ class Scene:
         self._chosen = self.selection.name
         with self.server.atomic():
             self._bodies("/bodies", self.figure, places, fresh, chosen)
+            self._draw_touching(snapshot, fresh, chosen)
             self._draw_joints(snapshot, fresh, chosen)
             self._draw_ports(places, fresh)
             if fresh or time.monotonic() - self._drawn >= self.detail.pause:
@@ -140,24 +145,42 @@ class Scene:
             [part.body for part in figure.balls], fresh, chosen, ghost,
         )  # fmt: skip
 
+    def _draw_touching(self, snapshot: Snapshot, fresh: bool, chosen: bool) -> None:
+        """The shapes that contacts let touch, so that one sees through them to the ports; half spaces of the ground beside."""
+        if fresh:
+            self._outlines = outlines_of(snapshot.plan, self._size)
+        places, turns = poses(self._outlines, snapshot)
+        for shape in ("ball", "box", "cylinder"):
+            for where, on_ground in (("/shapes", False), ("/ground", True)):
+                rows = [
+                    k for k, one in enumerate(self._outlines) if one.mesh == shape and (one.body == GROUND) is on_ground
+                ]
+                sizes = np.array([self._outlines[k].sizes for k in rows]).reshape(-1, 3)
+                self._batch(
+                    f"{where}/{shape}", shape, places[rows], turns[rows], sizes, [self._outlines[k].body for k in rows], fresh,
+                    chosen, on_ground, opacity=CLEAR,
+                )  # fmt: skip
+
     def _batch(
         self, name: str, shape: str, places: Array, turns: Array, sizes: Array, bodies: list[str], fresh: bool, chosen: bool,
-        ghost: bool,
+        ghost: bool, opacity: float | None = None,
     ) -> None:  # fmt: skip
         if fresh or name not in self._nodes:
             self._drop(name)
             if len(places):
                 self._nodes[name] = node = self.server.scene.add_batched_meshes_simple(
                     name, *mesh(shape, self.detail), turns, places, batched_scales=sizes,
-                    batched_colors=self._colours_of(bodies, ghost), lod="off", opacity=0.25 if ghost else None,
+                    batched_colors=self._colours_of(bodies, ghost), lod="off", opacity=0.25 if ghost else opacity,
                     cast_shadow=not ghost,
                 )  # fmt: skip
                 if not ghost:
                     self.handling.attend(node, name, bodies)
             return
+        if not len(places):
+            return
         node = self._nodes[name]
         node.batched_positions = places.astype(np.float32)
-        if shape == "cylinder":
+        if shape != "ball":
             node.batched_wxyzs = turns.astype(np.float32)
             if not np.array_equal(node.batched_scales, sizes.astype(np.float32)):
                 node.batched_scales = sizes.astype(np.float32)
@@ -262,7 +285,7 @@ class Scene:
         for acting in snapshot.forces:
             place, end = in_space(acting.place), in_space(acting.second)
             edge = snapshot.plan.forces.get(acting.names[0]) if acting.names else None
-            if edge is None:
+            if edge is None or isinstance(edge.force, Contact):
                 continue
             if len(edge.ports) == 2:
                 links.append(np.stack([place, end], axis=1))

@@ -210,12 +210,20 @@ def test_every_act_that_panels_can_post_is_accepted(panels):
     panels.find("axis of new joint").value = "1, 0"
     panels.press("Join")
     assert plan().joints["joint-2"].joint.axis == (1, 0)
-    for kind, other in (("Load", None), ("Moment", None), ("SpringDamper", "ground"), ("AirDrag", None)):
+    floor = (0.3, -30.0)
+    for kind, other, end in (
+        ("Load", None, None),
+        ("Moment", None, None),
+        ("SpringDamper", "ground", (0.3, 3.0)),
+        ("AirDrag", None, None),
+        ("Contact", "ground", floor),
+        ("Contact", "upper.start", None),
+    ):
         panels.fill("kind of new force", kind)
         panels.find("port of new force").value = "p.end"
         if other is not None:
             panels.find("other port of new force").value = other
-            panels.find("end on the ground [m]").value = (0.3, 3.0)
+            panels.find("end on the ground [m]").value = end or (0.0, 0.0)
         panels.press("Apply")
     assert [type(edge.force).__name__ for edge in plan().forces.values()] == [
         "Load",
@@ -223,7 +231,13 @@ def test_every_act_that_panels_can_post_is_accepted(panels):
         "Moment",
         "SpringDamper",
         "AirDrag",
+        "Contact",
+        "Contact",
     ]
+    ball_on_floor, two_balls = list(plan().forces.values())[-2:]
+    assert ball_on_floor.force.second.centre == floor and ball_on_floor.force.second.normal[1] > 0
+    assert type(two_balls.force.second).__name__ == "Sphere"
+    panels.press("Remove " + list(plan().forces)[-1])
     panels.fill("stiffness of force-3 [N/m]", 70.0)
     # less
     panels.press("Remove wind")

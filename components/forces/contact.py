@@ -1,0 +1,212 @@
+"""Contact of two shapes that are on ports: they push each other apart, rub, and bounce.
+
+How is in contact_law.py, where they touch in touching.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from components.forces.contact_law import MEMORY, ask_loop, contact_loop, grow_loop, weigh_loop
+from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
+from modular.elements import GAIN_STEP, STEP, TIME, Array, Elements, Indices
+from modular.errors import ModelError
+from modular.force import Force
+from modular.ledger import Booked, account_loop
+from modular.port import GROUND
+from modular.side import Mark, Side
+
+
+@dataclass(frozen=True)
+class Contact(Force):
+    """Unilateral contact of a shape on one port with a shape on another; on the ground a shape is placed in the world.
+
+    `friction` is Coulomb's coefficient. Impacts part with `restitution` times the velocity with which they met; left out, 0.
+    Bodies that rest on each other are held by springs, as stiff as the step allows; or by `stiffness` [N/m] and `damping`
+    [N s/m] at each point, if given, and then there are impacts in one instant only if `restitution` is given too.
+    """
+
+    first: Shape
+    second: Shape
+    friction: float = 0.0
+    restitution: float | None = None
+    stiffness: float | None = None
+    damping: float | None = None
+
+    @property
+    def sides(self) -> int:
+        """Two ports."""
+        return 2
+
+    def check(self, name: str, dimension: int) -> list[str]:
+        """Shapes that are none, pairs that cannot touch, and numbers out of range."""
+        problems = []
+        shapes: tuple[tuple[str, object], ...] = (("first", self.first), ("second", self.second))
+        for label, shape in shapes:
+            if not isinstance(shape, Shape):
+                problems.append(
+                    f"contact '{name}': {label} = {shape!r} is no shape; give a HalfSpace, Sphere, Capsule or Box."
+                )
+            else:
+                problems += [f"contact '{name}': {label}: {problem}." for problem in shape.problems(dimension)]
+        if isinstance(self.first, HalfSpace) and isinstance(self.second, HalfSpace):
+            problems.append(f"contact '{name}': two half spaces do not touch in points; give one side another shape.")
+        for label, value, most, range_ in (
+            ("friction", self.friction, np.inf, "a finite number from 0 on"),
+            ("restitution", self.restitution, 1.0, "a number from 0 to 1"),
+            ("stiffness", self.stiffness, np.inf, "a finite number from 0 on [N/m]"),
+            ("damping", self.damping, np.inf, "a finite number from 0 on [N s/m]"),
+        ):
+            if (value is not None or label == "friction") and not _is_between(value, most):
+                problems.append(f"contact '{name}': {label} = {value!r}; give {range_}.")
+        if self.damping is not None and self.stiffness is None:
+            problems.append(f"contact '{name}': damping = {self.damping!r} without a stiffness; give both, or neither.")
+        return problems
+
+    def kind(self) -> Hashable:
+        """All contacts share a stack."""
+        return Contacts
+
+    def new_stack(self, dimension: int) -> Contacts:
+        """An empty stack of contacts."""
+        return Contacts(dimension)
+
+    def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
+        """The middle of each shape, and its axes as far as the body carries them."""
+        return [_marks(name, side, shape) for side, shape in zip(sides, (self.first, self.second), strict=True)]
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A force of this type for the contract tests."""
+        return cls(Sphere(0.45), Box((0.9, 0.7, 0.8)[:dimension]), friction=0.3, stiffness=300.0, damping=2.0)
+
+
+def _is_between(value: object, most: float) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return False
+    return bool(np.isfinite(value) and 0 <= value <= most)
+
+
+def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
+    """A point, and one direction in the plane or three in space; a rod repeats its one, a point mass its point."""
+    dimension = len(side.position)
+    lines = 1 if dimension == 2 else 3
+    origin, frame = (np.zeros(dimension), np.eye(dimension)) if side.owner == GROUND else (side.position, side.frame)
+    place = origin + shape.place(dimension) @ frame
+    middle = side.point(place)
+    if middle is None:
+        raise ModelError(
+            f"contact '{name}': body '{side.owner}' cannot follow the middle {tuple(np.round(place, 9).tolist())} of its "
+            f"{type(shape).__name__}, which lies off its line; put it on the line, or give the body inertia across it."
+        )
+    own = shape.axes(dimension) @ frame
+    if isinstance(shape, Sphere):
+        if len(side.directions) >= dimension:
+            found = [side.direction(u) for u in own[:lines]]
+        else:
+            found = [side.direction(u) for u in side.directions[:1]] * lines or [middle] * lines
+    elif len(side.directions) >= dimension:
+        found = [side.direction(u) for u in own[:lines]]
+    else:
+        found = [side.direction(own[0])] * lines
+        if dimension == 3 and not isinstance(shape, Capsule):
+            found = [None]
+    if None in found:
+        raise ModelError(
+            f"contact '{name}': body '{side.owner}' does not turn in all directions, and cannot carry a {type(shape).__name__}; "
+            "give it a Sphere, a Capsule along its line, or inertia (RigidBody: inertia=…)."
+        )
+    return [middle, *[mark for mark in found if mark is not None]]
+
+
+class Contacts(Booked):
+    """Contacts, one row each."""
+
+    remembered = ("now", "before")
+    forward_only = True
+    shape: Array  # of both sides: half extents along three axes and a radius [m], (n, 2, 4)
+    kinds: Indices  # of both sides, (n, 2)
+    swapped: Indices  # 1 where kernels take the second side first
+    law: Array  # friction, restitution, stiffness, damping; below 0 where they are not given
+    carry: Array  # on either side, the share with which a force on each direction makes a moment; -1 until looked at
+    mobility: Array  # on either side: velocity per force, velocity per moment, turning per moment, in the world
+    now: Array  # what the tick leaves to the next, and what the one before has left
+    before: Array
+    stiff: Array  # what it asks of the step, dt^2 K + 2 dt C over velocity and turning at a point, and that point
+    centre: Array
+    asked: Array  # its shares of springs and dampers
+    margin: Array
+
+    def __init__(self, dimension: int) -> None:
+        count = 2 if dimension == 2 else 4
+        super().__init__(count, count, dimension)
+        self.column("shape", 2, 4)
+        self.column("kinds", 2, dtype=np.int64)
+        self.column("swapped", dtype=np.int64)
+        self.column("law", 4)
+        self.column("carry", 2)
+        self.column("mobility", 2, 3, 3, 3)
+        for name in ("now", "before"):
+            self.column(name, MEMORY)
+        self.column("stiff", 6, 6)
+        self.column("centre", 3)
+        self.column("asked", 2)
+        self.column("margin")
+        self.loops = {
+            "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
+        }  # fmt: skip
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """There are two sides."""
+        yield from super().limits(elements)
+        yield "swapped", 1
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a contact in."""
+        assert isinstance(force, Contact)
+        row = self.add_row(name)
+        self.first[row], self.second[row] = first
+        dimension = self.first_side.shape[1]
+        for side, shape in enumerate((force.first, force.second)):
+            self.shape[row, side], self.kinds[row, side] = shape.sizes(dimension), shape.number
+        self.swapped[row] = int(force.second.number < force.first.number)
+        given = (force.restitution, force.stiffness, force.damping)
+        self.law[row] = force.friction, *(-1.0 if value is None else value for value in given)
+        self.carry[row] = -1.0
+
+    def remove(self, name: str) -> None:
+        """Let it go."""
+        self.remove_row(name)
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements."""
+        elements.clock[TIME] = time
+        self.play("exert", elements)
+
+    @property
+    def turns(self) -> bool:
+        """What touches changes."""
+        return True
+
+    @property
+    def read_velocity(self) -> list[str]:
+        """None: how fast shapes meet it takes from where they were a tick ago."""
+        return []
+
+    def ask(self, elements: Elements, dt: float) -> None:
+        """What the springs of the last tick ask of the step."""
+        elements.clock[GAIN_STEP] = dt
+        self.play("ask", elements)
+
+    def weigh(self, elements: Elements) -> None:
+        """How the bodies answer forces now."""
+        self.play("weigh", elements)
+
+    def account(self, elements: Elements, dt: float) -> None:
+        """Book the tick that has just passed."""
+        elements.clock[STEP] = dt
+        self.play("account", elements)
