@@ -17,8 +17,9 @@ UP = (0.0, 0.0, 1.0)
 
 
 def build(*, spin: float = -6.0, askew: float = 0.09, rattle: float = 0.02) -> Assembly:
-    """`spin` about the vertical [rad/s]; `askew`: the angle from the axes of the surface to those of the mass [rad]; `rattle`: how fast it
-    is pushed about its long axis at the start [rad/s]."""
+    """`spin` about the vertical [rad/s]; `askew`: the angle from the axes of the surface to those of the mass [rad]; `rattle`: how
+    fast it is pushed about its long axis at the start [rad/s].
+    """
     half = (0.10, 0.02, 0.015)  # of the surface [m]
     sunk = 0.004  # the mass centre below the centre of the ellipsoid [m]
     mass, principal = 0.1, (1.5e-5, 2.4e-4, 2.5e-4)  # [kg], [kg m^2]
