@@ -39,8 +39,7 @@ def build(*, spin: float = -6.0, askew: float = 0.09, rattle: float = 0.02) -> A
     )
     model = Assembly(gravity=(0.0, 0.0, -9.81), title="rattleback")
     model.add("stone", stone)
-    surface = {"half_axes": half, "normal": UP}
-    model.join("stands", EllipsoidOnPlane(**surface), "ground", "stone.middle")
-    model.join("rolls", Rolling(**surface), "ground", "stone.middle")
+    model.join("stands", EllipsoidOnPlane(half, normal=UP), "ground", "stone.middle")
+    model.join("rolls", Rolling(half, normal=UP), "ground", "stone.middle")
     model.suggested = {"dt": 1e-3, "until": 5.0}
     return model
