@@ -56,7 +56,7 @@ def test_a_body_alone_and_among_others_has_the_same_acceleration_to_the_bit(kind
         make = stack.make[row]
         solve_locally(
             stack.q[row], stack.v[row], forces[name], stack.inverse_mass[make], stack.inverse_local[make], stack.gram[make],
-            stack.fall[make], stack.gravity, gains[STIFFNESS], gains[DAMPING], int(gains[ITERATIONS]),
+            stack.fall[make], stack.points, stack.gravity, gains[STIFFNESS], gains[DAMPING], int(gains[ITERATIONS]),
             numbers_workspace(e, dimension), a,
         )  # fmt: skip
         assert np.array_equal(a, stack.a[row])
