@@ -1,10 +1,15 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
 from components.bodies import PointMassRod, RigidBody, Rod
+from components.courses import Ramp, Sine, Smooth
 from components.forces import AirDrag, Hand, Law, Load, Moment, SpringDamper, Table
 from components.joints import (
     Cylindrical,
     Distance,
+    DrivenDistance,
+    DrivenPlace,
+    DrivenRotation,
+    DrivenTranslation,
     Fixed,
     Gear,
     KnifeEdge,
@@ -25,6 +30,10 @@ __all__ = [
     "AirDrag",
     "Cylindrical",
     "Distance",
+    "DrivenDistance",
+    "DrivenPlace",
+    "DrivenRotation",
+    "DrivenTranslation",
     "Fixed",
     "Gear",
     "Hand",
@@ -39,10 +48,13 @@ __all__ = [
     "PointOnPlane",
     "Prismatic",
     "Rack",
+    "Ramp",
     "Revolute",
     "RigidBody",
     "Rod",
     "Screw",
+    "Sine",
+    "Smooth",
     "Spherical",
     "SphericalWithPin",
     "SpringDamper",

@@ -2,6 +2,7 @@
 
 from components.joints.cylindrical import Cylindrical
 from components.joints.distance import Distance
+from components.joints.driven import DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation
 from components.joints.fixed import Fixed
 from components.joints.gear import Gear
 from components.joints.knife_edge import KnifeEdge
@@ -20,6 +21,10 @@ from components.joints.universal import Universal
 __all__ = [
     "Cylindrical",
     "Distance",
+    "DrivenDistance",
+    "DrivenPlace",
+    "DrivenRotation",
+    "DrivenTranslation",
     "Fixed",
     "Gear",
     "KnifeEdge",

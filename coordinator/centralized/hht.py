@@ -45,6 +45,8 @@ class HHT(Solver):
         # what is known of the step: alpha (F + G^T lambda) at its start
         known = alpha * (equations.jacobian().T @ state.multipliers - equations.forces(time))
 
+        equations.at(time + h)
+
         def motion(q: Array) -> tuple[Array, Array]:
             # (II.45), with a_n in the velocity weighted (1 - gamma / (2 beta)) h: the print loses that factor
             a = (q - q0 - h * v0) / weight - (0.5 / beta - 1.0) * a0

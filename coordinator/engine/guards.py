@@ -112,7 +112,8 @@ def changed_by_a_tick(system: System) -> list[Array]:
     """All arrays that a tick changes and the next one reads."""
     tables = [bodies for bodies in system.bodies if isinstance(bodies, Table)]  # all others save and restore
     found: list[Array] = [array for bodies in tables for array in bodies.state().values()]
-    found += [array for table in (*tables, *system.joints) for array in table.memory().values()]
+    keeping = [*tables, *(stack for stack in system.booked if isinstance(stack, Table))]
+    found += [array for table in keeping for array in table.memory().values()]
     for stack in system.booked:
         n = stack.count
         found += [stack.ledger[:n], stack.power[:n], stack.power_before[:n]]
