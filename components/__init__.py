@@ -2,7 +2,21 @@
 
 from components.bodies import PointMassRod, RigidBody, Rod
 from components.courses import Ramp, Sine, Smooth
-from components.forces import AirDrag, Hand, Law, Load, Moment, SpringDamper, Table
+from components.forces import (
+    AirDrag,
+    Bushing,
+    Friction,
+    Hand,
+    Law,
+    Load,
+    Moment,
+    Motor,
+    SpringDamper,
+    Stop,
+    Table,
+    TableSpring,
+    TorsionSpring,
+)
 from components.joints import (
     Cylindrical,
     Distance,
@@ -28,6 +42,7 @@ from components.joints import (
 
 __all__ = [
     "AirDrag",
+    "Bushing",
     "Cylindrical",
     "Distance",
     "DrivenDistance",
@@ -35,6 +50,7 @@ __all__ = [
     "DrivenRotation",
     "DrivenTranslation",
     "Fixed",
+    "Friction",
     "Gear",
     "Hand",
     "KnifeEdge",
@@ -42,6 +58,7 @@ __all__ = [
     "LineOnPlane",
     "Load",
     "Moment",
+    "Motor",
     "Planar",
     "PointMassRod",
     "PointOnLine",
@@ -58,7 +75,10 @@ __all__ = [
     "Spherical",
     "SphericalWithPin",
     "SpringDamper",
+    "Stop",
     "Table",
+    "TableSpring",
+    "TorsionSpring",
     "Universal",
 ]
 

@@ -113,7 +113,10 @@ class Smooth(Course):
         super().__post_init__()
         try:
             times = np.atleast_1d(np.asarray(self.times, float))
-            tables = [np.asarray(self.values, float), np.asarray(self.values if self.rates is None else self.rates, float)]
+            tables = [
+                np.asarray(self.values, float),
+                np.asarray(self.values if self.rates is None else self.rates, float),
+            ]
         except (TypeError, ValueError) as error:
             raise ModelError(f"Smooth: {error}; give numbers, equally many at each time.") from error
         shapes = {table.shape for table in tables}

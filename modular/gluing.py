@@ -57,7 +57,10 @@ def store_seen(seen: Any, column: Any, n: int, stop: int) -> None:
 
 
 def _hands(joints: Any) -> list[tuple[int, ...]]:
-    return [joints.shape_of(name) for name in ("on_first", "on_second", "error", "first_side", "second_side", "course", "drawn")]
+    return [
+        joints.shape_of(name)
+        for name in ("on_first", "on_second", "error", "first_side", "second_side", "course", "drawn")
+    ]
 
 
 hands = shaped(lanes, _hands)

@@ -166,8 +166,8 @@ def account_loop(start: int, stop: int, stack: View, elements: View) -> int:
     return FINE
 
 
-@loop
-def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
+@kernel
+def settle_rows(start: int, stop: int, stack: View, elements: View) -> None:
     """Book the tick that has just passed from the works that the elements have gathered, kick by kick."""
     dt = elements.clock[STEP]
     for n in range(start, stop):
@@ -184,6 +184,12 @@ def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
             book[SUPPLIED] += 0.5 * dt * (stack.drawn[n, 0] + stack.drawn[n, 1])
             stack.drawn[n, 1] = stack.drawn[n, 0]
         close(book)
+
+
+@loop
+def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
+    """The same for a whole stack."""
+    settle_rows(start, stop, stack, elements)
     return FINE
 
 

@@ -1,10 +1,29 @@
 """Forces, one type per file."""
 
 from components.forces.air_drag import AirDrag
+from components.forces.bushing import Bushing
+from components.forces.friction import Friction
 from components.forces.hand import Hand
 from components.forces.load import Load
 from components.forces.moment import Moment
+from components.forces.motor import Motor
 from components.forces.spring_damper import SpringDamper
+from components.forces.stop import Stop
+from components.forces.torsion_spring import TableSpring, TorsionSpring
 from components.forces.values import Law, Table
 
-__all__ = ["AirDrag", "Hand", "Law", "Load", "Moment", "SpringDamper", "Table"]
+__all__ = [
+    "AirDrag",
+    "Bushing",
+    "Friction",
+    "Hand",
+    "Law",
+    "Load",
+    "Moment",
+    "Motor",
+    "SpringDamper",
+    "Stop",
+    "Table",
+    "TableSpring",
+    "TorsionSpring",
+]

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from components.courses import Course, Smooth, followed
-from components.joints.marks import angle_between, line_mark, line_of, must, oriented, shown
+from components.joints.marks import across, angle_between, line_mark, line_of, must, oriented
+from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like
 from modular.courses import follow
@@ -26,11 +27,13 @@ from modular.joints import desk_of, keep, look
 from modular.kernel import kernel
 from modular.lanes import LANES
 from modular.loop import FINE, loop
-from modular.side import Mark, Side
+from modular.side import Side
 from modular.views import View, fetch
 
 # what every driven row fixes first: how many pieces its course has, and where that began; then its own numbers
-AT_REST = Smooth((5.0, 6.0), (0.0, 0.3))  # of the examples: they drive late, so that laws of joints at rest hold for them
+AT_REST = Smooth(
+    (5.0, 6.0), (0.0, 0.3)
+)  # of the examples: they drive late, so that laws of joints at rest hold for them
 
 
 @kernel
@@ -39,33 +42,6 @@ def take_courses(joints: View, elements: View, n: int, stop: int, course: Array)
     for m in range(n, min(n + LANES, stop)):
         follow(joints.marker[m], joints.pieces[m], elements.clock[TIME], elements.beyond[0], joints.course[m])
     fetch(joints.course, n, stop, course)
-
-
-@kernel
-def along(
-    a: Array, b: Array, row: int, i: int, cosine: float, sine: float, error: Array, on_first: Array, on_second: Array
-) -> None:
-    """u . (P_b - P_a) with u at a fixed angle to direction a_i, in the plane: added to a row."""
-    ux, uy = cosine * a[i, 0] - sine * a[i, 1], sine * a[i, 0] + cosine * a[i, 1]
-    dx, dy = b[0, 0] - a[0, 0], b[0, 1] - a[0, 1]
-    error[row] += ux * dx + uy * dy
-    on_first[row, 0, 0] -= ux
-    on_first[row, 0, 1] -= uy
-    on_first[row, i, 0] += cosine * dx + sine * dy
-    on_first[row, i, 1] += cosine * dy - sine * dx
-    on_second[row, 0, 0] += ux
-    on_second[row, 0, 1] += uy
-
-
-@kernel
-def along_in_space(a: Array, b: Array, row: int, i: int, error: Array, on_first: Array, on_second: Array) -> None:
-    """a_i . (P_b - P_a), added to a row."""
-    for c in range(3):
-        arm = b[0, c] - a[0, c]
-        error[row] += a[i, c] * arm
-        on_first[row, i, c] += arm
-        on_first[row, 0, c] -= a[i, c]
-        on_second[row, 0, c] += a[i, c]
 
 
 # --- rotation --------------------------------------------------------------------------------------------------------
@@ -138,7 +114,9 @@ class DrivenRotation(Driven):
         oriented(name, first, second)
         if len(a) == 2:
             if self.axis is not None:
-                raise ModelError(f"joint '{name}': axis = {self.axis}; in the plane everything turns about z, leave axis out.")
+                raise ModelError(
+                    f"joint '{name}': axis = {self.axis}; in the plane everything turns about z, leave axis out."
+                )
             line_a, line_b = must(first.direction(first.directions[0])), must(second.direction(second.directions[0]))
             cosine, sine = angle_between(line_a.value, line_b.value)
             marker = followed(name, self.course, 1, [float(np.arctan2(sine, cosine))])
@@ -160,18 +138,6 @@ class DrivenRotation(Driven):
         return cls(AT_REST) if dimension == 2 else cls(AT_REST, axis=(0.3, -0.5, 0.8))
 
 
-def across(name: str, side: Side, axis: Array) -> Mark:
-    """A direction by which the turn of a body about an axis is told: across it, or a slender rod itself."""
-    rod = side.directions[0] if len(side.directions) == 1 else None
-    line = np.linalg.svd(axis[None])[2][1] if rod is None else rod
-    if rod is not None and abs(float(rod @ axis)) > 1e-6:
-        raise ModelError(
-            f"joint '{name}' has to know how '{side.owner}' turns about {shown(axis)}: nothing twists a slender rod that does "
-            "not stand across. Give the body inertia (Rod: radius=…, RigidBody)."
-        )
-    return must(side.direction(line))
-
-
 # --- translation -----------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +149,7 @@ def translation_loop(start: int, stop: int, joints: View, elements: View) -> int
         a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         take_courses(joints, elements, n, stop, course)
         error[0] = -marker[2] - course[0, 0]
-        along_in_space(a, b, 0, 1, error, on_first, on_second)
+        go_along(a, b, 0, 1, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
     return FINE
 
@@ -196,7 +162,7 @@ def translation_in_plane_loop(start: int, stop: int, joints: View, elements: Vie
         a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
         take_courses(joints, elements, n, stop, course)
         error[0] = -marker[2] - course[0, 0]
-        along(a, b, 0, 1, marker[3], marker[4], error, on_first, on_second)
+        go_along_in_plane(a, b, 0, 1, marker[3], marker[4], error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
     return FINE
 
@@ -300,7 +266,7 @@ def place_loop(start: int, stop: int, joints: View, elements: View) -> int:
         take_courses(joints, elements, n, stop, course)
         for i in range(3):
             error[i] = -marker[4 + i] - course[i, 0]
-            along_in_space(a, b, i, 1 + i, error, on_first, on_second)
+            go_along(a, b, i, 1 + i, error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
     return FINE
 
@@ -314,8 +280,8 @@ def place_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> 
         take_courses(joints, elements, n, stop, course)
         for i in range(2):
             error[i] = -marker[3 + i] - course[i, 0]
-        along(a, b, 0, 1, marker[5], marker[6], error, on_first, on_second)
-        along(a, b, 1, 1, -marker[6], marker[5], error, on_first, on_second)
+        go_along_in_plane(a, b, 0, 1, marker[5], marker[6], error, on_first, on_second)
+        go_along_in_plane(a, b, 1, 1, -marker[6], marker[5], error, on_first, on_second)
         keep(joints, n, stop, error, on_first, on_second)
     return FINE
 
