@@ -4,9 +4,9 @@ A course is a list of pieces, one after the other in time. In the piece that beg
 
     f(t) = c_0 + c_1 s + c_2 s^2 + c_3 s^3 + A sin(w s + p)
 
-for each of the rows that it drives; the first piece holds before it begins too. A piece is the numbers t_k, c_0 … c_3, A, w, p, with
-seven more for every further row. The numbers that a joint fixed when it was made (`JointForm.marker`) begin with how many pieces there
-are, and where the course was then: what is followed is the way from there.
+for each of the rows that it drives; the first piece holds before it begins too. A piece is the numbers t_k, c_0 … c_3, A, w, p,
+with seven more for every further row. The numbers that a joint fixed when it was made (`JointForm.marker`) begin with how many
+pieces there are, and where the course was then: what is followed is the way from there.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Joints(Booked):
     error: Array  # phi, (n, m) [m], [-]
     rate: Array  # its time derivative
     pieces: Array  # of courses that driven rows follow (modular/courses.py)
-    course: Array  # of driven rows: way, rate and acceleration of what they follow, and the rate where the step began, (n, drives, 4)
+    course: Array  # way, rate, acceleration of what driven rows follow; the rate where the step began, (n, drives, 4)
     preload: Array  # the part of its effort that a joint carries from its start, its spring unstretched [N], [N m]
     on_first: Array  # Jacobian with respect to the elements of the first side, (n, m, elements, d)
     on_second: Array

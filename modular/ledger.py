@@ -231,4 +231,6 @@ def steady_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """Dampers take now what they took before: forces stay as they are while this is booked."""
     for n in range(start, stop):
         stack.power_before[n] = stack.power[n]
+        if stack.drawn.shape[0] > 0:
+            stack.drawn[n, 1] = stack.drawn[n, 0]
     return FINE

@@ -7,6 +7,7 @@ from components.forces.hand import Hand
 from components.forces.load import Load
 from components.forces.moment import Moment
 from components.forces.motor import Motor
+from components.forces.regulator import Regulator
 from components.forces.spring_damper import SpringDamper
 from components.forces.stop import Stop
 from components.forces.torsion_spring import TableSpring, TorsionSpring
@@ -21,6 +22,7 @@ __all__ = [
     "Load",
     "Moment",
     "Motor",
+    "Regulator",
     "SpringDamper",
     "Stop",
     "Table",

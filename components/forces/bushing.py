@@ -68,8 +68,9 @@ class Bushing(Force):
         problems = []
         if not (np.isfinite(gains).all() and (gains >= 0.0).all()):
             problems.append(
-                f"bushing '{name}': stiffness = {self.stiffness}, damping = {self.damping}, turning = {self.turning}, turning_damping "
-                f"= {self.turning_damping}; give finite numbers from 0 on, one for all axes or {dimension} (turns: {2 * dimension - 3})."
+                f"bushing '{name}': stiffness = {self.stiffness}, damping = {self.damping}, turning = {self.turning}, "
+                f"turning_damping = {self.turning_damping}; give finite numbers from 0 on, one for all axes or {dimension} "
+                f"(turns: {2 * dimension - 3})."
             )
         if self.axis is not None:
             try:
@@ -248,7 +249,7 @@ def bushing_loop(start: int, stop: int, bushings: View, elements: View) -> int:
     x, v = elements.force, elements.current_velocity
     for n in range(start, stop):
         stand(bushings, elements, n, desk)
-        a, b, on_a, on_b, error = desk
+        a, _, on_a, on_b, error = desk
         first, second, gains = bushings.first[n], bushings.second[n], bushings.gains[n]
         stored, power = 0.0, 0.0
         for i in range(error.shape[0]):
@@ -278,7 +279,7 @@ def ask_loop(start: int, stop: int, bushings: View, elements: View) -> int:
     dt, desk = elements.clock[GAIN_STEP], desk_of(bushings)
     for n in range(start, stop):
         stand(bushings, elements, n, desk)
-        a, b, on_a, on_b, error = desk
+        a, _, on_a, on_b, error = desk
         for i in range(error.shape[0]):
             for k in range(a.shape[0]):
                 for c in range(a.shape[1]):

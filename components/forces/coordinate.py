@@ -23,7 +23,7 @@ from modular.force import Force
 from modular.joint import point_marks, unit
 from modular.kernel import kernel
 from modular.lanes import LANES, types
-from modular.ledger import DISSIPATED, LEAKED, Booked, book_rows, settle_rows
+from modular.ledger import DISSIPATED, Booked, book_rows, close, settle_rows
 from modular.loop import FINE, Loop, loop
 from modular.numbers import number
 from modular.seen_mass import ask_rows, growth, see_rows
@@ -119,22 +119,14 @@ class AlongCoordinate(Force):
             raise ModelError(str(error).replace("joint '", f"{self.what} '", 1)) from error
 
 
-def _sizes(measure: str, dimension: int) -> tuple[int, int]:
-    if measure == "distance":
-        return 1, 1
-    if measure == "way":
-        return 2, 1
-    return (3, 2) if dimension == 3 else (2, 2)
-
-
 class AlongCoordinates(Booked):
     """Such forces, one row each; a subclass says by its loop what they exert."""
 
-    remembered = ("drawn", "memory", "tried")
+    remembered = ("drawn", "kept", "tried")
     axis: Array  # in the plane, along which a way is measured, (n, d)
     frame: Array  # whether it has been looked at, where it stood then, and in the plane the angle from a line of its first side
     gains: Array  # stiffness, damping at most, and a damping ratio; a negative stiffness is chosen by the step
-    memory: Array  # what a tick leaves for the next one
+    kept: Array  # what a tick leaves for the next one
     tried: Array  # what the force that was worked out last would leave
     on_first: Array
     on_second: Array
@@ -144,14 +136,14 @@ class AlongCoordinates(Booked):
     block: Array
     margin: Array
 
-    def __init__(self, measure: str, dimension: int, exert: Loop, *, driven: bool = False) -> None:
-        first, second = _sizes(measure, dimension)
+    def __init__(self, measure: str, dimension: int, exert: Loop, *, driven: bool = False, keeps: int = 3) -> None:
+        first, second = self.sizes(measure, dimension)
         super().__init__(first, second, dimension, driven=driven)
         self.column("axis", dimension)
         self.column("frame", 4)
         self.column("gains", 3)
-        for name in ("memory", "tried"):
-            self.column(name, 3)
+        for name in ("kept", "tried"):
+            self.column(name, keeps)
         self.column("on_first", 1, first, dimension)
         self.column("on_second", 1, second, dimension)
         for name in ("compliance", "spring", "damper", "block"):
@@ -162,6 +154,14 @@ class AlongCoordinates(Booked):
         self.loops = {
             "exert": exert, "account": account_loop, "settle_up": settle_up_too_loop, "ask": ask_loop, "grow": grow_loop,
         }  # fmt: skip
+
+    def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
+        """Elements that it reads on either side."""
+        if measure == "distance":
+            return 1, 1
+        if measure == "way":
+            return 2, 1
+        return (3, 2) if dimension == 3 else (2, 2)
 
     def take(self, name: str, force: Any, first: Sequence[int]) -> int:
         """A row for a force; nothing is known of its coordinate before it is first looked at."""
@@ -236,14 +236,16 @@ def stand(forces: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]:
     new = frame[MADE] == 0.0
     s = 0.0
     if forces.measure.shape[0] == ANGLE:
-        if size == 3:
-            s = turn(a, 1, a, 2, b, 1, 0, 1.0, on_a, on_a, on_b)
-        else:
-            s = turn_in_plane(a, 1, b, 1, 0, 1.0, on_a, on_b)
+        # `turn` reads a third direction, which there is in space alone
+        s = (
+            turn(a, 1, a, 2, b, 1, 0, 1.0, on_a, on_a, on_b)
+            if size == 3
+            else turn_in_plane(a, 1, b, 1, 0, 1.0, on_a, on_b)
+        )
         if new:
             frame[ORIGIN] = s
         s -= frame[ORIGIN]
-        s = forces.memory[n, REACHED] + wrapped(s - forces.memory[n, REACHED], 2.0 * np.pi)
+        s = forces.kept[n, REACHED] + wrapped(s - forces.kept[n, REACHED], 2.0 * np.pi)
     elif forces.measure.shape[0] == WAY:
         way[0] = 0.0
         if size == 3:
@@ -334,12 +336,11 @@ def grow_loop(start: int, stop: int, forces: View, elements: View) -> int:
 def commit(start: int, stop: int, forces: View) -> None:
     """What was tried last stands; friction has taken what its force did while its hold slipped."""
     for n in range(start, stop):
-        memory, tried = forces.memory[n], forces.tried[n]
-        taken = tried[EFFORT] * (tried[ANCHOR] - memory[ANCHOR])
-        forces.ledger[n, DISSIPATED] += taken
-        forces.ledger[n, LEAKED] -= taken
-        for k in range(memory.shape[0]):
-            memory[k] = tried[k]
+        kept, tried = forces.kept[n], forces.tried[n]
+        forces.ledger[n, DISSIPATED] += tried[EFFORT] * (tried[ANCHOR] - kept[ANCHOR])
+        close(forces.ledger[n])
+        for k in range(kept.shape[0]):
+            kept[k] = tried[k]
 
 
 @loop

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-import numpy as np
-
 from components.forces.coordinate import (
-    ANCHOR, DAMPING, EFFORT, STIFFNESS, AlongCoordinate, AlongCoordinates, desk_of, pull, stand,
+    ANCHOR,
+    DAMPING,
+    EFFORT,
+    STIFFNESS,
+    AlongCoordinate,
+    AlongCoordinates,
+    desk_of,
+    pull,
+    stand,
 )  # fmt: skip
 from modular.elements import Array
 from modular.force import Force
@@ -77,7 +83,7 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
     for n in range(start, stop):
         s, rate = stand(frictions, elements, n, desk)
         dry, viscous = frictions.law[n, 0], frictions.law[n, 1]
-        stiffness, anchor = max(frictions.gains[n, STIFFNESS], 0.0), frictions.memory[n, ANCHOR]
+        stiffness, anchor = max(frictions.gains[n, STIFFNESS], 0.0), frictions.kept[n, ANCHOR]
         hold, damper = stiffness * (s - anchor), (frictions.gains[n, DAMPING] - viscous) * rate
         if abs(hold) > dry:
             hold, damper = dry if hold > 0.0 else -dry, 0.0

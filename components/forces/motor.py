@@ -172,7 +172,8 @@ class Motors(AlongCoordinates):
                 given = float(law(time, s, rate))
             except Exception as error:
                 raise ModelError(
-                    f"motor '{name}': its law raised {type(error).__name__}: {error} (at {time:g} s); it is called as law(t, s, rate)."
+                    f"motor '{name}': its law raised {type(error).__name__}: {error} (at {time:g} s); it is called as "
+                    "law(t, s, rate)."
                 ) from error
             if not np.isfinite(given):
                 raise ModelError(f"motor '{name}': its law returned {given!r} at {time:g} s; return a finite number.")

@@ -35,7 +35,7 @@ class Stop(AlongCoordinate):
     restitution: float | None = None
     measure: str = "angle"
     axis: Sequence[float] | None = None
-    slow: float = 1e-2
+    slow: float = 2e-2
 
     what: ClassVar[str] = "stop"
 
@@ -53,8 +53,8 @@ class Stop(AlongCoordinate):
             problems.append(f"stop '{name}': stiffness = 0; leave it out, or give a positive one.")
         if self.restitution is not None and not (self.restitution <= 1.0 and self.damping == 0.0 and self.slow > 0.0):
             problems.append(
-                f"stop '{name}': restitution = {self.restitution}, damping = {self.damping}, slow = {self.slow}; give a restitution "
-                "from 0 to 1, no damping beside it, and a positive slow."
+                f"stop '{name}': restitution = {self.restitution}, damping = {self.damping}, slow = {self.slow}; give a "
+                "restitution from 0 to 1, no damping beside it, and a positive slow."
             )
         return problems
 
@@ -66,7 +66,7 @@ class Stop(AlongCoordinate):
     def example(cls, dimension: int = 3) -> Self:
         """A force of this type for the contract tests."""
         axis = None if dimension == 2 else (0.3, -0.5, 0.8)
-        return cls(low=-0.02, high=0.03, stiffness=4.0, damping=0.05, axis=axis)
+        return cls(low=0.3, high=0.9, stiffness=4.0, damping=0.05, axis=axis)
 
 
 class Stops(AlongCoordinates):

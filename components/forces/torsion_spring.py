@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class TableSprings(AlongCoordinates):
         self.column("number", dtype=np.int64)
         self.column("damping")
 
-    def limits(self, elements: int):  # type: ignore[no-untyped-def]
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """There are no more points than there is room for."""
         yield from super().limits(elements)
         yield "number", self.points.shape[1]
@@ -141,7 +141,7 @@ class TableSprings(AlongCoordinates):
 
 
 def _least(points: Array, energy: Array) -> float:
-    """The energy where the line of force first rises through zero, the place of rest; of the points, the least, where it never does."""
+    """The energy where the line of force first rises through zero, the place of rest; that of a point, where it never does."""
     for k in range(len(points) - 1):
         (x, f), (y, g) = points[k], points[k + 1]
         slope = (g - f) / (y - x)

@@ -6,11 +6,34 @@ import pytest
 import references
 from both_ways import scattered
 from components import (
-    DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation, Prismatic, Ramp, Revolute, RigidBody, Rod, Sine, Smooth,
+    DrivenDistance,
+    DrivenPlace,
+    DrivenRotation,
+    DrivenTranslation,
+    Prismatic,
+    Ramp,
+    Revolute,
+    RigidBody,
+    Rod,
+    Sine,
+    Smooth,
 )  # fmt: skip
 from coordinator import (
-    GGL, HHT, AugmentedLagrangian, Baumgarte, Centralized, Checkpoints, Glued, Merged, MinimalCoordinates, Mixed, Penalty,
-    Relaxed, Simulation, Substitution, resume,
+    GGL,
+    HHT,
+    AugmentedLagrangian,
+    Baumgarte,
+    Centralized,
+    Checkpoints,
+    Glued,
+    Merged,
+    MinimalCoordinates,
+    Mixed,
+    Penalty,
+    Relaxed,
+    Simulation,
+    Substitution,
+    resume,
 )  # fmt: skip
 from modular import Assembly, Component, Crossing, Cut, ModelError
 
