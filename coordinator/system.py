@@ -499,9 +499,9 @@ class System:
             bodies.restore(state)
         for stack, (ledger, power, power_before) in zip(self.booked, memory["books"], strict=True):
             stack.ledger[:], stack.power[:], stack.power_before[:] = ledger, power, power_before
-        for stack, kept in zip(self._remembering, memory["members"], strict=True):
+        for table, kept in zip(self._remembering, memory["members"], strict=True):
             for name, array in kept.items():
-                stack.memory()[name][:] = array
+                table.memory()[name][:] = array
         self.returns += 1
         self.memory = {name: array.copy() for name, array in memory["memory"].items()}
         elements = self.elements

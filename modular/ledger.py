@@ -12,7 +12,7 @@ leaked                    what the others leave open: the work of the scheme
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,8 +31,8 @@ WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED 
 class Booked(Stack):
     """A stack whose rows keep a ledger."""
 
-    pointing = ("first", "second")
-    remembered = ("drawn",)
+    pointing: ClassVar[tuple[str, ...]] = ("first", "second")
+    remembered: ClassVar[tuple[str, ...]] = ("drawn",)
     first: Indices  # first element row on either side
     second: Indices
     power: Array  # what dampers take [W], now and one tick ago

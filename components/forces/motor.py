@@ -65,8 +65,9 @@ class Motor(AlongCoordinate):
                     number(given, f"motor '{name}': effort", "N m")
                 except ModelError as error:
                     problems.append(str(error))
-        if self.law is not None and not isinstance(self.law, Law):
-            problems.append(f"motor '{name}': law = {self.law!r}; give a Law, such as Law('my_laws:torque').")
+        law: Any = self.law
+        if law is not None and not isinstance(law, Law):
+            problems.append(f"motor '{name}': law = {law!r}; give a Law, such as Law('my_laws:torque').")
         if self.no_load is not None and (isinstance(self.effort, Course) or not self.no_load * self.effort > 0.0):
             problems.append(
                 f"motor '{name}': no_load = {self.no_load}, effort = {self.effort}; a line needs two numbers of one sign."

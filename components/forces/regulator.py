@@ -125,13 +125,13 @@ class Regulators(AlongCoordinates):
     pointing = ("first", "second", "third")
     third: Indices
     law: Array  # gains, target and most
-    begin: Array  # the angle where it was made
+    begin: Array  # the angle where it was made, and whether it is known
 
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, regulator_loop, driven=True, keeps=7)
         self.column("third", dtype=np.int64)
         self.column("law", 5)
-        self.column("begin")
+        self.column("begin", 2)
 
     def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
         """Elements that it reads on either side."""
@@ -169,7 +169,6 @@ def regulator_loop(start: int, stop: int, regulators: View, elements: View) -> i
     for n in range(start, stop):
         first, third, law = regulators.first[n], regulators.third[n], regulators.law[n]
         kept, tried = regulators.kept[n], regulators.tried[n]
-        new = regulators.frame[n, 0] == 0.0
         _, rate = stand(regulators, elements, n, desk)
         for k in range(a.shape[0]):
             for c in range(size):
@@ -184,9 +183,10 @@ def regulator_loop(start: int, stop: int, regulators: View, elements: View) -> i
             if size == 3
             else turn_in_plane(a, 1, b, 0, 0, 1.0, on_a, on_b)
         )
+        new = regulators.begin[n, 1] == 0.0
         if new:
-            regulators.begin[n] = angle
-        angle = kept[READ] + wrapped(angle - regulators.begin[n] - kept[READ], 2.0 * np.pi)
+            regulators.begin[n, 0], regulators.begin[n, 1] = angle, 1.0
+        angle = kept[READ] + wrapped(angle - regulators.begin[n, 0] - kept[READ], 2.0 * np.pi)
         turning = 0.0
         for c in range(size):
             for k in range(a.shape[0]):

@@ -112,6 +112,7 @@ class TableSprings(AlongCoordinates):
 
     points: Array  # places, forces, and the energy up to there, (n, points, 3)
     number: Indices
+    damping: Array
 
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, spring_loop)

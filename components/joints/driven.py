@@ -74,9 +74,17 @@ def rotation_in_plane_loop(start: int, stop: int, joints: View, elements: View) 
 
 
 def _form(name: str, linearise: Any, first: int, second: int, rows: int, own: int, *, turns: bool = False) -> JointForm:
-    kinds = {"translations": 0, "rotations": rows} if turns else {"translations": rows, "rotations": 0}
     return JointForm(
-        name, linearise, first=first, second=second, rows=rows, locks=rows, marker=1 + rows + own, drives=rows, **kinds
+        name,
+        linearise,
+        first=first,
+        second=second,
+        rows=rows,
+        translations=0 if turns else rows,
+        rotations=rows if turns else 0,
+        locks=rows,
+        marker=1 + rows + own,
+        drives=rows,
     )
 
 
@@ -85,7 +93,7 @@ ROTATION_IN_PLANE = _form("driven-rotation-2d", rotation_in_plane_loop, 2, 2, 1,
 
 
 @dataclass(frozen=True)
-class Driven(Joint):
+class Driven:
     """What driven joints share."""
 
     course: Course
@@ -99,7 +107,7 @@ class Driven(Joint):
 
 
 @dataclass(frozen=True)
-class DrivenRotation(Driven):
+class DrivenRotation(Driven, Joint):
     """The second body turns about `axis` against the first as `course` says [rad], over any number of turns.
 
     It locks that turn alone, beside a `Revolute` or `Cylindrical` about the same axis. `axis` is given in the world, as the
@@ -172,7 +180,7 @@ TRANSLATION_IN_PLANE = _form("driven-translation-2d", translation_in_plane_loop,
 
 
 @dataclass(frozen=True)
-class DrivenTranslation(Driven):
+class DrivenTranslation(Driven, Joint):
     """The second point moves along `axis` of the first side as `course` says [m].
 
     It locks that way alone, beside a `Prismatic`, `Cylindrical` or `PointOnLine` along the same axis. `axis` is given in the
@@ -229,7 +237,7 @@ DISTANCE = _form("driven-distance", driven_distance_loop, 1, 1, 1, 1)
 
 
 @dataclass(frozen=True)
-class DrivenDistance(Driven):
+class DrivenDistance(Driven, Joint):
     """The distance of two points grows as `course` says [m]: a jack, or a hydraulic cylinder between two balls.
 
     It must not come to nothing. To the ground it needs a place: `at=(x, y, z)`.
@@ -291,7 +299,7 @@ PLACE_IN_PLANE = _form("driven-place-2d", place_in_plane_loop, 2, 1, 2, 4)
 
 
 @dataclass(frozen=True)
-class DrivenPlace(Driven):
+class DrivenPlace(Driven, Joint):
     """The second point moves against the first side as `course` says [m], in the axes of the world as it stands when it is made.
 
     It locks all translations: a shaken bearing, or a hand that leads a port along a path.

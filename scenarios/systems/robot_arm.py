@@ -46,7 +46,7 @@ def build(load: float = 4.0, turn: float = 2 * pi / 3) -> Assembly:
     arm.join("lifting", DrivenRotation(rests(times, lift), axis=level), "column.shoulder", "upper.shoulder")
     arm.join("bending", DrivenRotation(rests(times, bend), axis=level), "upper.elbow", "forearm.elbow")
 
-    arm.at(1.1, Cut("table"), Join("grip", Fixed(), "forearm.hand", "load.grip"))
+    arm.at(1.1, Cut("table"), Join("grip", Fixed(), "forearm.hand", "load.grip", at=hand))
     arm.at(3.0, Cut("grip"), Join("other-table", Fixed(), "ground", "load.foot"))
     arm.suggested = {"dt": 2e-4, "until": 4.0, "record_every": 10}
     return arm

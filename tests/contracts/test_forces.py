@@ -16,7 +16,7 @@ def loaded(force, dimension):
     spin = 0.8 if dimension == 2 else (0.5, -0.7, 0.9)  # what only takes energy has something to take
     assembly.add("left", zoo.full(dimension, a, b, velocity=(0.3, -0.2, 0.4)[:dimension]))
     assembly.add("right", zoo.full(dimension, b, c, angular_velocity=spin))
-    assembly.apply("force", force, *("left.end", "right.end")[: force.sides])
+    assembly.apply("force", force, *("left.end", "right.end", "ground")[: force.sides])
     return assembly
 
 

@@ -7,7 +7,9 @@ import scenarios
 from coordinator import Glued, Penalty, Simulation
 
 
-@pytest.mark.parametrize(("coupling", "dt", "gap"), [(Glued(), 1e-3, 1e-11), (Penalty(), 2e-4, 1e-3)], ids=["glued", "penalty"])
+@pytest.mark.parametrize(
+    ("coupling", "dt", "gap"), [(Glued(), 1e-3, 1e-11), (Penalty(), 2e-4, 1e-3)], ids=["glued", "penalty"]
+)
 def test_the_arm_puts_its_load_down_where_it_should_be(coupling, dt, gap):
     with Simulation(scenarios.load("robot-arm"), dt, coupling) as simulation:
         run = simulation.run(4.0)
