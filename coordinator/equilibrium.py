@@ -20,7 +20,7 @@ from coordinator.passage import Step
 from coordinator.region import CHOSEN, Region
 from coordinator.rules import Stable
 from coordinator.score import compiled
-from modular.elements import STEP, TIME, Array
+from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.joints import Joints
 
 MOST = 100  # iterations; a load not quite found only leaves some ringing
@@ -160,15 +160,31 @@ def _trying(region: Region) -> list[Step]:
     elements, meeting = region.elements, _meeting(region)
     ahead: list[Step] = [(bodies, "predict") for bodies in region.bodies]
     ahead += [(bodies, "foresee") for bodies in region.bodies if compiled((bodies, "foresee"))]
+    driven = any(joints.form.drives for joints in region.joints)
     return [
         *meeting,
         (elements, "stand"),
+        *([partial(_tell_step, dt=0.0)] if driven else []),
         *((stack, "exert") for stack in (*region.joints, *region.forces)),
         *((bodies, "reevaluate") for bodies in region.bodies),
+        *([_tell_step] if driven else []),
         *ahead,
         (elements, "look_ahead"),
+        *([partial(_look_beyond, ticks=1.0)] if driven else []),
         *((joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")),
+        *([partial(_look_beyond, ticks=0.0)] if driven else []),
     ]
+
+
+def _look_beyond(region: Region, *, ticks: float) -> None:
+    """What joints follow is so much further on than the clock says."""
+    region.elements.beyond[0] = ticks * region.elements.clock[STEP]
+
+
+def _tell_step(region: Region, *, dt: float | None = None) -> None:
+    """Velocities are those of now (0), or of a tick ahead."""
+    clock = region.elements.clock
+    clock[STEP] = clock[GAIN_STEP] if dt is None else dt
 
 
 def _conjugate_gradients(trial: Trial) -> Array:

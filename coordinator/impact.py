@@ -14,7 +14,7 @@ from modular.body import GivesCompliance
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joints import Joints
-from modular.ledger import IMPACT, WORK_FIRST
+from modular.ledger import IMPACT, SUPPLIED, WORK_FIRST
 from modular.port import GROUND
 
 SWEEPS = 2000  # of all joints, until initial velocities agree
@@ -40,6 +40,11 @@ def stop_by_impulse(system: System, name: str) -> float:
         work = cast(GivesCompliance, system.body_home[owner]).push(owner, pushes, system.elements)
         home.stack.ledger[row, WORK_FIRST + column] += work
         lost -= work
+    drives = home.stack.form.drives
+    if drives:  # what moves the drive along comes from outside
+        brought = float(impulse[-drives:] @ home.stack.course[row, :, 1])
+        home.stack.ledger[row, SUPPLIED] -= brought
+        lost += brought
     home.stack.ledger[row, IMPACT] += lost
     return lost
 

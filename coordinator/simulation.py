@@ -41,7 +41,7 @@ from coordinator.workers.whose import black_boxes_in, lines_to, move, reach
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
-from modular.elements import Array
+from modular.elements import TIME, Array
 from modular.errors import ModelError
 from modular.events import Cut, Event, check_law
 from modular.force import Force
@@ -390,6 +390,7 @@ class Simulation:
         system, edge, go_back = self.system, self.assembly.joint_edges[name], way_back(self)
         try:
             self.breakage.check(name, edge)
+            system.elements.clock[TIME] = self.time + system.part * self.dt  # where courses begin
             home = system.add_joint(name, edge, law, moving=self.dt)
             details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
             self.breakage.watch(name, edge, home)

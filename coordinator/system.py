@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import hypot
 from typing import Any, TypeVar, cast
 
@@ -16,7 +16,8 @@ import numpy as np
 
 from modular.assembly import ForceEdge, JointEdge
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
-from modular.elements import ASKED, Array, Elements
+from modular.courses import begun
+from modular.elements import ASKED, TIME, Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
 from modular.joint import Attachment, JointForm
@@ -260,6 +261,9 @@ class System:
         old = self.remade(edge)
         attachment = old[0] if old is not None else self._attach(name, edge, first, second, moving)
         form = attachment.form
+        if form.drives and old is None:
+            marker = begun(attachment.marker, form.marker, form.drives, float(self.elements.clock[TIME]))
+            attachment = replace(attachment, marker=marker)
         if law == "kinematic" and (form.rotations or form.locks != len(self.gravity)):
             raise ModelError(
                 f"joint '{name}': law='kinematic' is for joints that hold two points together and turn freely; use law='momentum'."
@@ -268,7 +272,12 @@ class System:
         starts = (self._hold(first.owner, attachment.first), self._hold(second.owner, attachment.second))
         row = stack.add_row(name)
         stack.first[row], stack.second[row] = starts
-        stack.marker[row] = attachment.marker
+        stack.marker[row] = attachment.marker[: form.marker]
+        if form.drives:
+            pieces = attachment.marker[form.marker :]
+            if len(pieces) > stack.pieces.shape[1]:
+                stack.widen("pieces", len(pieces))
+            stack.pieces[row, : len(pieces)] = pieces
         if old is not None:
             stack.preload[row] = old[1]
         home = JointHome(name, stack, edge, attachment, old is not None)
@@ -468,21 +477,21 @@ class System:
         """All stacks that keep a ledger."""
         return [*self.joints, *self.forces]
 
+    @property
+    def _remembering(self) -> list[Table]:
+        """Joints and forces that leave something for the next tick."""
+        return [stack for stack in self.booked if isinstance(stack, Table)]
+
     def save(self) -> dict[str, Any]:
         """A copy of all memory, for repeating a tick in parts; the topology must be the same at `restore`."""
         elements = self.elements
         return {
             "bodies": [bodies.save() for bodies in self.bodies_as(SavesAndRestores)],
             "books": [(stack.ledger.copy(), stack.power.copy(), stack.power_before.copy()) for stack in self.booked],
-            "booked": [{name: array.copy() for name, array in stack.memory().items()} for stack in self._with_memory],
+            "booked": [{name: array.copy() for name, array in stack.memory().items()} for stack in self._remembering],
             "memory": {name: array.copy() for name, array in self.memory.items()},
             "before": (elements.force.copy(), elements.force_before.copy(), elements.velocity_before.copy()),
         }
-
-    @property
-    def _with_memory(self) -> list[Table]:
-        """Stacks of joints and forces that may remember something from tick to tick."""
-        return [stack for stack in self.booked if isinstance(stack, Table)]
 
     def restore(self, memory: dict[str, Any]) -> None:
         """Go back to it."""
@@ -490,7 +499,7 @@ class System:
             bodies.restore(state)
         for stack, (ledger, power, power_before) in zip(self.booked, memory["books"], strict=True):
             stack.ledger[:], stack.power[:], stack.power_before[:] = ledger, power, power_before
-        for table, kept in zip(self._with_memory, memory["booked"], strict=True):
+        for table, kept in zip(self._remembering, memory["booked"], strict=True):
             for name, array in kept.items():
                 table.memory()[name][:] = array
         self.returns += 1

@@ -63,6 +63,7 @@ class Elements(Table):
     alarm: Array  # leak of a ledger from which on the coordinator wants to know [J]
     tolerance: Array  # where things are glued: what may stay open of lengths [m], and of directions [-]
     ahead: Array  # 1 while glued bodies answer where a drift has led
+    beyond: Array  # how much further in time one looks along the motion [s]; nothing elsewhere
     clock: Array  # the step that is being taken [s], the time at its end [s], the step that gains belong to [s]
 
     def __init__(self, dimension: int, capacity: int = 16) -> None:
@@ -81,6 +82,7 @@ class Elements(Table):
         self.fixed("alarm", 1)
         self.fixed("tolerance", 2)
         self.fixed("ahead", 1)
+        self.fixed("beyond", 1)
         self.loops = {
             "forget_loads": forget_loads_loop, "take_bounds": take_bounds_loop, "keep": keep_loop, "put_back": put_back_loop,
             "keep_bounds": keep_bounds_loop, "put_bounds_back": put_bounds_back_loop, "stand": stand_loop,

@@ -11,7 +11,7 @@ from typing import Any
 
 from modular.blocks import shaped
 from modular.elements import RIGID, STEP
-from modular.joints import Joints, pull_back
+from modular.joints import Joints, drawn_by, pull_back
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
 from modular.loop import FINE, loop
@@ -37,6 +37,9 @@ def face_loop(start: int, stop: int, joints: View, elements: View) -> int:
         if joints.coincident.shape[0] < joints.effort.shape[0]:
             store(room[0], joints.base_first, n, stop)
             store(room[1], joints.base_second, n, stop)
+        for m in range(n, min(n + LANES, stop) if joints.course.shape[0] > 0 else n):
+            for i in range(joints.course.shape[0]):
+                joints.course[m, i, 3] = joints.course[m, i, 1]
     return FINE
 
 
@@ -54,7 +57,10 @@ def store_seen(seen: Any, column: Any, n: int, stop: int) -> None:
 
 
 def _hands(joints: Any) -> list[tuple[int, ...]]:
-    return [joints.shape_of(name) for name in ("on_first", "on_second", "error", "first_side", "second_side")]
+    return [
+        joints.shape_of(name)
+        for name in ("on_first", "on_second", "error", "first_side", "second_side", "course", "drawn")
+    ]
 
 
 hands = shaped(lanes, _hands)
@@ -64,7 +70,7 @@ hands = shaped(lanes, _hands)
 def press_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """-J^T sigma on the elements of both sides, J where the step began."""
     leading = joints.coincident.shape[0]
-    base_first, base_second, effort, a, b = hands(joints)
+    base_first, base_second, effort, a, b, course, drawn = hands(joints)
     for n in range(start, stop, LANES):
         if leading < effort.shape[0]:
             fetch(joints.base_first, n, stop, base_first)
@@ -75,6 +81,11 @@ def press_loop(start: int, stop: int, joints: View, elements: View) -> int:
         scatter(a, elements.force, spots(joints.first, n, stop))
         scatter(b, elements.force, spots(joints.second, n, stop))
         store_one(0.0 * effort[0], joints.power, n, stop)
+        if course.shape[0] > 0:
+            fetch(joints.course, n, stop, course)
+            drawn[0] = drawn_by(course, effort, 3)
+            drawn[1] = drawn[0]
+            store(drawn, joints.drawn, n, stop)
     return FINE
 
 

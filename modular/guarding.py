@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 from modular.blocks import like, shaped
-from modular.elements import GAIN_STEP
-from modular.joints import pull_back, rates
+from modular.elements import GAIN_STEP, STEP
+from modular.joints import follow_on, pull_back, rates
 from modular.lanes import LANES, given, lanes, larger
 from modular.ledger import LEAKED, STORED
 from modular.loop import FINE, loop
@@ -39,6 +39,7 @@ def _room(joints: Any) -> list[tuple[int, ...]]:
         "second_side",
         "first_side",
         "second_side",
+        "course",
     )
     return [joints.shape_of(name) for name in names]
 
@@ -50,7 +51,7 @@ room_of = shaped(lanes, _room)
 def guard_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Add the correction to what joints exert."""
     leading, dt = joints.coincident.shape[0], elements.clock[GAIN_STEP]
-    on_first, on_second, rate, effort, stiffness, a, b, force_a, force_b = room_of(joints)
+    on_first, on_second, rate, effort, stiffness, a, b, force_a, force_b, course = room_of(joints)
     rows, book = rate.shape[0], like(joints.ledger)
     for n in range(start, stop, LANES):
         first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
@@ -60,6 +61,9 @@ def guard_loop(start: int, stop: int, joints: View, elements: View) -> int:
         gather(elements.velocity, first, a)
         gather(elements.velocity, second, b)
         rates(leading, on_first, on_second, a, b, rate)
+        if course.shape[0] > 0:
+            fetch(joints.course, n, stop, course)
+            follow_on(course, 0.5 * elements.clock[STEP], rate)
         fetch(joints.stiffness, n, stop, stiffness)
         power = 0.0
         for i in range(rows):

@@ -50,6 +50,9 @@ class JointForm:
     )
     turns: bool = True  # whether its seen masses change as the bodies turn
     holonomic: bool = True  # False: its rows lock velocities only, errors stay zero (Séguy 2003, IV.2.b)
+    drives: int = (
+        0  # trailing rows that follow a course over time (modular/courses.py), whose pieces are behind `marker`
+    )
 
     def __hash__(self) -> int:
         return hash(self.name)  # forms are looked up at every event

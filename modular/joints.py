@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from modular import seen_mass
 from modular.blocks import like, shaped
+from modular.courses import SHARE
 from modular.elements import ASKING, GAIN_STEP, RIGID, STEP, Array, Elements
 from modular.joint import JointForm
 from modular.kernel import kernel
@@ -29,10 +30,12 @@ class Joints(Booked):
     """Joints of one form; every array has one row per joint."""
 
     together = (ANSWERS, GLUE)
-    remembered = ("kicked", "carried")
+    remembered = ("drawn", "kicked", "carried")
     marker: Array  # numbers fixed when the joint was made
     error: Array  # phi, (n, m) [m], [-]
     rate: Array  # its time derivative
+    pieces: Array  # of courses that driven rows follow (modular/courses.py)
+    course: Array  # way, rate, acceleration of what driven rows follow; the rate where the step began, (n, drives, 4)
     preload: Array  # the part of its effort that a joint carries from its start, its spring unstretched [N], [N m]
     on_first: Array  # Jacobian with respect to the elements of the first side, (n, m, elements, d)
     on_second: Array
@@ -55,9 +58,12 @@ class Joints(Booked):
     block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
 
     def __init__(self, form: JointForm, dimension: int) -> None:
-        super().__init__(form.first, form.second, dimension)
+        super().__init__(form.first, form.second, dimension, driven=form.drives > 0)
         self.form = form
         self.column("marker", form.marker)
+        self.column("course", form.drives, 4)
+        if form.drives:
+            self.column("pieces", 1 + SHARE * form.drives, listed=True)
         for name in ("error", "rate", "preload"):
             self.column(name, form.rows)
         for name, elements, sign in (("on_first", form.first, -1.0), ("on_second", form.second, 1.0)):
@@ -131,6 +137,17 @@ class Joints(Booked):
         elements.clock[STEP] = dt
         self.play("account", elements)
 
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """The pieces of courses are no more than there is room for."""
+        yield from super().limits(elements)
+        if self.form.drives:
+            yield "number", self.pieces.shape[1] // (1 + SHARE * self.form.drives)
+
+    @property
+    def number(self) -> Array:
+        """How many pieces the course of each joint has."""
+        return self.marker[:, 0]
+
     # --- seen masses ---------------------------------------------------------------------------------------------
 
     def see(self, elements: Elements, *, modes: int = RIGID) -> None:
@@ -200,6 +217,26 @@ def rates(leading: int, on_first: Array, on_second: Array, a: Array, b: Array, r
 
 
 @kernel
+def follow_on(course: Array, lag: float, rate: Array) -> None:
+    """phi' = J v - f' of driven rows, the last ones, with f' as it was `lag` before.
+
+    Predicted velocities v + a dt / 2 are half a step old. A course that were not would be seen to run ahead of bodies that follow
+    it, and dampers would take energy from that, to first order.
+    """
+    for i in range(course.shape[0]):
+        rate[rate.shape[0] - course.shape[0] + i] -= course[i, 1] - lag * course[i, 2]
+
+
+@kernel
+def drawn_by(course: Array, effort: Array, which: int) -> Any:
+    """sigma f': minus what a drive brings, with the rate of its course now (1) or where the step began (3)."""
+    value = 0.0
+    for i in range(course.shape[0]):
+        value += effort[effort.shape[0] - course.shape[0] + i] * course[i, which]
+    return value
+
+
+@kernel
 def pull_back(leading: int, jacobian: Array, sign: float, effort: Array, force: Array) -> None:
     """-J^T sigma on the elements of one side; `sign` is that of its own point in the `leading` rows."""
     for k in range(force.shape[0]):
@@ -216,13 +253,16 @@ def pull_back(leading: int, jacobian: Array, sign: float, effort: Array, force: 
 def measure_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Rates of the errors of joints that are linearised."""
     on_first, on_second, rate = like(joints.on_first), like(joints.on_second), like(joints.rate)
-    a, b = like(joints.first_side), like(joints.second_side)
+    a, b, course = like(joints.first_side), like(joints.second_side), like(joints.course)
     for n in range(start, stop, LANES):
         fetch(joints.on_first, n, stop, on_first)
         fetch(joints.on_second, n, stop, on_second)
         gather(elements.velocity, spots(joints.first, n, stop), a)
         gather(elements.velocity, spots(joints.second, n, stop), b)
         rates(joints.coincident.shape[0], on_first, on_second, a, b, rate)
+        if course.shape[0] > 0:
+            fetch(joints.course, n, stop, course)
+            follow_on(course, 0.0, rate)
         store(rate, joints.rate, n, stop)
     return FINE
 
@@ -239,6 +279,8 @@ def _springs(joints: Any) -> list[tuple[int, ...]]:
         "stiffness",
         "first_side",
         "second_side",
+        "course",
+        "drawn",
     )
     return [joints.shape_of(name) for name in names]
 
@@ -254,7 +296,7 @@ def exert_rows(joints: View, elements: View, n: int, stop: int, room: tuple[Arra
     Returns what they store and what their dampers take.
     """
     leading = joints.coincident.shape[0]
-    on_first, on_second, error, rate, effort, preload, stiffness, damping, a, b = room
+    on_first, on_second, error, rate, effort, preload, stiffness, damping, a, b, course, drawn = room
     rows = error.shape[0]
     first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
     if leading < rows:
@@ -269,6 +311,9 @@ def exert_rows(joints: View, elements: View, n: int, stop: int, room: tuple[Arra
     gather(elements.velocity, first, a)
     gather(elements.velocity, second, b)
     rates(leading, on_first, on_second, a, b, rate)
+    if course.shape[0] > 0:
+        fetch(joints.course, n, stop, course)
+        follow_on(course, 0.5 * elements.clock[STEP], rate)
     fetch(joints.stiffness, n, stop, stiffness)
     fetch(joints.damping, n, stop, damping)
     fetch(joints.preload, n, stop, preload)
@@ -284,6 +329,10 @@ def exert_rows(joints: View, elements: View, n: int, stop: int, room: tuple[Arra
         stored += (0.5 * spring + preload[i]) * error[i]
         taken += damper * rate[i]
     store_one(taken, joints.power, n, stop)
+    if course.shape[0] > 0:
+        fetch(joints.drawn, n, stop, drawn)
+        drawn[0] = drawn_by(course, effort, 1)
+        store(drawn, joints.drawn, n, stop)
     pull_back(leading, on_first, -1.0, effort, a)
     pull_back(leading, on_second, 1.0, effort, b)
     scatter(a, elements.force, first)

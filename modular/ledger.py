@@ -3,7 +3,7 @@
 work_first, work_second   done on the bodies at its sides
 stored                    elastic energy it holds now
 dissipated                taken by its damper
-supplied                  minus what it brought from outside (loads, moments)
+supplied                  minus what it brought from outside (loads, moments, drives)
 released                  elastic energy that went with a cut; negative: that came when it was made under tension
 impact                    lost when it was made between moving points
 leaked                    what the others leave open: the work of the scheme
@@ -12,7 +12,7 @@ leaked                    what the others leave open: the work of the scheme
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,24 +31,27 @@ WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED 
 class Booked(Stack):
     """A stack whose rows keep a ledger."""
 
-    pointing = ("first", "second")
+    pointing: ClassVar[tuple[str, ...]] = ("first", "second")
+    remembered: ClassVar[tuple[str, ...]] = ("drawn",)
     first: Indices  # first element row on either side
     second: Indices
     power: Array  # what dampers take [W], now and one tick ago
     power_before: Array
+    drawn: Array  # minus what its drive brings from outside [W], now and one tick ago; empty where there is none
     ledger: Array  # (n, lines) [J]
     first_side: Array
     second_side: Array
     fresh: Indices  # 1 until the books of a row are opened
     rung: Indices  # 1 once the alarm has rung for a row
 
-    def __init__(self, first: int, second: int, dimension: int) -> None:
+    def __init__(self, first: int, second: int, dimension: int, *, driven: bool = False) -> None:
         super().__init__()
         for name in ("first", "second", "fresh", "rung"):
             self.column(name, dtype=np.int64)
         for name in ("power", "power_before"):
             self.column(name)
         self.column("ledger", len(LEDGER))
+        self.column("drawn", 2 if driven else 0)
         self.fixed("first_side", first, dimension)  # shapes of what it reads and writes on either side
         self.fixed("second_side", second, dimension)
 
@@ -77,10 +80,12 @@ class Booked(Stack):
         still = np.array([name not in touched for name in self.names], bool) & (self.fresh[: self.count] == 0)
         self.ledger[: self.count, STORED][still] = held[still]
         self.power[: self.count][still] = power[still]
+        self.drawn[: self.count, :1][still] = self.drawn[: self.count, 1:][still]
 
     def open_books(self) -> None:
         """After an event: what a new member holds from its start came with it, and powers count from now."""
         open_rows(0, self.count, self.ledger, self.power, self.power_before, self.fresh)
+        self.drawn[: self.count, 1:] = self.drawn[: self.count, :1]
 
 
 @kernel
@@ -142,6 +147,12 @@ def book_rows(stack: View, elements: View, now: Array, n: int, stop: int, book: 
     power = fetch_one(stack.power, n, stop)
     book[DISSIPATED] += 0.5 * elements.clock[STEP] * (power + fetch_one(stack.power_before, n, stop))
     store_one(power, stack.power_before, n, stop)
+    if stack.drawn.shape[0] > 0:
+        drawn = like(stack.drawn)
+        fetch(stack.drawn, n, stop, drawn)
+        book[SUPPLIED] += 0.5 * elements.clock[STEP] * (drawn[0] + drawn[1])
+        drawn[1] = drawn[0]
+        store(drawn, stack.drawn, n, stop)
     close(book)
 
 
@@ -155,8 +166,8 @@ def account_loop(start: int, stop: int, stack: View, elements: View) -> int:
     return FINE
 
 
-@loop
-def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
+@kernel
+def settle_rows(start: int, stop: int, stack: View, elements: View) -> None:
     """Book the tick that has just passed from the works that the elements have gathered, kick by kick."""
     dt = elements.clock[STEP]
     for n in range(start, stop):
@@ -169,7 +180,16 @@ def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
             elements.work[stack.second[n] + k] = 0.0
         book[DISSIPATED] += 0.5 * dt * (stack.power[n] + stack.power_before[n])
         stack.power_before[n] = stack.power[n]
+        if stack.drawn.shape[0] > 0:
+            book[SUPPLIED] += 0.5 * dt * (stack.drawn[n, 0] + stack.drawn[n, 1])
+            stack.drawn[n, 1] = stack.drawn[n, 0]
         close(book)
+
+
+@loop
+def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
+    """The same for a whole stack."""
+    settle_rows(start, stop, stack, elements)
     return FINE
 
 
@@ -191,6 +211,9 @@ def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
 def open_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """Open books."""
     open_rows(start, stop, stack.ledger, stack.power, stack.power_before, stack.fresh)
+    if stack.drawn.shape[0] > 0:
+        for n in range(start, stop):
+            stack.drawn[n, 1] = stack.drawn[n, 0]
     return FINE
 
 
@@ -208,4 +231,6 @@ def steady_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """Dampers take now what they took before: forces stay as they are while this is booked."""
     for n in range(start, stop):
         stack.power_before[n] = stack.power[n]
+        if stack.drawn.shape[0] > 0:
+            stack.drawn[n, 1] = stack.drawn[n, 0]
     return FINE

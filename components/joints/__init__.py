@@ -2,6 +2,7 @@
 
 from components.joints.cylindrical import Cylindrical
 from components.joints.distance import Distance
+from components.joints.driven import DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation
 from components.joints.ellipsoid_on_plane import EllipsoidOnPlane
 from components.joints.fixed import Fixed
 from components.joints.gear import Gear
@@ -22,6 +23,10 @@ from components.joints.universal import Universal
 __all__ = [
     "Cylindrical",
     "Distance",
+    "DrivenDistance",
+    "DrivenPlace",
+    "DrivenRotation",
+    "DrivenTranslation",
     "EllipsoidOnPlane",
     "Fixed",
     "Gear",

@@ -92,6 +92,18 @@ def turning_marks(name: str, side: Side, axis: Array, across: Array) -> tuple[Ma
     return along, arm
 
 
+def across(name: str, side: Side, axis: Array) -> Mark:
+    """A direction by which the turn of a body about an axis is told: across it, or a slender rod itself."""
+    rod = side.directions[0] if len(side.directions) == 1 else None
+    line = np.linalg.svd(axis[None])[2][1] if rod is None else rod
+    if rod is not None and abs(float(rod @ axis)) > 1e-6:
+        raise ModelError(
+            f"joint '{name}' has to know how '{side.owner}' turns about {shown(axis)}: nothing twists a slender rod that does "
+            "not stand across. Give the body inertia (Rod: radius=…, RigidBody)."
+        )
+    return must(side.direction(line))
+
+
 def oriented(name: str, *sides: Side) -> None:
     """Refuse point masses where rotations are to be locked."""
     for side in sides:

@@ -123,3 +123,30 @@ def keep_cosine(
         error[row] += a[i, c] * b[j, c]
         on_first[row, i, c] = b[j, c]
         on_second[row, j, c] = a[i, c]
+
+
+@kernel
+def go_along_in_plane(
+    a: Array, b: Array, row: int, i: int, cosine: float, sine: float, error: Array, on_first: Array, on_second: Array
+) -> None:
+    """u . (P_b - P_a) with u at a fixed angle to direction a_i, in the plane: added to a row."""
+    ux, uy = cosine * a[i, 0] - sine * a[i, 1], sine * a[i, 0] + cosine * a[i, 1]
+    dx, dy = b[0, 0] - a[0, 0], b[0, 1] - a[0, 1]
+    error[row] += ux * dx + uy * dy
+    on_first[row, 0, 0] -= ux
+    on_first[row, 0, 1] -= uy
+    on_first[row, i, 0] += cosine * dx + sine * dy
+    on_first[row, i, 1] += cosine * dy - sine * dx
+    on_second[row, 0, 0] += ux
+    on_second[row, 0, 1] += uy
+
+
+@kernel
+def go_along(a: Array, b: Array, row: int, i: int, error: Array, on_first: Array, on_second: Array) -> None:
+    """a_i . (P_b - P_a), added to a row."""
+    for c in range(3):
+        arm = b[0, c] - a[0, c]
+        error[row] += a[i, c] * arm
+        on_first[row, i, c] += arm
+        on_first[row, 0, c] -= a[i, c]
+        on_second[row, 0, c] += a[i, c]

@@ -83,6 +83,7 @@ class AugmentedLagrangian(Solver):
         weight = 0.25 * h**2
         q0, v0, a0 = closed(equations, state.q, state.v), state.v, state.a
         q, carried = q0 + h * v0 + 0.5 * h**2 * a0, weight * state.multipliers
+        equations.at(time + h)
 
         def motion(place: Array) -> tuple[Array, Array]:
             a = (place - q0 - h * v0) / weight - a0
@@ -130,6 +131,7 @@ class AugmentedLagrangian(Solver):
 
     def _bayo(self, equations: Equations, time: float, q: Array, v: Array) -> tuple[Array, Array]:
         """(M + G^T alpha G) a' = M a - G^T alpha f from a = M^-1 Q until the constraint accelerations obey."""
+        equations.at(time)
         f = equations.bias(q, v) + 2.0 * self.xi * self.omega * equations.rates() + self.omega**2 * equations.errors()
         jacobian = equations.jacobian()
         border = self._border(equations, equations.mass, jacobian)

@@ -17,7 +17,7 @@ from scipy import sparse
 from coordinator.centralized.saddle import Saddle
 from coordinator.system import System
 from modular.body import GivesEquations
-from modular.elements import Array
+from modular.elements import TIME, Array
 from modular.joints import Joints
 from modular.ledger import STORED
 
@@ -141,7 +141,8 @@ class Equations:
         for joints, rows in zip(self.joints, self.joint_rows, strict=True):
             form = joints.form
             part = seen[rows].reshape(-1, form.rows)
-            part[:, : form.translations] = part[:, : form.translations].mean(axis=1, keepdims=True)
+            if form.translations:
+                part[:, : form.translations] = part[:, : form.translations].mean(axis=1, keepdims=True)
             if form.rows > form.translations:
                 rotations = part[:, form.translations :]
                 rotations[:] = rotations.sum(axis=1, keepdims=True) / max(form.rotations, 1)
@@ -165,6 +166,10 @@ class Equations:
             for key, value in values.items():
                 place = state[key]
                 place[:] = value[part].reshape(place.shape)
+
+    def at(self, time: float) -> None:
+        """From here on constraints that follow something over time are those of this time [s]."""
+        self.system.elements.clock[TIME] = time
 
     def go(self, q: Array, v: Array) -> None:
         """Move the system to a state and show it."""
@@ -240,13 +245,15 @@ class Equations:
         """dG/dt v, from the rates at neighbouring places; exact where the constraints are quadratic. Leaves the system at q."""
         speed = float(np.abs(v).max(initial=0.0))
         total = np.zeros(self.rows)
-        if speed > 0.0:
-            h = 1e-2 * self.extent / speed
+        if speed > 0.0 or any(joints.form.drives for joints in self.joints):
+            h = 1e-2 * self.extent / speed if speed > 0.0 else 1.0
             self.write(v=v)
             for place, weight in STENCIL:
                 self.write(q=q + place * h * v)
                 self._shown()
+                self.system.elements.beyond[0] = place * h
                 total += weight / h * self.rates()
+            self.system.elements.beyond[0] = 0.0
         self.go(q, v)
         return total
 
@@ -254,6 +261,7 @@ class Equations:
 
     def forces(self, time: float) -> Array:
         """Q where the system stands: weight and gyroscopic terms, springs, dampers and loads."""
+        self.at(time)
         parts = [stack.drive().ravel() for stack in self.stacks]
         total = np.concatenate(parts) if parts else np.empty(0)
         if len(self.force_rows):
@@ -275,6 +283,7 @@ class Equations:
         self, time: float, q: Array, v: Array, pull: Callable[[Array, Array], Array] | None = None
     ) -> tuple[Array, Array]:
         """Acceleration and multipliers from M a + G^T lambda = Q, G a = -dG/dt v - pull(phi, G v)  (II.29), (II.30)."""
+        self.at(time)
         bias = self.bias(q, v)
         if pull is not None:
             bias = bias + pull(self.errors(), self.rates())

@@ -32,6 +32,7 @@ class GGL(Solver):
         start = mass = equations.mass
         begin, force = equations.jacobian(), equations.forces(time)
         q, v = q0 + h * v0 + 0.5 * h**2 * state.a, v0 + h * state.a
+        equations.at(time + h)
         equations.go(q, v)
         stiffness, damping = force_tangents(equations, time + h)
         small, before = TOLERANCE * equations.extent, np.inf
@@ -43,7 +44,7 @@ class GGL(Solver):
                 mass = 0.5 * (start + equations.mass)
             pull = 0.5 * (begin + end)
             rest = mass @ (v - v0) - 0.5 * h * (force + equations.forces(time + h)) + pull.T @ impulse
-            velocity, more = equations.saddle(matrix, end).solve(-rest, -(end @ v))
+            velocity, more = equations.saddle(matrix, end).solve(-rest, -equations.rates())
             v, impulse = v + velocity, impulse + more
             # (II.38.b): q' = v + M^-1 C^T mu
             place = q0 + 0.5 * h * (v0 + v)

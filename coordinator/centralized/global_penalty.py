@@ -46,6 +46,7 @@ class GlobalPenalty(Solver):
         n = equations.size
 
         def solve(t: float, q: Array, v: Array) -> tuple[Array, Array]:
+            equations.at(t)
             f = equations.bias(q, v) + 2.0 * self.xi * self.omega * equations.rates()
             f = f + self.omega**2 * equations.errors()
             # lambda = alpha (C a + f) as a border: the same as M + C^T alpha C, and better conditioned

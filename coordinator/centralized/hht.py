@@ -50,6 +50,8 @@ class HHT(Solver):
             # accelerations are those of a time between, and so are masses that change with the place
             return (1.0 - alpha) * equations.mass + alpha * start if equations.varying else equations.mass
 
+        equations.at(time + h)
+
         def motion(q: Array) -> tuple[Array, Array]:
             # (II.45), with a_n in the velocity weighted (1 - gamma / (2 beta)) h: the print loses that factor
             a = (q - q0 - h * v0) / weight - (0.5 / beta - 1.0) * a0

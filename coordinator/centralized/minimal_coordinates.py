@@ -53,6 +53,7 @@ class MinimalCoordinates(Solver):
         n = chart.freedoms.number
         start = np.concatenate([np.zeros(n), chart.freedoms.basis.T @ state.v])
         end = integrate(chart.rates, time, start, h, self.method, self.rtol, self.atol, memory)
+        equations.at(time + h)
         q, v, _ = chart.point(end[:n], end[n:])
         return settled(equations, time + h, q, v)
 
@@ -92,6 +93,7 @@ class Chart:
         equations.go(q, still)
         inverse = self._border()
         v = inverse[:, equations.size - n :] @ ds
+        v = v - inverse[:, : equations.size - n] @ (kept @ equations.rates())  # drives move also what is at rest
         self._last = (s, q)
         equations.go(q, v)
         return q, v, inverse
@@ -99,6 +101,7 @@ class Chart:
     def rates(self, time: float, y: Array) -> Array:
         """s' and s'' from N^T M_reduced: T^T M T s'' = T^T (Q - M c), with v = T s' and a = T s'' + c."""
         n, size = self.freedoms.number, self.equations.size
+        self.equations.at(time)
         q, v, inverse = self.point(y[:n], y[n:])
         t = inverse[:, size - n :]
         c = -inverse[:, : size - n] @ (self.freedoms.kept @ self.equations.bias(q, v))

@@ -24,6 +24,7 @@ def multipliers_first(
     equations: Equations, time: float, q: Array, v: Array, pull: Callable[[Array, Array], Array] | None = None
 ) -> tuple[Array, Array]:
     """lambda = (C M^-1 C^T)^-1 (C M^-1 Q - D), then M a = Q - C^T lambda (II.25), (II.26); the inverse on the range."""
+    equations.at(time)
     d = -equations.bias(q, v)
     if pull is not None:
         d = d - pull(equations.errors(), equations.rates())

@@ -63,6 +63,7 @@ class Centralized(Coupling):
         """Consistent velocities, accelerations and reactions at the unchanged place."""
         equations: Equations = system.workshop["equations"]
         q, v = equations.read()
+        equations.at(system.time(dt))
         equations.go(q, v)
         limit = AT_REST * max(1.0, float(np.abs(v).max(initial=0.0)))
         if float(np.abs(equations.rates()).max(initial=0.0)) > limit:
@@ -88,6 +89,7 @@ class Centralized(Coupling):
         elements.force_before[:] = elements.force
         for joints in equations.joints:
             left = joints.ledger[: joints.count, LEAKED].copy()
+            joints.drawn[:, 1:] = joints.drawn[:, :1]
             joints.account(elements, 1.0)
             joints.ledger[: joints.count, IMPACT] += joints.ledger[: joints.count, LEAKED] - left
             joints.ledger[: joints.count, LEAKED] = left
@@ -99,6 +101,7 @@ class Centralized(Coupling):
         before = equations.evaluations
         q, v = equations.read()
         state = State(q, v, system.memory["a"], system.memory["multipliers"])
+        equations.at((system.tick + start) * dt)
         end = (system.tick + stop) * dt
         try:
             with np.errstate(all="ignore"):  # what leaves the numbers is told below, with a reason
@@ -120,6 +123,7 @@ class Centralized(Coupling):
 
     def _show(self, system: System, equations: Equations, state: State, time: float) -> None:
         """Write a state to the bodies and let joints and forces act as they do in it."""
+        equations.at(time)
         equations.go(state.q, state.v)
         equations.write(a=state.a)
         for joints in system.joints:

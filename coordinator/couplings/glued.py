@@ -115,6 +115,8 @@ class Glued(Coupling):
         face, elements = self._interface(system), system.elements
         elements.clock[:] = 0.0, system.time(dt), dt
         face.perform("meet")
+        for forces in system.forces:
+            forces.ask(elements, dt)  # bodies have answered: those that choose their stiffness by it do it now
         stop_together(system, [face])
         face.perform("settle")
         elements.force_before[:] = elements.force

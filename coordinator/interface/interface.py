@@ -17,7 +17,7 @@ from coordinator.interface.talking import Exchange, Talk
 from coordinator.score import Part, compiled, perform
 from coordinator.system import System
 from modular import gluing
-from modular.elements import RIGID, Array, Indices
+from modular.elements import GAIN_STEP, RIGID, TIME, Array, Indices
 from modular.table import Table
 
 MOST = 40  # iterations of a step
@@ -204,7 +204,10 @@ class Interface(Table):
                 stack.prepare(part)
         if verb in ("advance", "approach") and self.talk is None and self._met != self.system.returns:
             self._met = self.system.returns
+            clock = self.system.elements.clock
+            end, clock[TIME] = clock[TIME], self.system.time(float(clock[GAIN_STEP]))
             self.perform("meet")
+            clock[TIME] = end
 
     def perform(self, verb: str) -> str | None:
         """Play one of the verbs of the interface; the name of who went wrong, if any."""

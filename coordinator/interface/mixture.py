@@ -105,7 +105,7 @@ class Mixture(Table):
                     f"force '{stack.names[0]}' is kept in one piece, in Python, and acts between components that step "
                     "differently; derive its stack from modular.stack.Stack, or treat all joints alike."
                 )
-            stack.loops["settle_up"] = settle_up_loop
+            stack.loops.setdefault("settle_up", settle_up_loop)
 
     def _whole(self, members: list[Rows], what: str) -> list[Rows]:
         """Refuse stacks in Python of which only some rows are meant."""

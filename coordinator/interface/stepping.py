@@ -286,9 +286,9 @@ def rehearse(face: View, elements: View, h: float, time: float) -> int:
         if wrong >= 0:
             return wrong
         change, largest = unlike(face)
+        elements.clock[TIME] = time - h
         play(face, RETREAT)
         meet(face)
-        elements.clock[TIME] = time - h
         play(face, EXERT)
         if change <= 1e-14 * largest or (change <= 1e-9 * largest and change > STUCK * before and turns > 0):
             return FINE
@@ -310,14 +310,14 @@ def stage(face: View, elements: View, h: float, time: float) -> int:
 @kernel
 def lead(face: View, elements: View, h: float, time: float) -> int:
     """Half a kick and the way that it leads, all joints closed there; who stays open, or -1."""
-    elements.clock[STEP] = h
+    elements.clock[STEP], elements.clock[TIME] = h, time
     play(face, BEGIN)
     open_ = play(face, CLOSE_PLACES)
     if open_ >= 0:
         return open_
     elements.clock[STEP] = 0.5 * h
     play(face, BOOK)
-    elements.clock[STEP], elements.clock[TIME] = h, time
+    elements.clock[STEP] = h
     play(face, ARRIVE)
     meet(face)
     return FINE
@@ -466,19 +466,17 @@ def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
         for c in range(elements.velocity.shape[0]):
             speed = max(speed, abs(elements.velocity[n, c]))
     speed, _ = largest_of_all(face, speed, 0.0)
-    if speed == 0.0:
-        return FINE
-    h = REACH * elements.tolerance[0] / (elements.tolerance[1] * speed)
+    h = REACH * elements.tolerance[0] / (elements.tolerance[1] * speed) if speed > 0.0 else 1.0
     step = elements.clock[STEP]
     for place, weight in ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)):  # a derivative of fourth order
-        elements.clock[STEP] = place * h
+        elements.clock[STEP] = elements.beyond[0] = place * h
         play(face, MOVE)
         play(face, LOOK)
         take_rates(face)
         for i in range(face.facts[ROWS_OF_ALL]):
             bias[i] += weight * right[i] / (12.0 * h)
         play(face, SHOW)
-    elements.clock[STEP] = step
+    elements.clock[STEP], elements.beyond[0] = step, 0.0
     return FINE
 
 

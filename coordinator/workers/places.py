@@ -19,27 +19,29 @@ class Places:
         """`together`: joints and forces that go across are worked out by all parts, not by the two that they join alone."""
         self.together, self.count = together, len(parts)
         self.part_of = {name: k for k, names in enumerate(parts) for name in names}
-        self.sides: dict[str, tuple[int, int]] = {}  # of every joint and force; a force on one body has it on both
+        self.sides: dict[str, tuple[int, ...]] = {}  # of every joint and force; a force on one body has it twice
         self.across: list[tuple[int, int, int]] = []  # element, the part of its body, the part that reads it too
         self.at_border: set[str] = set()  # bodies that show such an element
         self.foreseen = np.zeros(system.elements.count, np.int64)  # 1 where a force reads the velocity v + dt a
         for homes in (system.joint_home, system.force_home):
             for name, home in homes.items():
                 sides = [NOBODY if owner == GROUND else self.part_of[owner] for owner in home.owners]
-                first, second = self.sides[name] = sides[0], sides[-1]
-                if first == second or NOBODY in sides:
+                self.sides[name] = tuple(sides) if len(sides) > 1 else (sides[0], sides[0])
+                if not self.crosses(name):
                     continue
-                self.at_border.update(home.owners)
-                for side, other, start, count in zip(sides, sides[::-1], home.starts, home.counts, strict=True):
-                    readers = [k for k in range(len(parts)) if k != side] if together else [other]
+                self.at_border.update(owner for owner in home.owners if owner != GROUND)
+                for side, start, count in zip(sides, home.starts, home.counts, strict=True):
+                    if side == NOBODY:
+                        continue
+                    others = range(len(parts)) if together else sorted({*sides} - {NOBODY})
+                    readers = [k for k in others if k != side]
                     self.across += [(k, side, reader) for k in range(start, start + count) for reader in readers]
                     self.foreseen[start : start + count] = int(homes is system.force_home)
         self.across.sort()
 
     def crosses(self, use: str) -> bool:
-        """Whether a joint or force has bodies of two parts."""
-        first, second = self.sides[use]
-        return first != second and NOBODY not in (first, second)
+        """Whether a joint or force has bodies of several parts."""
+        return len({*self.sides[use]} - {NOBODY}) > 1
 
     def needs(self, me: int, use: str) -> bool:
         """Whether a part works a joint or force out."""
@@ -47,5 +49,4 @@ class Places:
 
     def home(self, use: str) -> int:
         """The part that gives the row of a joint or force back: that of its first body."""
-        first, second = self.sides[use]
-        return second if first == NOBODY else first
+        return next((side for side in self.sides[use] if side != NOBODY), NOBODY)

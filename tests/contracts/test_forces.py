@@ -13,9 +13,10 @@ every_force = pytest.mark.parametrize(("force_type", "dimension"), zoo.FORCES, i
 def loaded(force, dimension):
     assembly = Assembly(gravity=(0.0,) * dimension)
     a, b, c = zoo.PLACES[dimension]
-    assembly.add("left", zoo.full(dimension, a, b))
-    assembly.add("right", zoo.full(dimension, b, c))
-    assembly.apply("force", force, *("left.end", "right.end")[: force.sides])
+    spin = 0.8 if dimension == 2 else (0.5, -0.7, 0.9)  # what only takes energy has something to take
+    assembly.add("left", zoo.full(dimension, a, b, velocity=(0.3, -0.2, 0.4)[:dimension]))
+    assembly.add("right", zoo.full(dimension, b, c, angular_velocity=spin))
+    assembly.apply("force", force, *("left.end", "right.end", "ground")[: force.sides])
     return assembly
 
 

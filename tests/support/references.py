@@ -272,3 +272,8 @@ def orders(errors):
 def push(t, x, v):
     """A law of force that can be found by its name."""
     return [np.cos(3.0 * t), -0.5 * v[0]]
+
+
+def torque(t, s, rate):
+    """A law of torque that can be found by its name."""
+    return 2.0 * np.sin(2 * np.pi * 0.7 * t)

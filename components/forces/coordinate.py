@@ -1,0 +1,362 @@
+"""Forces along one coordinate between two ports: the angle about an axis, the way along it, or the distance.
+
+What they share: how the coordinate is read, with its rate and its derivatives, and how a force, or a torque, acts along it:
+-J^T F, alike on both sides. Angles go on over turns: the turn is the one that is nearest to where it was a tick ago. That,
+and what else a force keeps for the next tick, is committed where the tick is booked; forces may be asked many times before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from components.joints.marks import across, line_mark, line_of, must, oriented
+from components.joints.rows import go_along, go_along_in_plane
+from components.joints.turns import turn, turn_in_plane, wrapped
+from modular.blocks import like, shaped
+from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
+from modular.errors import ModelError
+from modular.force import Force
+from modular.joint import point_marks, unit
+from modular.kernel import kernel
+from modular.lanes import LANES, types
+from modular.ledger import DISSIPATED, Booked, book_rows, close, settle_rows
+from modular.loop import FINE, Loop, loop
+from modular.numbers import number
+from modular.seen_mass import ask_rows, growth, see_rows
+from modular.side import Mark, Side
+from modular.views import View, store
+
+MEASURES = ("angle", "way", "distance")
+ANGLE, WAY, DISTANCE = 1, 2, 3
+SHARE = 0.2  # of the 4 that a step can bear: what a stiffness asks that is chosen by it
+MADE, ORIGIN, COSINE, SINE = range(4)  # of the frame in which a coordinate is told
+STIFFNESS, DAMPING, RATIO = range(3)  # gains
+REACHED, ANCHOR, EFFORT = range(3)  # what is kept from tick to tick: the coordinate, where friction holds, the force
+
+
+@dataclass(frozen=True)
+class AlongCoordinate(Force):
+    """A force along the coordinate `measure` from its first port to its second.
+
+    "angle": the turn of the second about `axis` of the first [rad], over any number of turns, and a torque about it;
+    "way": that of the second point along `axis` of the first [m]; both are counted from where they were when it was made.
+    "distance": that of the two points [m]. `axis` is given in the world, as the bodies stand when it is made, and moves with
+    the first side; left out, it is the z axis of the first port (in the plane the x axis for a way; angles are about z).
+    """
+
+    what: ClassVar[str] = "force"  # in messages
+
+    @property
+    def sides(self) -> int:
+        """Two ports."""
+        return 2
+
+    @property
+    def _measure(self) -> str:
+        return str(getattr(self, "measure", "angle"))
+
+    def check(self, name: str, dimension: int) -> list[str]:
+        """Measures nobody knows, axes that point nowhere, and numbers that are none."""
+        problems = []
+        if self._measure not in MEASURES:
+            problems.append(f"{self.what} '{name}': measure = {self._measure!r}; give one of {', '.join(MEASURES)}.")
+        axis = getattr(self, "axis", None)
+        if axis is not None and self._measure == "angle" and dimension == 2:
+            problems.append(
+                f"{self.what} '{name}': axis = {axis}; in the plane everything turns about z, leave axis out."
+            )
+        elif axis is not None:
+            try:
+                unit(name, axis, dimension)
+            except ModelError as error:
+                problems.append(str(error).replace("joint", self.what, 1))
+        return problems
+
+    def numbers(self, name: str, **least: float) -> list[str]:
+        """Fields that are to be finite numbers from some value on; None where that is their default."""
+        problems = []
+        for field, low in least.items():
+            value = getattr(self, field)
+            if value is None and type(self).__dataclass_fields__[field].default is None:
+                continue
+            try:
+                good = number(value, "", "") >= low
+            except ModelError:
+                good = False
+            if not good:
+                bound = "" if low == -np.inf else f" from {low:g} on"
+                problems.append(f"{self.what} '{name}': {field} = {value!r}; give a finite number{bound}.")
+        return problems
+
+    def kind(self) -> Hashable:
+        """Those along the same coordinate share a stack."""
+        return type(self), self._measure
+
+    def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
+        """The points; the axis, and directions by which a turn is told."""
+        first, second = sides[:2]
+        try:
+            mark_a, mark_b = point_marks(name, first, second, first.position, second.position)
+            if self._measure == "distance":
+                return [[mark_a], [mark_b]]
+            oriented(name, first, *([second] if self._measure == "angle" else []))
+            plane = len(first.position) == 2
+            axis = line_of(name, getattr(self, "axis", None), first)
+            if plane:
+                line = must(first.direction(first.directions[0]))
+                if self._measure == "way":
+                    return [[mark_a, line], [mark_b]]
+                return [[mark_a, line], [mark_b, must(second.direction(second.directions[0]))]]
+            along = line_mark(name, first, axis)
+            if self._measure == "way":
+                return [[mark_a, along], [mark_b]]
+            return [[mark_a, along, across(name, first, axis)], [mark_b, across(name, second, axis)]]
+        except ModelError as error:
+            raise ModelError(str(error).replace("joint '", f"{self.what} '", 1)) from error
+
+
+class AlongCoordinates(Booked):
+    """Such forces, one row each; a subclass says by its loop what they exert."""
+
+    remembered = ("drawn", "kept", "tried")
+    axis: Array  # in the plane, along which a way is measured, (n, d)
+    frame: Array  # whether it has been looked at, where it stood then, and in the plane the angle from a line of its first side
+    gains: Array  # stiffness, damping at most, and a damping ratio; a negative stiffness is chosen by the step
+    kept: Array  # what a tick leaves for the next one
+    tried: Array  # what the force that was worked out last would leave
+    on_first: Array
+    on_second: Array
+    compliance: Array
+    spring: Array  # dt^2 k, 4 dt c, and both together
+    damper: Array
+    block: Array
+    margin: Array
+
+    def __init__(self, measure: str, dimension: int, exert: Loop, *, driven: bool = False, keeps: int = 3) -> None:
+        first, second = self.sizes(measure, dimension)
+        super().__init__(first, second, dimension, driven=driven)
+        self.column("axis", dimension)
+        self.column("frame", 4)
+        self.column("gains", 3)
+        for name in ("kept", "tried"):
+            self.column(name, keeps)
+        self.column("on_first", 1, first, dimension)
+        self.column("on_second", 1, second, dimension)
+        for name in ("compliance", "spring", "damper", "block"):
+            self.column(name, 1, 1)
+        self.column("margin")
+        self.fixed("translations", int(measure != "angle"))
+        self.fixed("measure", 1 + MEASURES.index(measure))  # its length tells loops which it is
+        self.loops = {
+            "exert": exert, "account": account_loop, "settle_up": settle_up_too_loop, "ask": ask_loop, "grow": grow_loop,
+        }  # fmt: skip
+
+    def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
+        """Elements that it reads on either side."""
+        if measure == "distance":
+            return 1, 1
+        if measure == "way":
+            return 2, 1
+        return (3, 2) if dimension == 3 else (2, 2)
+
+    def take(self, name: str, force: Any, first: Sequence[int]) -> int:
+        """A row for a force; nothing is known of its coordinate before it is first looked at."""
+        row = self.add_row(name)
+        self.first[row], self.second[row] = first[:2]
+        axis = getattr(force, "axis", None)
+        size = self.first_side.shape[1]
+        self.axis[row] = np.eye(size)[0] if axis is None else unit(name, axis, size)
+        return row
+
+    def remove(self, name: str) -> None:
+        """Let it go."""
+        self.remove_row(name)
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements."""
+        undecided = self.gains[: self.count, 0] < 0.0
+        if undecided.any():
+            raise ModelError(
+                f"force '{self.names[int(np.argmax(undecided))]}': its stiffness is chosen by the step, which this coupling does "
+                "not limit; give stiffness=…."
+            )
+        self.play("exert", elements)
+
+    @property
+    def turns(self) -> bool:
+        """Its coordinate turns with the bodies."""
+        return True
+
+    @property
+    def read_velocity(self) -> list[str]:
+        """All may."""
+        return list(self.names)
+
+    def ask(self, elements: Elements, dt: float) -> None:
+        """E = dt^2 k + 4 dt c."""
+        elements.clock[GAIN_STEP] = dt
+        self.play("ask", elements)
+
+    def demands(self) -> tuple[Array, Array]:
+        """dt^2 K and 4 dt C per row as last asked, (n, 1, 1)."""
+        return self.spring[: self.count], self.damper[: self.count]
+
+    def account(self, elements: Elements, dt: float) -> None:
+        """Book the tick that has just passed."""
+        elements.clock[STEP] = dt
+        self.play("account", elements)
+
+
+def _desk(forces: Any) -> list[tuple[int, ...]]:
+    first, second = forces.shape_of("first_side"), forces.shape_of("second_side")
+    return [first, second, (1, *first), (1, *second), (1,)]
+
+
+desk_of = shaped(types.float64, _desk)
+
+
+@kernel
+def stand(forces: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]:
+    """The coordinate and its rate; its derivatives on both sides stay on the desk."""
+    a, b, on_a, on_b, way = desk
+    first, second, frame = forces.first[n], forces.second[n], forces.frame[n]
+    size = a.shape[1]
+    for k in range(a.shape[0]):
+        for c in range(size):
+            a[k, c] = elements.position[first + k, c]
+            on_a[0, k, c] = 0.0
+    for k in range(b.shape[0]):
+        for c in range(size):
+            b[k, c] = elements.position[second + k, c]
+            on_b[0, k, c] = 0.0
+    new = frame[MADE] == 0.0
+    s = 0.0
+    if forces.measure.shape[0] == ANGLE:
+        # `turn` reads a third direction, which there is in space alone
+        s = (
+            turn(a, 1, a, 2, b, 1, 0, 1.0, on_a, on_a, on_b)
+            if size == 3
+            else turn_in_plane(a, 1, b, 1, 0, 1.0, on_a, on_b)
+        )
+        if new:
+            frame[ORIGIN] = s
+        s -= frame[ORIGIN]
+        s = forces.kept[n, REACHED] + wrapped(s - forces.kept[n, REACHED], 2.0 * np.pi)
+    elif forces.measure.shape[0] == WAY:
+        way[0] = 0.0
+        if size == 3:
+            go_along(a, b, 0, 1, way, on_a, on_b)
+        else:
+            if new:
+                axis = forces.axis[n]
+                frame[COSINE] = a[1, 0] * axis[0] + a[1, 1] * axis[1]
+                frame[SINE] = a[1, 0] * axis[1] - a[1, 1] * axis[0]
+            go_along_in_plane(a, b, 0, 1, frame[COSINE], frame[SINE], way, on_a, on_b)
+        if new:
+            frame[ORIGIN] = way[0]
+        s = way[0] - frame[ORIGIN]
+    else:
+        square = 0.0
+        for c in range(size):
+            square += (b[0, c] - a[0, c]) ** 2
+        s = np.sqrt(square)
+        for c in range(size):
+            along = (b[0, c] - a[0, c]) / s if s > 0.0 else 0.0
+            on_a[0, 0, c] = -along
+            on_b[0, 0, c] = along
+        if new:
+            frame[ORIGIN] = s
+    frame[MADE] = 1.0
+    rate = 0.0
+    for k in range(a.shape[0]):
+        for c in range(size):
+            rate += on_a[0, k, c] * elements.current_velocity[first + k, c]
+    for k in range(b.shape[0]):
+        for c in range(size):
+            rate += on_b[0, k, c] * elements.current_velocity[second + k, c]
+    forces.tried[n, REACHED] = s
+    return s, rate
+
+
+@kernel
+def pull(forces: View, elements: View, n: int, effort: float, desk: Any) -> None:
+    """-J^T F on both sides."""
+    a, b, on_a, on_b, _ = desk
+    forces.tried[n, EFFORT] = effort
+    for k in range(a.shape[0]):
+        for c in range(a.shape[1]):
+            elements.force[forces.first[n] + k, c] = -effort * on_a[0, k, c]
+    for k in range(b.shape[0]):
+        for c in range(b.shape[1]):
+            elements.force[forces.second[n] + k, c] = -effort * on_b[0, k, c]
+
+
+@loop
+def ask_loop(start: int, stop: int, forces: View, elements: View) -> int:
+    """dt^2 k + 4 dt c along the coordinate; a stiffness that is not given is chosen so that the step can bear it with ease."""
+    dt, desk = elements.clock[GAIN_STEP], desk_of(forces)
+    for n in range(start, stop):
+        stand(forces, elements, n, desk)
+        _, _, on_a, on_b, _ = desk
+        for k in range(on_a.shape[1]):
+            for c in range(on_a.shape[2]):
+                forces.on_first[n, 0, k, c] = on_a[0, k, c]
+        for k in range(on_b.shape[1]):
+            for c in range(on_b.shape[2]):
+                forces.on_second[n, 0, k, c] = on_b[0, k, c]
+    see_rows(start, stop, forces, elements, RIGID)
+    for n in range(start, stop):
+        seen, gains = forces.compliance[n, 0, 0], forces.gains[n]
+        if gains[STIFFNESS] < 0.0 and seen > 0.0:
+            gains[STIFFNESS] = SHARE / (dt * dt * seen)
+        if gains[RATIO] > 0.0 and seen > 0.0:
+            gains[DAMPING] += 2.0 * gains[RATIO] * np.sqrt(gains[STIFFNESS] / seen)
+            gains[RATIO] = 0.0
+        forces.spring[n, 0, 0] = dt * dt * max(gains[STIFFNESS], 0.0)
+        forces.damper[n, 0, 0] = 4.0 * dt * gains[DAMPING]
+        forces.block[n, 0, 0] = forces.spring[n, 0, 0] + forces.damper[n, 0, 0]
+    ask_rows(start, stop, forces, elements)
+    return FINE
+
+
+@loop
+def grow_loop(start: int, stop: int, forces: View, elements: View) -> int:
+    """The factor by which the step could grow before the bodies' answers reach their limit."""
+    for n in range(start, stop):
+        bound = max(elements.bound[forces.first[n]], elements.bound[forces.second[n]])
+        forces.margin[n] = growth(forces.spring[n, 0, 0], forces.damper[n, 0, 0], bound)
+    return FINE
+
+
+@kernel
+def commit(start: int, stop: int, forces: View) -> None:
+    """What was tried last stands; friction has taken what its force did while its hold slipped."""
+    for n in range(start, stop):
+        kept, tried = forces.kept[n], forces.tried[n]
+        forces.ledger[n, DISSIPATED] += tried[EFFORT] * (tried[ANCHOR] - kept[ANCHOR])
+        close(forces.ledger[n])
+        for k in range(kept.shape[0]):
+            kept[k] = tried[k]
+
+
+@loop
+def account_loop(start: int, stop: int, forces: View, elements: View) -> int:
+    """Book the tick that has just passed, and keep what is to be kept."""
+    book = like(forces.ledger)
+    for n in range(start, stop, LANES):
+        book_rows(forces, elements, elements.velocity, n, stop, book)
+        store(book, forces.ledger, n, stop)
+    commit(start, stop, forces)
+    return FINE
+
+
+@loop
+def settle_up_too_loop(start: int, stop: int, forces: View, elements: View) -> int:
+    """The same from the works that the elements have gathered."""
+    settle_rows(start, stop, forces, elements)
+    commit(start, stop, forces)
+    return FINE

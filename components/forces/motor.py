@@ -1,0 +1,208 @@
+"""A motor with a law of torque, or of force, between two bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from components.courses import Course
+from components.forces.coordinate import AlongCoordinate, AlongCoordinates, desk_of, pull, stand
+from components.forces.values import Law
+from modular.blocks import shaped
+from modular.courses import SHARE, follow
+from modular.elements import TIME, Array, Elements
+from modular.errors import ModelError
+from modular.force import Force
+from modular.lanes import types
+from modular.loop import FINE, loop
+from modular.numbers import number
+from modular.views import View
+
+EFFORT, DROOP, MOST, STIFFNESS, DAMPING, SAID = range(6)
+PIECE = 1 + SHARE
+
+
+@dataclass(frozen=True)
+class Motor(AlongCoordinate):
+    """Drives the coordinate of its second port against the first, with the sum of what it is given:
+
+    - `effort`, a number or a course over time [N m, N], and with `no_load` the line effort (1 - rate / no_load) that falls to
+      nothing at that speed [rad/s, m/s];
+    - towards a `target`, a course over time [rad, m]: stiffness (target - s) + damping (target' - s');
+    - `law`, a Python function law(t, s, rate) as a `Law`, asked whenever forces are worked out.
+
+    All together is held to `most`. What it does is the line `supplied` of its ledger.
+    """
+
+    effort: float | Course = 0.0
+    no_load: float | None = None
+    target: Course | None = None
+    stiffness: float = 0.0
+    damping: float = 0.0
+    most: float | None = None
+    law: Law | None = None
+    measure: str = "angle"
+    axis: Sequence[float] | None = None
+
+    what: ClassVar[str] = "motor"
+
+    def check(self, name: str, dimension: int) -> list[str]:
+        """Courses of the wrong width, negative gains, lines that need a number."""
+        problems = super().check(name, dimension)
+        problems += self.numbers(name, no_load=-np.inf, stiffness=0.0, damping=0.0, most=0.0)
+        for label in ("effort", "target"):
+            given = getattr(self, label)
+            if isinstance(given, Course):
+                if given.width != 1:
+                    problems.append(f"motor '{name}': its {label} has {given.width} numbers at each time; give one.")
+            elif label == "target" and given is not None:
+                problems.append(f"motor '{name}': target = {given!r}; give a course: a Ramp, a Sine or a Smooth table.")
+            elif label == "effort":
+                try:
+                    number(given, f"motor '{name}': effort", "N m")
+                except ModelError as error:
+                    problems.append(str(error))
+        law: Any = self.law
+        if law is not None and not isinstance(law, Law):
+            problems.append(f"motor '{name}': law = {law!r}; give a Law, such as Law('my_laws:torque').")
+        if self.no_load is not None and (isinstance(self.effort, Course) or not self.no_load * self.effort > 0.0):
+            problems.append(
+                f"motor '{name}': no_load = {self.no_load}, effort = {self.effort}; a line needs two numbers of one sign."
+            )
+        return problems
+
+    def new_stack(self, dimension: int) -> Motors:
+        """An empty stack of motors."""
+        return Motors(self.measure, dimension)
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A force of this type for the contract tests."""
+        return cls(0.3, no_load=40.0, axis=None if dimension == 2 else (0.3, -0.5, 0.8))
+
+
+class Motors(AlongCoordinates):
+    """Motors, one row each."""
+
+    law: Array  # effort, how it falls with the rate, the most, stiffness and damping, what a law has said
+    head: Array  # pieces of the two courses, (n, 4): how many, where they are counted from
+    effort: Array  # the course of the effort
+    target: Array
+    rate: Array  # of the coordinate, as last looked at
+
+    def __init__(self, measure: str, dimension: int) -> None:
+        super().__init__(measure, dimension, motor_loop, driven=True)
+        self.column("law", 6)
+        self.column("rate")
+        self.column("head", 2, 2)
+        self.column("effort", PIECE, listed=True)
+        self.column("target", PIECE, listed=True)
+        self.laws: dict[str, Callable[..., Any]] = {}
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """The pieces of courses are no more than there is room for."""
+        yield from super().limits(elements)
+        yield "efforts", self.effort.shape[1] // PIECE
+        yield "targets", self.target.shape[1] // PIECE
+
+    @property
+    def efforts(self) -> Array:
+        """Pieces of the courses of efforts."""
+        return self.head[:, 0, 0]
+
+    @property
+    def targets(self) -> Array:
+        """Pieces of the courses of targets."""
+        return self.head[:, 1, 0]
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a motor in."""
+        assert isinstance(force, Motor)
+        row = self.take(name, force, first)
+        constant = 0.0 if isinstance(force.effort, Course) else float(force.effort)
+        droop = 0.0 if force.no_load is None else constant / force.no_load
+        most = np.inf if force.most is None else force.most
+        self.law[row] = constant, droop, most, force.stiffness, force.damping, 0.0
+        for which, (label, course) in enumerate((("effort", force.effort), ("target", force.target))):
+            if isinstance(course, Course):
+                pieces = course.pieces().ravel()
+                if len(pieces) > getattr(self, label).shape[1]:
+                    self.widen(label, len(pieces))
+                getattr(self, label)[row, : len(pieces)] = pieces
+                self.head[row, which, 0] = len(pieces) // PIECE
+        self.gains[row] = force.stiffness, force.damping + droop, 0.0
+        if force.law is not None:
+            self.laws[name] = force.law.resolved()
+            self.loops.pop("exert", None)
+
+    def remove(self, name: str) -> None:
+        """Let it go."""
+        self.laws.pop(name, None)
+        if not self.laws:
+            self.loops["exert"] = motor_loop
+        super().remove(name)
+
+    def chosen(self, rows: Any) -> Self:
+        """A stack of its own, with copies of some rows in the order asked for."""
+        made = super().chosen(rows)
+        made.laws = {name: law for name, law in self.laws.items() if name in made.row}
+        if not made.laws:
+            made.loops["exert"] = motor_loop
+        return made
+
+    def details(self) -> dict[str, Any]:
+        """Names, and the laws by theirs."""
+        return {**super().details(), "laws": {name: Law(law).to_data()["function"] for name, law in self.laws.items()}}
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        super().recall(details)
+        self.laws = {name: Law(law).resolved() for name, law in details["laws"].items()}
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements; laws are asked at the coordinates that a first look finds."""
+        elements.clock[TIME] = time
+        motor_loop(self, elements, 0, self.count)
+        for name, law in self.laws.items():
+            row = self.row[name]
+            s, rate = float(self.tried[row, 0]), float(self.rate[row])
+            try:
+                given = float(law(time, s, rate))
+            except Exception as error:
+                raise ModelError(
+                    f"motor '{name}': its law raised {type(error).__name__}: {error} (at {time:g} s); it is called as "
+                    "law(t, s, rate)."
+                ) from error
+            if not np.isfinite(given):
+                raise ModelError(f"motor '{name}': its law returned {given!r} at {time:g} s; return a finite number.")
+            self.law[row, SAID] = given
+        if self.laws:
+            motor_loop(self, elements, 0, self.count)
+
+
+courses = shaped(types.float64, lambda _: [(1, 3)])
+
+
+@loop
+def motor_loop(start: int, stop: int, motors: View, elements: View) -> int:
+    """F = F_0(t) (1 - s' / s'_0) + k (s_d - s) + c (s_d' - s'), held to the most; it drives, so it pulls with -F."""
+    desk = desk_of(motors)
+    (course,) = courses(motors)
+    for n in range(start, stop):
+        s, rate = stand(motors, elements, n, desk)
+        law, time = motors.law[n], elements.clock[TIME]
+        effort = law[EFFORT] - law[DROOP] * rate + law[SAID]
+        if motors.head[n, 0, 0] > 0.0:
+            follow(motors.head[n, 0], motors.effort[n], time, 0.0, course)
+            effort += course[0, 0]
+        if motors.head[n, 1, 0] > 0.0:
+            follow(motors.head[n, 1], motors.target[n], time, 0.0, course)
+            effort += law[STIFFNESS] * (course[0, 0] - s) + law[DAMPING] * (course[0, 1] - rate)
+        effort = max(-law[MOST], min(effort, law[MOST]))
+        motors.rate[n] = rate
+        motors.drawn[n, 0] = -effort * rate
+        pull(motors, elements, n, -effort, desk)
+    return FINE

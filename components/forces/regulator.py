@@ -1,0 +1,204 @@
+"""A regulator: a motor that reads an angle elsewhere and drives it to where it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from components.forces.coordinate import AlongCoordinate, AlongCoordinates, pull, stand
+from components.forces.coordinate import desk_of as coordinate_desk_of
+from components.joints.marks import across, line_mark, line_of, must, oriented
+from components.joints.turns import turn, turn_in_plane, wrapped
+from modular.blocks import shaped
+from modular.elements import TIME, Array, Indices
+from modular.errors import ModelError
+from modular.force import Force
+from modular.lanes import types
+from modular.loop import FINE, loop
+from modular.side import Mark, Side
+from modular.views import View
+
+READ, SUM, ERROR, WHEN = range(
+    3, 7
+)  # beside what all keep: the angle, the integral of its error, the error, and when that was
+PROPORTIONAL, INTEGRAL, DERIVATIVE, TARGET, MOST = range(5)
+
+
+@dataclass(frozen=True)
+class Regulator(AlongCoordinate):
+    """Drives its second port against the first, and reads the angle of its third port against the first: PID.
+
+    effort = proportional e + integral (sum of e over time) + derivative e', with e = `target` - angle, held to `most`. The angle is
+    that about `axis`, from where it was when the regulator was made, over any number of turns. The sum belongs to what
+    is saved and repeated. Its work is the line `supplied` of its ledger.
+
+    An inverted pendulum in the plane, where what leans to the right has a negative angle:
+    `apply("hold", Regulator(90.0, derivative=15.0, along=(1, 0)), "ground", "cart.pin", "pole.foot")`.
+    `along` is the line of the drive; left out, it drives the angle of its second port about `axis`.
+    """
+
+    proportional: float
+    integral: float = 0.0
+    derivative: float = 0.0
+    target: float = 0.0
+    most: float | None = None
+    along: Sequence[float] | None = None
+    axis: Sequence[float] | None = None
+
+    what: ClassVar[str] = "regulator"
+
+    @property
+    def sides(self) -> int:
+        """Three ports."""
+        return 3
+
+    @property
+    def _measure(self) -> str:
+        return "angle" if self.along is None else "way"
+
+    def check(self, name: str, dimension: int) -> list[str]:
+        """Gains that are no numbers, lines that lead nowhere."""
+        free = -np.inf
+        problems = self.numbers(name, proportional=free, integral=free, derivative=free, target=free, most=0.0)
+        for label in ("along", "axis"):
+            line = getattr(self, label)
+            if line is None:
+                continue
+            try:
+                good = np.shape(line) == (dimension,) and 0.0 < float(np.linalg.norm(np.asarray(line, float))) < np.inf
+            except (TypeError, ValueError):
+                good = False
+            if not good or (label == "axis" and dimension == 2):
+                hint = (
+                    "leave it out in the plane"
+                    if label == "axis" and dimension == 2
+                    else f"give {dimension} numbers, not all zero"
+                )
+                problems.append(f"regulator '{name}': {label} = {line!r}; {hint}.")
+        return problems
+
+    def kind(self) -> Hashable:
+        """Those along the same coordinate share a stack."""
+        return Regulators, self._measure
+
+    def new_stack(self, dimension: int) -> Regulators:
+        """An empty stack of regulators."""
+        return Regulators(self._measure, dimension)
+
+    def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
+        """Points; on the first the axis and a direction across it, and one on those that turn."""
+        first, second, third = sides
+        points = [side.point(side.position) for side in sides[:2]]
+        try:
+            oriented(name, first, third, *([second] if self.along is None else []))
+            if None in points:
+                raise ModelError(f"regulator '{name}': '{second.name}' cannot take a force.")
+            if len(first.position) == 2:
+                lines = [must(side.direction(side.directions[0])) for side in (first, third)]
+                other = [must(second.direction(second.directions[0]))] if self.along is None else []
+                return [[must(points[0]), lines[0]], [must(points[1]), *other], [lines[1]]]
+            axis = line_of(name, self.axis, first)
+            drive = line_of(name, self.along, first) if self.along is not None else axis
+            other = [across(name, second, axis)] if self.along is None else []
+            held = [
+                must(points[0]),
+                line_mark(name, first, drive),
+                across(name, first, axis),
+                line_mark(name, first, axis),
+            ]
+            return [held, [must(points[1]), *other], [across(name, third, axis)]]
+        except ModelError as error:
+            raise ModelError(str(error).replace("joint '", "regulator '", 1)) from error
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A force of this type for the contract tests."""
+        return cls(2.0, 0.5, 0.1, 0.3, axis=None if dimension == 2 else (0.3, -0.5, 0.8))
+
+
+class Regulators(AlongCoordinates):
+    """Regulators, one row each."""
+
+    pointing = ("first", "second", "third")
+    third: Indices
+    law: Array  # gains, target and most
+    begin: Array  # the angle where it was made, and whether it is known
+
+    def __init__(self, measure: str, dimension: int) -> None:
+        super().__init__(measure, dimension, regulator_loop, driven=True, keeps=7)
+        self.column("third", dtype=np.int64)
+        self.column("law", 5)
+        self.column("begin", 2)
+
+    def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
+        """Elements that it reads on either side."""
+        return 4 if dimension == 3 else 2, 1 if measure == "way" else 2
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a regulator in."""
+        assert isinstance(force, Regulator)
+        row = self.take(name, force, first)
+        self.third[row] = first[2]
+        size = self.axis.shape[1]
+        self.axis[row] = (
+            np.eye(size)[0] if force.along is None else np.asarray(force.along) / np.linalg.norm(force.along)
+        )
+        most = np.inf if force.most is None else force.most
+        self.law[row] = force.proportional, force.integral, force.derivative, force.target, most
+        self.gains[row] = abs(force.proportional), abs(force.derivative), 0.0
+
+
+def _reading(forces: Any) -> list[tuple[int, ...]]:
+    d = forces.shape_of("first_side")[1]
+    first = forces.shape_of("first_side")[0]
+    return [(first, d), (1, d), (1, first, d), (1, 1, d)]
+
+
+reading_of = shaped(types.float64, _reading)
+
+
+@loop
+def regulator_loop(start: int, stop: int, regulators: View, elements: View) -> int:
+    """Read the angle and its rate, sum up its error by trapezes since the last tick, and drive."""
+    desk = coordinate_desk_of(regulators)
+    a, b, on_a, on_b = reading_of(regulators)
+    size, last = a.shape[1], a.shape[0] - 1
+    for n in range(start, stop):
+        first, third, law = regulators.first[n], regulators.third[n], regulators.law[n]
+        kept, tried = regulators.kept[n], regulators.tried[n]
+        _, rate = stand(regulators, elements, n, desk)
+        for k in range(a.shape[0]):
+            for c in range(size):
+                a[k, c] = elements.position[first + k, c]
+                on_a[0, k, c] = 0.0
+        for c in range(size):
+            b[0, c] = elements.position[third, c]
+            on_b[0, 0, c] = 0.0
+            elements.force[third, c] = 0.0
+        angle = (
+            turn(a, last, a, 2, b, 0, 0, 1.0, on_a, on_a, on_b)
+            if size == 3
+            else turn_in_plane(a, 1, b, 0, 0, 1.0, on_a, on_b)
+        )
+        new = regulators.begin[n, 1] == 0.0
+        if new:
+            regulators.begin[n, 0], regulators.begin[n, 1] = angle, 1.0
+        angle = kept[READ] + wrapped(angle - regulators.begin[n, 0] - kept[READ], 2.0 * np.pi)
+        turning = 0.0
+        for c in range(size):
+            for k in range(a.shape[0]):
+                turning += on_a[0, k, c] * elements.current_velocity[first + k, c]
+            turning += on_b[0, 0, c] * elements.current_velocity[third, c]
+        error, time = law[TARGET] - angle, elements.clock[TIME]
+        if new:
+            kept[ERROR], kept[WHEN] = error, time
+        tried[READ], tried[ERROR], tried[WHEN] = angle, error, time
+        tried[SUM] = kept[SUM] + 0.5 * (error + kept[ERROR]) * (time - kept[WHEN])
+        effort = law[PROPORTIONAL] * error + law[INTEGRAL] * tried[SUM] - law[DERIVATIVE] * turning
+        effort = max(-law[MOST], min(effort, law[MOST]))
+        regulators.drawn[n, 0] = -effort * rate
+        pull(regulators, elements, n, -effort, desk)
+    return FINE

@@ -1,0 +1,117 @@
+"""Stops: an angle, a way or a distance that meets a spring where it goes too far; and a joint with play."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from components.forces.coordinate import DAMPING, STIFFNESS, AlongCoordinate, AlongCoordinates, desk_of, pull, stand
+from modular.elements import Array
+from modular.force import Force
+from modular.ledger import STORED
+from modular.loop import FINE, loop
+from modular.views import View
+
+LOW, HIGH, KEPT, SLOW = range(4)
+
+
+@dataclass(frozen=True)
+class Stop(AlongCoordinate):
+    """Nothing between `low` and `high`; beyond, a spring and a damper that push back and never pull.
+
+    stiffness [N/m, N m/rad], damping [N s/m, N m s/rad]. Left out, the stiffness is chosen by the step and the mass that is seen
+    along the coordinate when it is made: stiff, and easy on the step. `restitution`: the share of its speed with which things
+    leave that come fast against `slow` [m/s, rad/s]; it softens the way back, whatever the masses are, and nothing is damped then.
+    As `Stop(high=play, measure="distance")` between two points that coincide it is a ball in a socket with play.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    stiffness: float | None = None
+    damping: float = 0.0
+    restitution: float | None = None
+    measure: str = "angle"
+    axis: Sequence[float] | None = None
+    slow: float = 2e-2
+
+    what: ClassVar[str] = "stop"
+
+    def check(self, name: str, dimension: int) -> list[str]:
+        """Stops that stop nothing."""
+        problems = super().check(name, dimension)
+        problems += self.numbers(name, low=-np.inf, high=-np.inf, stiffness=0.0, damping=0.0, restitution=0.0, slow=0.0)
+        if problems:
+            return problems
+        if self.low is None and self.high is None:
+            problems.append(f"stop '{name}': give low or high, or both.")
+        if self.low is not None and self.high is not None and not self.low < self.high:
+            problems.append(f"stop '{name}': low = {self.low}, high = {self.high}; low must lie below high.")
+        if self.stiffness == 0.0:
+            problems.append(f"stop '{name}': stiffness = 0; leave it out, or give a positive one.")
+        if self.restitution is not None and not (self.restitution <= 1.0 and self.damping == 0.0 and self.slow > 0.0):
+            problems.append(
+                f"stop '{name}': restitution = {self.restitution}, damping = {self.damping}, slow = {self.slow}; give a "
+                "restitution from 0 to 1, no damping beside it, and a positive slow."
+            )
+        return problems
+
+    def new_stack(self, dimension: int) -> Stops:
+        """An empty stack of stops."""
+        return Stops(self.measure, dimension)
+
+    @classmethod
+    def example(cls, dimension: int = 3) -> Self:
+        """A force of this type for the contract tests."""
+        axis = None if dimension == 2 else (0.3, -0.5, 0.8)
+        return cls(low=0.3, high=0.9, stiffness=4.0, damping=0.05, axis=axis)
+
+
+class Stops(AlongCoordinates):
+    """Stops, one row each."""
+
+    law: Array  # low, high, what of its energy the spring gives back, slow
+
+    def __init__(self, measure: str, dimension: int) -> None:
+        super().__init__(measure, dimension, stop_loop)
+        self.column("law", 4)
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a stop in."""
+        assert isinstance(force, Stop)
+        row = self.take(name, force, first)
+        low, high = (-np.inf if force.low is None else force.low), (np.inf if force.high is None else force.high)
+        kept = 1.0 if force.restitution is None else force.restitution**2
+        self.law[row] = low, high, kept, force.slow
+        self.gains[row] = -1.0 if force.stiffness is None else force.stiffness, force.damping, 0.0
+
+
+@loop
+def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
+    """F = k x + c x' beyond, not below nothing.
+
+    With a restitution e the spring gives back e^2 of what it took: on the way back its force is e^2 k x, and between the two
+    ways it goes over as tanh of the rate, so that what rests on it does not shake.
+    """
+    desk = desk_of(stops)
+    for n in range(start, stop):
+        s, rate = stand(stops, elements, n, desk)
+        law, gains = stops.law[n], stops.gains[n]
+        beyond, sign = s - law[HIGH], 1.0
+        if s < law[LOW]:
+            beyond, sign = law[LOW] - s, -1.0
+        effort, stored, power = 0.0, 0.0, 0.0
+        if beyond > 0.0:
+            stiffness, inward = max(gains[STIFFNESS], 0.0), sign * rate
+            spring = stiffness * beyond
+            back = 0.5 * (1.0 - law[KEPT]) * (1.0 - np.tanh(inward / law[SLOW])) * spring if law[KEPT] < 1.0 else 0.0
+            effort = max(spring - back + gains[DAMPING] * inward, 0.0)
+            stored = 0.5 * stiffness * beyond * beyond
+            power = (effort - spring) * inward
+            effort *= sign
+        stops.ledger[n, STORED] = stored
+        stops.power[n] = power
+        pull(stops, elements, n, effort, desk)
+    return FINE
