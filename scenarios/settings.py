@@ -170,13 +170,16 @@ def _value(hint: Any, node: ast.expr, where: str) -> Any:
         if not isinstance(node, ast.Name | ast.Call):
             raise ModelError(f"{where} is no {_words(hint.__name__)}; {_hint('', _makers(hint))}")
         return _component(hint, node, where)
+    kinds = typing.get_args(hint) or (hint,)
+    parts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Component)]
+    if parts and isinstance(node, ast.Call):
+        return _component(parts[0], node, where)
     try:
         value = _literal(node)
     except ValueError:
         value = ast.unparse(node)
     if isinstance(value, dict | list | tuple):
         return value
-    kinds = typing.get_args(hint) or (hint,)
     if value is None and type(None) in kinds:
         return None
     if bool in kinds:

@@ -1,4 +1,4 @@
-"""A force more: a load, a moment, a spring with a damper, drag, or contact."""
+"""A force more: a load, a moment, a spring with a damper, drag, contact, or any other kind with its data as text."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from components import AirDrag, Box, Contact, HalfSpace, Load, Moment, Sphere, SpringDamper
+from components import HAND, AirDrag, Box, Contact, HalfSpace, Load, Moment, Sphere, SpringDamper
 from components.forces.shapes import Shape
 from coordinator.laboratory.acts import Doing
 from coordinator.laboratory.session import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
+from modular.component import class_name
 from modular.errors import ModelError
 from modular.events import Apply
 from modular.force import Force
 from modular.port import GROUND
 from scenarios.laboratory.fields import Fields, add_number, add_vector
 from scenarios.laboratory.join_form import MANY
+from scenarios.laboratory.kinds import LEFT_OUT, data_of, described, kinds_of
 from scenarios.laboratory.quantities import ports_of
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
@@ -38,6 +40,8 @@ class ApplyForm:
     def __init__(self, gui: Any, post: Callable[[Doing], Receipt], selection: Selection, inputs: Fields) -> None:
         self.gui, self.post, self.selection, self.inputs = gui, post, selection, inputs
         self.handles: dict[str, Any] = {}
+        self.data: dict[str, Any] = {}  # fields of the data of all other kinds
+        self.kinds: dict[str, type[Force]] = {}
         self.plan: Plan | None = None
         self._followed: list[str] = []
         self._proposed = self._given = ""
@@ -56,7 +60,7 @@ class ApplyForm:
             if ports != self._ports:
                 self._ports = ports
                 self.handles["port"].options = ports[1:] or (GROUND,)
-                self.handles["other"].options = ports
+                self.handles["other"].options = self.handles["third"].options = ports
             if self.handles["name"].value.strip() in (
                 self._proposed,
                 self._given if self._given in plan.forces else "",
@@ -70,10 +74,13 @@ class ApplyForm:
     def _build(self, plan: Plan) -> None:
         gui, d = self.gui, plan.dimension
         weight = -_heft(plan)
+        others = {name: kind for name, kind in kinds_of(Force, d).items() if name not in SEEN}
+        self.kinds = {name: kind for name, kind in others.items() if class_name(kind) != HAND}
         self.handles = made = {
-            "kind": gui.add_dropdown("kind of new force", tuple(SEEN)),
+            "kind": gui.add_dropdown("kind of new force", (*SEEN, *self.kinds)),
             "port": gui.add_dropdown("port of new force", (GROUND,)),
             "other": gui.add_dropdown("other port of new force", (GROUND,)),
+            "third": gui.add_dropdown("third port of new force", (GROUND,), hint="Of a regulator: what it reads"),
             "at": add_vector(
                 gui, "end on the ground [m]", (0.0,) * d, hint="Where a spring to the ground ends, or a floor lies"
             ),
@@ -95,6 +102,8 @@ class ApplyForm:
         }
         label = "moment of new force [N m]"
         made["moment"] = add_number(gui, label, 1.0) if d == 2 else add_vector(gui, label, (0.0, 1.0, 0.0))
+        for name in dict.fromkeys(n for kind in self.kinds.values() for n in data_of(kind)):
+            self.data[name] = gui.add_text(f"{name} of that force", "", hint=LEFT_OUT)
         made["name"] = gui.add_text("name of new force", "")
         apply = gui.add_button("Apply", icon="arrow-up-right")
         made["kind"].on_update(self.inputs.later(self._show))
@@ -104,7 +113,11 @@ class ApplyForm:
 
     def _show(self) -> None:
         """The fields of this kind."""
-        seen = {*SEEN[self.handles["kind"].value], "kind", "name"}
+        kind = self.kinds.get(self.handles["kind"].value)
+        seen = {*(_ports(self._sides(kind)) if kind else SEEN[self.handles["kind"].value]), "kind", "name"}
+        own = data_of(kind) if kind else []
+        for name, handle in self.data.items():
+            handle.visible = name in own
         if self.handles["other"].value != GROUND:
             seen.discard("at")
         else:  # where contact meets a floor
@@ -112,6 +125,11 @@ class ApplyForm:
         for name, handle in self.handles.items():
             if handle.visible != (name in seen):
                 handle.visible = name in seen
+
+    def _sides(self, kind: type[Force]) -> int:
+        """On how many ports forces of a kind act."""
+        assert self.plan is not None
+        return kind.example(self.plan.dimension).sides
 
     def _follow(self) -> None:
         """The ports that were clicked last."""
@@ -123,6 +141,8 @@ class ApplyForm:
     def force(self) -> Force:
         """The force that the fields describe."""
         value = {name: handle.value for name, handle in self.handles.items()}
+        if value["kind"] in self.kinds:
+            return described(Force, value["kind"], self.data, "new force:")
         if value["kind"] == LOAD:
             return Load(value["force"])
         if value["kind"] == MOMENT:
@@ -152,10 +172,15 @@ class ApplyForm:
         """Post it; once it is there, its name is not proposed again."""
         value = {name: handle.value for name, handle in self.handles.items()}
         force = self.force()
-        ports = [value["port"]] if force.sides == 1 else [value["port"], value["other"]]
+        ports = [value[name] for name in ("port", "other", "third")[: force.sides]]
         at = value["at"] if len(ports) == 2 and GROUND in ports else None
         self._given = value["name"].strip()
         self.post(Apply(self._given, force, ports, at))
+
+
+def _ports(sides: int) -> tuple[str, ...]:
+    """The fields that say where a force acts."""
+    return ("port", "other", "third")[:sides] + (("at",) if sides == 2 else ())
 
 
 def _shape(kind: str, width: float, dimension: int) -> Shape:

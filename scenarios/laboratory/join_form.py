@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from itertools import islice
 from typing import Any
 
@@ -12,25 +11,24 @@ import numpy as np
 from coordinator.laboratory.acts import Doing
 from coordinator.laboratory.session import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
-from modular.component import Component, class_name, known_packages
+from modular.component import class_name
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.events import LAWS, Join
 from modular.joint import Joint
 from modular.port import GROUND
 from scenarios.laboratory.fields import Fields, add_vector
+from scenarios.laboratory.kinds import LEFT_OUT, data_of, described, kinds_of
 from scenarios.laboratory.places import place_of
 from scenarios.laboratory.quantities import ports_of
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
-from scenarios.settings import read_component
 
 MANY = 2000  # ports that are offered for choice; others are clicked
 STANDING, FIRST, SECOND, MIDDLE, OWN = (
     "where the ports are", "at the first port", "at the second port", "in the middle", "own point",
 )  # fmt: skip
 FITS = "the one that fits"
-LEFT_OUT = "Left out where it is empty; else numbers such as 0, 0, 1"
 
 
 class JoinForm:
@@ -72,7 +70,7 @@ class JoinForm:
 
     def _build(self, plan: Plan) -> None:
         gui, later = self.gui, self.inputs.later
-        self.kinds = kinds_for(plan.dimension)
+        self.kinds = kinds_of(Joint, plan.dimension)
         self.handles = made = {
             "kind": gui.add_dropdown("kind of new joint", tuple(self.kinds), initial_value=_usual(plan.dimension)),
             "first": gui.add_dropdown("first port", (GROUND,)),
@@ -120,13 +118,7 @@ class JoinForm:
 
     def joint(self) -> Joint:
         """The joint that the fields describe, read as on the command line."""
-        kind = self.handles["kind"].value
-        given = []
-        for name, handle in self.data.items():
-            text = handle.value.strip()
-            if handle.visible and text:
-                given.append(f"{name}=({text})")
-        return read_component(Joint, f"{kind.lower()}({', '.join(given)})", "new joint:")  # type: ignore[no-any-return]
+        return described(Joint, self.handles["kind"].value, self.data, "new joint:")
 
     def at(self) -> Array | None:
         """Where it is made."""
@@ -154,21 +146,11 @@ class JoinForm:
         )  # fmt: skip
 
 
-def kinds_for(dimension: int) -> dict[str, type[Joint]]:
-    """Joints that mean something in the plane, or in space, by their names."""
-    known = known_packages()
-    found = [
-        kind for name, kind in Component.registered.items()
-        if issubclass(kind, Joint) and kind is not Joint and name.partition(":")[0] in known and dimension in kind.dimensions
-    ]  # fmt: skip
-    return {kind.__name__: kind for kind in sorted(found, key=lambda kind: kind.__name__)}
-
-
 def data_of_kind(kind: type[Joint], dimension: int) -> list[str]:
     """What there is to say of joints of a kind; nothing, where the two points are all that they read."""
     if kind.example(dimension).points(dimension) is not None:
         return []
-    return [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return data_of(kind)
 
 
 def _usual(dimension: int) -> str:

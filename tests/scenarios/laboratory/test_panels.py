@@ -16,10 +16,14 @@ from coordinator.laboratory import acts
 from coordinator.laboratory.session import Receipt, Session
 from coordinator.rules import Shannon, Stable
 from modular import Assembly, ModelError, events
+from modular.force import Force
+from modular.joint import Joint
 from modular.limit import Limit
+from scenarios.laboratory.apply_form import SEEN
 from scenarios.laboratory.as_typed import OFFERED, OTHER, as_typed, offered
 from scenarios.laboratory.fields import REST, Fields
-from scenarios.laboratory.join_form import MIDDLE, OWN, data_of_kind, kinds_for
+from scenarios.laboratory.join_form import MIDDLE, OWN, data_of_kind
+from scenarios.laboratory.kinds import data_of, kinds_of
 from scenarios.laboratory.quantities import Quantity
 from scenarios.laboratory.readings import readings
 from scenarios.laboratory.selection import Selection
@@ -463,7 +467,7 @@ def test_every_kind_of_joint_can_be_described(dimension):
     panels = Panels(model)
     try:
         form = panels.controls.joining
-        assert form.kinds == kinds_for(dimension) and {"Revolute", "Distance", "Gear"} <= set(form.kinds)
+        assert form.kinds == kinds_of(Joint, dimension) and {"Revolute", "Distance", "Gear"} <= set(form.kinds)
         for name, kind in form.kinds.items():
             panels.fill("kind of new joint", name)
             example = kind.example(dimension)
@@ -481,6 +485,39 @@ def test_every_kind_of_joint_can_be_described(dimension):
                 assert form.joint() == kind()
     finally:
         panels.close()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_every_kind_of_force_can_be_described(dimension):
+    """Six with fields of their own, the hand by grabbing, and all others by the names of their data."""
+    model = Assembly(gravity=(0.0, -9.81, 0.0)[:dimension])
+    panels = Panels(model)
+    try:
+        form = panels.controls.applying
+        assert set(kinds_of(Force, dimension)) == {*SEEN, *form.kinds, "Hand"} and {"Motor", "Stop"} <= set(form.kinds)
+        for name, kind in form.kinds.items():
+            panels.fill("kind of new force", name)
+            example = kind.example(dimension)
+            assert form.handles["third"].visible == (example.sides == 3)
+            for field in data_of(kind):
+                value = getattr(example, field)
+                form.data[field].value = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            assert form.force() == example
+            for handle in form.data.values():
+                handle.value = ""
+    finally:
+        panels.close()
+
+
+def test_a_motor_turns_what_hangs_on_a_hinge(panels):
+    panels.fill("kind of new force", "Motor")
+    panels.find("port of new force").value, panels.find("other port of new force").value = "upper.start", "ground"
+    panels.find("effort of that force").value = "ramp(rate=2.0)"
+    panels.press("Apply")
+    (force,) = [
+        edge.force for edge in panels.session.snapshot.plan.forces.values() if type(edge.force).__name__ == "Motor"
+    ]
+    assert force.effort.rate == 2.0
 
 
 def test_a_joint_that_cannot_be_read_says_why(panels):
