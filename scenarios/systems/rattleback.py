@@ -3,7 +3,9 @@
 Its mass does not lie along the axes of its surface but is turned against them by a small angle, so that rolling about the long
 axis and pitching about the short one exchange spin about the vertical. G. T. Walker, "On a dynamical top", Quart. J. Pure Appl.
 Math. 28 (1896) 175-184; A. Garcia, M. Hubbard, "Spin reversal of the rattleback: theory and experiment", Proc. R. Soc. Lond. A
-418 (1988) 165-197. Without friction but for rolling it goes on for ever, and keeps its energy.
+418 (1988) 165-197. Without friction but for rolling it goes on for ever and keeps its energy: with glued joints, `--coupling
+"glued(order=4)"`. With springs what rolls is held by dampers (Séguy 2003, IV.27), which take some of it, the less the shorter
+the step.
 """
 
 from __future__ import annotations
