@@ -3,7 +3,7 @@
 import numpy as np
 
 import zoo
-from components import Distance, RigidBody, Rod, Spherical
+from components import Distance, DrivenRotation, Revolute, RigidBody, Rod, Spherical
 from modular import Assembly, ModelError
 
 
@@ -66,11 +66,16 @@ def join(assembly, rng, joint_types, name, first, second):
         if cls is Distance:  # a link needs a length: from the far end of the parent, or from a place beside it
             sides = (first.replace(".end", ".start"), second)
             place = rng.normal(size=assembly.dimension) if first == "ground" else None
+        joints = {name: cls.example(assembly.dimension)}
+        if cls is DrivenRotation and assembly.dimension == 3:  # an angle is one while there is a hinge about its axis
+            joints[f"{name}-hinge"] = Revolute(axis=joints[name].axis)
         trial = assembly.copy()
-        trial.join(name, cls.example(assembly.dimension), *sides, at=place)
         try:
-            Simulation(trial, 1e-3).close()
+            for made in (trial, assembly):
+                for each, joint in joints.items():
+                    made.join(each, joint, *sides, at=place)
+                if made is trial:
+                    Simulation(trial, 1e-3).close()
         except ModelError:
             continue
-        assembly.join(name, cls.example(assembly.dimension), *sides, at=place)
         return
