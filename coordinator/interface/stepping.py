@@ -21,7 +21,9 @@ from coordinator.interface.kernels import (
     DEPENDENT,
     EFFORT,
     ELEMENTS,
+    ERROR,
     FACTOR,
+    GAP,
     GLIDES,
     GLIDING,
     JOINTS,
@@ -35,7 +37,6 @@ from coordinator.interface.kernels import (
     PLACE,
     RATES,
     REPEATED,
-    RIGHT,
     RIGHT_SIDE,
     ROWS_OF_ALL,
     SHAPE,
@@ -163,12 +164,13 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
 @kernel
 def worst(face: View) -> int:
     """The joint that is open by most."""
-    right = numbers_at(face.where[RIGHT_SIDE])
     found, largest = 0, -1.0
     for k in range(face.facts[JOINTS]):
+        error = numbers_at(face.joints[k, ERROR])
         for i in range(face.joints[k, SIZE]):
-            if not abs(right[face.joints[k, RIGHT] + i]) <= largest:
-                found, largest = k, abs(right[face.joints[k, RIGHT] + i])
+            if not abs(error[i]) <= largest and largest == largest:  # the first that is no number, if there is one
+                found, largest = k, abs(error[i])
+    face.factor[GAP] = largest
     return found
 
 

@@ -102,6 +102,18 @@ def test_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=8, ticks=1000)
 
 
+# Heavy bodies that light ones carry on lines: what joints hold is not in the rule yet (docs/decisions/0008).
+CARRIED = {20}
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(k, marks=pytest.mark.xfail(strict=True)) if k in CARRIED else k for k in range(8, 24)],
+)
+def test_random_mechanisms_with_led_and_rolling_joints_never_diverge_and_gain_no_energy(seed):
+    check_random(seed, most=8, ticks=1000, led=True)
+
+
 MANY = int(os.environ.get("MODULAR_SLOW_CASES", "300"))  # CI runs a short seed of them
 
 
@@ -111,8 +123,8 @@ def test_many_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=30, ticks=2000)
 
 
-def check_random(seed, most, ticks):
-    assembly = random_assembly(seed, most=most)
+def check_random(seed, most, ticks, *, led=False):
+    assembly = random_assembly(seed, most=most, led=led)
     lengths = []
     for body in assembly.bodies.values():
         ends = [np.array(place.point) for place in body.places.values()]

@@ -3,19 +3,36 @@
 import numpy as np
 
 import zoo
-from components import Distance, DrivenRotation, Revolute, RigidBody, Rod, Spherical
+from components import (
+    Distance,
+    DrivenDistance,
+    DrivenPlace,
+    DrivenRotation,
+    DrivenTranslation,
+    EllipsoidOnPlane,
+    Revolute,
+    RigidBody,
+    Rod,
+    Rolling,
+    Spherical,
+)
 from modular import Assembly, ModelError
 
+LED = {DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation, EllipsoidOnPlane, Rolling}
 
-def random_assembly(seed, *, most=12, ratio=1000.0):
-    """A mechanism hung from the ground; loops are closed where ports happen to be made to coincide."""
+
+def random_assembly(seed, *, most=12, ratio=1000.0, led=False):
+    """A mechanism hung from the ground; loops are closed where ports happen to be made to coincide.
+
+    `led`: joints that follow something over time and those that roll are among them, and other mechanisms come of every seed.
+    """
     rng = np.random.default_rng(seed)
     dimension = int(rng.integers(2, 4))
     assembly = Assembly(gravity=(0.4, -9.81, 0.7)[:dimension], title=f"random-{seed}")
     count = int(rng.integers(2, most + 1))
     points = [rng.normal(size=dimension) * 0.3]
     ends = {}  # free ends: port -> place
-    joint_types = [cls for cls, d in zoo.JOINTS if d == dimension]
+    joint_types = [cls for cls, d in zoo.JOINTS if d == dimension and (led or cls not in LED)]
     for k in range(count):
         parent = None if k == 0 or rng.random() < 0.1 else rng.choice(list(ends))
         start = points[0] if parent is None else ends[parent]
