@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from coordinator.system import System
-from modular.elements import RIGID, Array
+from modular.elements import Array
 from modular.seen_mass import seen_by
 
 LIMIT = 4.0
@@ -36,8 +36,9 @@ def exact_margin(system: System, dt: float) -> float:
 def _demands(system: System, dt: float) -> tuple[Array, Array]:
     """G^T dt^2 K G and G^T 2 dt C G over the motions of all bodies, at the elements as they are shown."""
     system.respond()
-    column = {name: RIGID * k for k, name in enumerate(system.body_home)}
-    size = RIGID * len(column)
+    motions = system.elements.motions
+    column = {name: motions * k for k, name in enumerate(system.body_home)}
+    size = motions * len(column)
     spring, damper = np.zeros((size, size)), np.zeros((size, size))
     for joints in system.joints:
         joints.see(system.elements)
@@ -64,7 +65,8 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
 def _placed(column: dict[str, int], owners: tuple[str, ...], seen: list[Array], size: int) -> Array:
     """The rows of one joint over the motions of all bodies."""
     g = np.zeros((len(seen[0]), size))
+    motions = size // max(1, len(column))
     for owner, part in zip(owners, seen, strict=True):
         if owner in column:
-            g[:, column[owner] : column[owner] + RIGID] += part[:, :RIGID]
+            g[:, column[owner] : column[owner] + motions] += part[:, :motions]
     return g

@@ -11,7 +11,6 @@ from coordinator.diagnosis import beyond
 from coordinator.simulation import Simulation
 from coordinator.system import JointHome
 from modular.component import class_name
-from modular.elements import RIGID
 from modular.errors import ModelError
 from modular.seen_mass import seen_by
 
@@ -96,14 +95,15 @@ def _joint(name: str, kind: str, home: JointHome, margin: float) -> JointReport:
 def _rank(simulation: Simulation) -> int:
     """Rank of all joint equations over the motions that the bodies have, at this pose."""
     system = simulation.system
-    column = {name: RIGID * k for k, name in enumerate(system.body_home)}
+    motions = system.elements.motions
+    column = {name: motions * k for k, name in enumerate(system.body_home)}
     blocks = []
     for name, home in system.joint_home.items():
         row = home.stack.row[name]
-        block = np.zeros((home.stack.form.rows, RIGID * len(column)))
+        block = np.zeros((home.stack.form.rows, motions * len(column)))
         for owner, seen in zip(home.owners, seen_by(home.stack, system.elements, row), strict=True):
             if owner in column:
-                block[:, column[owner] : column[owner] + RIGID] += seen[:, :RIGID]
+                block[:, column[owner] : column[owner] + motions] += seen[:, :motions]
         largest = np.abs(block).max()
         blocks.append(block / largest if largest > 0 else block)
     return int(np.linalg.matrix_rank(np.concatenate(blocks), tol=1e-9)) if blocks else 0

@@ -89,7 +89,7 @@ def _answer_of_row(system: System, stack: Any, body: str, mark: Mark) -> Array:
     """B of a body in a table, (d, modes): asked of a copy of its row, all other elements of which are nobody's."""
     alone = stack.chosen([stack.row[body]])
     alone.renumber(np.zeros(system.elements.capacity, np.int64))
-    elements = Elements(len(system.gravity))
+    elements = Elements(len(system.gravity), motions=system.elements.motions)
     elements.acquire(1)
     elements.prepare("respond")
     alone.attach(body, HERE, mark)
@@ -100,7 +100,7 @@ def _answer_of_row(system: System, stack: Any, body: str, mark: Mark) -> Array:
 
 def _answer(system: System, stack: Any, body: str, mark: Mark) -> Array:
     """B of a body in plain Python: its stack shows all that it shows, and this point, in other rows than those of the system."""
-    elements = Elements(len(system.gravity), system.elements.capacity + 1)
+    elements = Elements(len(system.gravity), system.elements.capacity + 1, system.elements.motions)
     elements.prepare("respond")
     here = system.elements.capacity
     stack.attach(body, here, mark)

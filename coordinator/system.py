@@ -196,11 +196,20 @@ class System:
     def stack_for(self, name: str, body: Body) -> Bodies:
         """The stack that takes a body in, made if there is none."""
         key = self.key_of(name, body)
+        if body.motions > self.elements.motions:
+            self._give_room(body.motions)
         if key not in self.body_stacks:
             self.body_stacks[key] = body.new_stack()
             self.body_stacks[key].gravity = self.gravity
             self.turnover += 1
         return self.body_stacks[key]
+
+    def _give_room(self, motions: int) -> None:
+        """A body comes that answers forces in more ways than all others: loops are compiled anew for that."""
+        self.elements.give_room(motions)
+        for joints in self.joints:
+            joints.give_room(motions)
+        self.turnover += 1
 
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
         """Remember where bodies that were taken in live, in the order of the model."""
@@ -293,7 +302,7 @@ class System:
         key = form if self.grouped else (form, name)
         stack = self.joint_stacks.get(key)
         if stack is None:
-            stack = self.joint_stacks[key] = Joints(form, len(self.gravity))
+            stack = self.joint_stacks[key] = Joints(form, len(self.gravity), self.elements.motions)
             self.turnover += 1
         return stack
 

@@ -69,16 +69,17 @@ def room(context: Any, shape: types.Type) -> Any:
 
 
 def shaped(item: types.Type, shapes_of: Any) -> Any:
-    """A maker of fresh blocks whose shapes follow from its argument: shapes_of(shape), or shapes_of(view of a table)."""
+    """A maker of fresh blocks whose shapes follow from its arguments: shapes_of(shape, ...), or views of tables for shapes."""
 
     @intrinsic
-    def make(context: Any, pattern: types.Type) -> Any:
-        made = types.Tuple([BlockType(item, shape) for shape in shapes_of(getattr(pattern, "shape", pattern))])
+    def make(context: Any, *patterns: types.Type) -> Any:
+        given = [getattr(pattern, "shape", pattern) for pattern in patterns]
+        made = types.Tuple([BlockType(item, shape) for shape in shapes_of(*given)])
 
         def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
             return inner.make_tuple(builder, made, [reserve(builder, kind.item, kind.shape) for kind in made.types])
 
-        return made(pattern), generate
+        return made(types.StarArgTuple(patterns)), generate
 
     return make
 

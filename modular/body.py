@@ -16,7 +16,7 @@ from dataclasses import fields, replace
 from typing import Any, Protocol, Self, runtime_checkable
 
 from modular.component import Component
-from modular.elements import Array, Elements, Indices
+from modular.elements import RIGID, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
@@ -48,6 +48,11 @@ class Body(Component):
     @abstractmethod
     def freedoms(self) -> int:
         """How many independent motions it has when free: 6 in space, 3 in the plane, fewer for rods and points."""
+
+    @property
+    def motions(self) -> int:
+        """In how many ways its elements answer forces, whatever takes hold of it: columns of its response, a multiple of six."""
+        return RIGID
 
     @abstractmethod
     def check(self, name: str) -> list[str]:

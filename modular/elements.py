@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 MODES = 12  # columns of a response: independent motions of a body whose coordinates are free of each other
-RIGID = 6  # of them for a rigid body in space
+RIGID = 6  # of them for a rigid body in space; where bodies bend there are more (`Elements.motions`)
 ASKING = frozenset(
     {
         "respond", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten", "forget_loads", "take_bounds",
@@ -66,13 +66,14 @@ class Elements(Table):
     beyond: Array  # how much further in time one looks along the motion [s]; nothing elsewhere
     clock: Array  # the step that is being taken [s], the time at its end [s], the step that gains belong to [s]
 
-    def __init__(self, dimension: int, capacity: int = 16) -> None:
+    def __init__(self, dimension: int, capacity: int = 16, motions: int = RIGID) -> None:
+        """`motions`: in how many ways the body with the most of them answers forces (`Body.motions`)."""
         super().__init__(capacity)
         self.dimension = dimension
         for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before"):
             self.column(name, dimension)
-        self.column("response", dimension, MODES)
-        self.column("load", RIGID, RIGID)
+        self.column("response", dimension, max(MODES, motions))
+        self.column("load", motions, motions)
         self.column("bound")
         self.column("taken")
         self.column("kept_force", dimension)
@@ -91,6 +92,17 @@ class Elements(Table):
         self.fold(*ASKED)
         self._used = 1
         self._free: dict[int, list[int]] = {}
+
+    @property
+    def motions(self) -> int:
+        """Columns of a response that count where internal constraints hold."""
+        return int(self.load.shape[-1])
+
+    def give_room(self, motions: int) -> None:
+        """Let bodies answer in more ways; what had been answered is forgotten."""
+        self.reshape("response", self.dimension, max(MODES, motions))
+        self.reshape("load", motions, motions)
+        self.fold(*ASKED)
 
     def prepare(self, verb: str) -> None:
         """Unfold what is about to be written: bodies and joints ask and answer only while stiffness is being chosen."""
@@ -140,8 +152,8 @@ class Elements(Table):
 def forget_loads_loop(start: int, stop: int, table: View, elements: View) -> int:
     """Nobody asks anything of the bodies yet."""
     for n in range(start, stop):
-        for i in range(RIGID):
-            for j in range(RIGID):
+        for i in range(table.load.shape[0]):
+            for j in range(table.load.shape[1]):
                 table.load[n, i, j] = 0.0
     return FINE
 
@@ -151,8 +163,8 @@ def take_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
     """What has been asked so far is what springs and dampers of forces ask; joints ask anew."""
     for n in range(start, stop):
         table.taken[n] = table.bound[n]
-        for i in range(RIGID):
-            for j in range(RIGID):
+        for i in range(table.load.shape[0]):
+            for j in range(table.load.shape[1]):
                 table.load[n, i, j] = 0.0
     return FINE
 

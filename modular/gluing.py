@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from modular.blocks import shaped
-from modular.elements import RIGID, STEP
+from modular.blocks import like, shaped
+from modular.elements import STEP
 from modular.joints import Joints, drawn_by, pull_back
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
@@ -25,9 +25,9 @@ def face_loop(start: int, stop: int, joints: View, elements: View) -> int:
 
     While elements are shown ahead (`Elements.ahead`), G where a drift has led, for forces where it began.
     """
-    room = looks(joints)
+    room = looks(joints, elements.response)
     for n in range(start, stop, LANES):
-        seen_first, seen_second = see_through(joints, elements, n, stop, RIGID, room)
+        seen_first, seen_second = see_through(joints, elements, n, stop, joints.seen_first.shape[1], room)
         if elements.ahead[0] > 0.0:
             store_seen(seen_first, joints.ahead_first, n, stop)
             store_seen(seen_second, joints.ahead_second, n, stop)
@@ -43,15 +43,12 @@ def face_loop(start: int, stop: int, joints: View, elements: View) -> int:
     return FINE
 
 
-rigid = shaped(lanes, lambda shape: [(shape[0], RIGID)])
-
-
 @kernel
 def store_seen(seen: Any, column: Any, n: int, stop: int) -> None:
-    """The motions of a rigid body among the columns of G."""
-    (part,) = rigid(seen)
+    """The motions among the columns of G of bodies whose internal constraints hold."""
+    part = like(column)
     for i in range(seen.shape[0]):
-        for mode in range(RIGID):
+        for mode in range(part.shape[1]):
             part[i, mode] = seen[i, mode]
     store(part, column, n, stop)
 

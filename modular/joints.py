@@ -45,7 +45,7 @@ class Joints(Booked):
     wrench: Array  # force [N] and moment [N m] on the second side, as last worked out
     base_first: Array  # Jacobians where the step began, for joints that are glued (modular/gluing.py)
     base_second: Array
-    seen_first: Array  # G = J B, what the body of either side answers through the joint, (n, m, 6)
+    seen_first: Array  # G = J B, what the body of either side answers through the joint, (n, m, motions)
     seen_second: Array
     ahead_first: Array  # the same of what forces there do where the step leads
     ahead_second: Array
@@ -57,7 +57,7 @@ class Joints(Booked):
     rule: Array  # settings of the rule that chooses the stiffness
     block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
 
-    def __init__(self, form: JointForm, dimension: int) -> None:
+    def __init__(self, form: JointForm, dimension: int, motions: int = RIGID) -> None:
         super().__init__(form.first, form.second, dimension, driven=form.drives > 0)
         self.form = form
         self.column("marker", form.marker)
@@ -77,7 +77,7 @@ class Joints(Booked):
         for name in ("stiffness", "damping", "compliance", "block"):
             self.column(name, form.rows, form.rows)
         for name in ("seen_first", "seen_second", "ahead_first", "ahead_second"):
-            self.column(name, form.rows, RIGID)
+            self.column(name, form.rows, motions)
         for name in ("effort", "closed", "kicked", "carried"):
             self.column(name, form.rows)
         self.column("margin")
@@ -102,6 +102,11 @@ class Joints(Booked):
             self.unfold(*ANSWERS)
         if verb in GLUING and len(self.effort) < self._capacity:
             self.unfold(*GLUE)
+
+    def give_room(self, motions: int) -> None:
+        """Let bodies answer in more ways through them."""
+        for name in ("seen_first", "seen_second", "ahead_first", "ahead_second"):
+            self.reshape(name, self.form.rows, motions)
 
     def details(self) -> dict[str, Any]:
         """Names, and how the equations are written."""
@@ -150,9 +155,9 @@ class Joints(Booked):
 
     # --- seen masses ---------------------------------------------------------------------------------------------
 
-    def see(self, elements: Elements, *, modes: int = RIGID) -> None:
+    def see(self, elements: Elements) -> None:
         """Compliance W of every joint, from what the bodies reported."""
-        self.play("see" if modes == RIGID else "see_all", elements)
+        self.play("see", elements)
 
     def weigh(self, elements: Elements) -> None:
         """Seen mass of every joint as a matrix, into `block`."""

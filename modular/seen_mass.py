@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from modular.blocks import like, shaped
-from modular.elements import MODES, RIGID, Array, Elements
+from modular.elements import Array, Elements
 from modular.kernel import kernel
 from modular.lanes import LANES, given, lanes, share
 from modular.loop import FINE, loop
@@ -29,9 +29,9 @@ def through(jacobian: Array, response: Array, modes: int, seen: Array) -> None:
             seen[i, mode] = value
 
 
-def _looks(joints: Any) -> list[tuple[int, ...]]:
-    first, second = joints.shape_of("on_first"), joints.shape_of("on_second")
-    return [first, second, (*first[1:], MODES), (*second[1:], MODES), (first[0], MODES), (second[0], MODES)]
+def _looks(joints: Any, response: tuple[int, ...]) -> list[tuple[int, ...]]:
+    first, second, modes = joints.shape_of("on_first"), joints.shape_of("on_second"), response[1]
+    return [first, second, (*first[1:], modes), (*second[1:], modes), (first[0], modes), (second[0], modes)]
 
 
 looks = shaped(lanes, _looks)
@@ -63,7 +63,7 @@ def seen_by(stack: Any, elements: Elements, row: int) -> list[Array]:
 @kernel
 def see_rows(start: int, stop: int, joints: View, elements: View, modes: int) -> None:
     """W = G_a G_a^T + G_b G_b^T of every joint."""
-    compliance, room = like(joints.compliance), looks(joints)
+    compliance, room = like(joints.compliance), looks(joints, elements.response)
     rows = compliance.shape[0]
     for n in range(start, stop, LANES):
         seen_first, seen_second = see_through(joints, elements, n, stop, modes, room)
@@ -80,14 +80,14 @@ def see_rows(start: int, stop: int, joints: View, elements: View, modes: int) ->
 @loop
 def see_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """What joints see of bodies that move as rigid ones."""
-    see_rows(start, stop, joints, elements, RIGID)
+    see_rows(start, stop, joints, elements, elements.load.shape[0])
     return FINE
 
 
 @loop
 def see_all_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """What joints see of bodies whose coordinates are free of each other."""
-    see_rows(start, stop, joints, elements, MODES)
+    see_rows(start, stop, joints, elements, elements.response.shape[1])
     return FINE
 
 
@@ -161,7 +161,7 @@ def adjugate(m: Array, out: Array) -> None:
     out[1, 2] = out[2, 1] = m[0, 1] * m[0, 2] - m[0, 0] * m[1, 2]
 
 
-loads = shaped(lanes, lambda _: [(RIGID, RIGID), (RIGID, RIGID)])
+loads = shaped(lanes, lambda load: [load, load])
 
 
 @kernel
@@ -172,19 +172,19 @@ def ask_rows(start: int, stop: int, joints: View, elements: View) -> None:
     sums the loads of its joints; with lambda their largest eigenvalue, the step is stable if lambda < 4 on every body:
     sum_j J^T E J <= sum over bodies of J_b^T (E / theta_b) J_b, by the convexity of x^2.
     """
-    block, room = like(joints.block), looks(joints)
-    on_first, on_second = loads(joints.block)
+    block, room = like(joints.block), looks(joints, elements.response)
+    on_first, on_second = loads(elements.load)
     rows, translations = block.shape[0], joints.translations.shape[0]
     for n in range(start, stop, LANES):
-        seen_first, seen_second = see_through(joints, elements, n, stop, RIGID, room)
+        seen_first, seen_second = see_through(joints, elements, n, stop, on_first.shape[0], room)
         fetch(joints.block, n, stop, block)
         on_first[:, :] = 0.0
         on_second[:, :] = 0.0
         for part in range(2):
             first = 0 if part == 0 else translations
             last = translations if part == 0 else rows
-            asked_first = asked(seen_first, block, first, last)
-            asked_second = asked(seen_second, block, first, last)
+            asked_first = asked(seen_first, block, first, last, on_first.shape[0])
+            asked_second = asked(seen_second, block, first, last, on_first.shape[0])
             whole = asked_first + asked_second
             add_load(seen_first, block, first, last, share(whole, asked_first), on_first)
             add_load(seen_second, block, first, last, share(whole, asked_second), on_second)
@@ -200,12 +200,12 @@ def ask_loop(start: int, stop: int, joints: View, elements: View) -> int:
 
 
 @kernel
-def asked(seen: Array, block: Array, start: int, stop: int) -> Any:
+def asked(seen: Array, block: Array, start: int, stop: int, modes: int) -> Any:
     """tr(E W) of one side and one part."""
     value = 0.0 * block[0, 0]
     for i in range(start, stop):
         for j in range(start, stop):
-            for mode in range(RIGID):
+            for mode in range(modes):
                 value += block[i, j] * seen[i, mode] * seen[j, mode]
     return value
 
@@ -216,8 +216,8 @@ def add_load(seen: Array, block: Array, start: int, stop: int, factor: Any, load
     for i in range(start, stop):
         for j in range(start, stop):
             weight = factor * block[i, j]
-            for p in range(RIGID):
-                for q in range(RIGID):
+            for p in range(load.shape[0]):
+                for q in range(load.shape[1]):
                     load[p, q] += weight * seen[i, p] * seen[j, q]
 
 

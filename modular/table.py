@@ -174,6 +174,14 @@ class Table:
         new[:, : old.shape[1]] = old
         self._place(name, new)
 
+    def reshape(self, name: str, *shape: int) -> None:
+        """Rows of a column have another shape from here on, and nothing in them; loops are compiled anew for it."""
+        place = self._places[name]
+        kind, rows, dtype, _ = self._fields[place]
+        self._fields[place] = (kind, rows, dtype, shape)
+        self._view = None
+        self._place(name, fresh((len(getattr(self, name)), *shape), dtype))
+
     def chosen(self, rows: Any) -> Self:
         """A table of its own, with copies of some rows in the order asked for; folded columns stay folded."""
         made = object.__new__(type(self))

@@ -9,13 +9,13 @@ import numpy as np
 
 from components.bodies.natural_kernels import combine, differences, most, pair
 from modular.blocks import like, shaped
-from modular.elements import MODES, RIGID, Array
+from modular.elements import Array
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes, share, types
 from modular.loop import FINE, loop
 from modular.views import View, fetch, fetch_slot, gather, gather_one, scatter, scatter_one, spots, spots_slot
 
-answers = shaped(lanes, lambda point: [(point[1], MODES), (point[1],), (3, 3)])
+answers = shaped(lanes, lambda response: [response, response[:1], (3, 3)])
 
 
 @kernel
@@ -70,7 +70,7 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """
     q, centre, axes, weights = like(bodies.q), like(bodies.centre), like(bodies.axes), like(bodies.fall)
     middle, point = like(bodies.point), like(bodies.point)
-    response, arm, turns = answers(bodies.point)
+    response, arm, turns = answers(elements.response)
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         makes = spots(bodies.make, n, stop)
@@ -122,20 +122,20 @@ def respond_freely_loop(start: int, stop: int, bodies: View, elements: View) -> 
     return FINE
 
 
-squares = shaped(lanes, lambda _: [(RIGID, RIGID), (RIGID, RIGID), (1, RIGID, RIGID), (7,)])
+squares = shaped(lanes, lambda load: [load, load, (1, *load), (7,)])
 
 
 @loop
 def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Upper bound of the largest eigenvalue of each body's summed loads, written to all its elements."""
-    total, square, load, traces = squares(bodies.point)
+    total, square, load, traces = squares(elements.load)
     for n in range(start, stop, LANES):
         total[:, :] = 0.0
         longest = most(bodies.numbers, n, stop)
         for k in range(longest):
             gather(elements.load, spots_slot(bodies.attached, k, n, stop, bodies.numbers), load)
-            for i in range(RIGID):
-                for j in range(RIGID):
+            for i in range(total.shape[0]):
+                for j in range(total.shape[1]):
                     total[i, j] += load[0, i, j]
         value = largest_eigenvalue(total, square, traces)
         for k in range(longest):

@@ -36,7 +36,7 @@ from components.bodies.natural_kernels import (
     workspace,
 )
 from modular.blocks import like, shaped
-from modular.elements import MODES, STEP, Array
+from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, given, lanes, larger, share, unfit
 from modular.loop import FINE, loop
@@ -234,7 +234,7 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     return FINE
 
 
-turning = shaped(lanes, lambda point: [(point[1], MODES), (point[1],), (3, 3), (3, 3), (3, 3), (3, 3), (3, 3), (3,)])
+turning = shaped(lanes, lambda response: [response, response[:1], (3, 3), (3, 3), (3, 3), (3, 3), (3, 3), (3,)])
 
 
 @loop
@@ -249,7 +249,7 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
     centre, axes, weights, mass = like(bodies.centre), like(bodies.axes), like(bodies.fall), like(bodies.mass_matrix)
     fall, gram = like(bodies.fall), like(bodies.gram)
     middle, there, point = like(bodies.point), like(bodies.point), like(bodies.point)
-    response, arm, turns, turned, n_matrix, inverse, mixed, _ = turning(bodies.point)
+    response, arm, turns, turned, n_matrix, inverse, mixed, _ = turning(elements.response)
     count, dimension = bodies.q.shape
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)

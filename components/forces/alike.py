@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
+from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.kernel import kernel
 from modular.ledger import Booked, supply_loop
 from modular.loop import FINE, Loop, loop
@@ -55,8 +55,8 @@ class Alike(Booked):
 @kernel
 def ask_alike(asked: float, response: Array, load: Array) -> None:
     """E = asked B^T B: there is no other side to share it with. `asked` is dt^2 k + 4 dt c."""
-    for p in range(RIGID):
-        for q in range(RIGID):
+    for p in range(load.shape[0]):
+        for q in range(load.shape[1]):
             value = 0.0
             for c in range(response.shape[0]):
                 value += response[c, p] * response[c, q]

@@ -11,7 +11,7 @@ import numpy as np
 from components.joints.marks import line_mark, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from modular.blocks import shaped
-from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
+from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import point_marks, unit
@@ -289,7 +289,7 @@ def ask_loop(start: int, stop: int, bushings: View, elements: View) -> int:
                 bushings.spring[n, i, j] = dt * dt * bushings.gains[n, i, 0] if i == j else 0.0
                 bushings.damper[n, i, j] = 4.0 * dt * bushings.gains[n, i, 1] if i == j else 0.0
                 bushings.block[n, i, j] = bushings.spring[n, i, j] + bushings.damper[n, i, j]
-    see_rows(start, stop, bushings, elements, RIGID)
+    see_rows(start, stop, bushings, elements, elements.load.shape[0])
     ask_rows(start, stop, bushings, elements)
     return FINE
 

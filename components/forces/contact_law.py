@@ -12,9 +12,10 @@ from typing import Any
 
 from components.forces.shapes import BOX
 from components.forces.touching import touch
-from modular.blocks import room
-from modular.elements import GAIN_STEP, RIGID, STEP, TIME, Array
+from modular.blocks import room, shaped
+from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.kernel import kernel
+from modular.lanes import types
 from modular.ledger import STORED
 from modular.loop import FINE, loop
 from modular.seen_mass import growth
@@ -62,7 +63,7 @@ def lines_of(elements: View, row: int, carry: Array, side: int) -> None:
     dimension = elements.position.shape[0]
     point, moves = True, False
     for c in range(dimension):
-        for mode in range(RIGID):
+        for mode in range(elements.load.shape[0]):
             point = point and elements.response[row, c, mode] == elements.response[row + 1, c, mode]
             moves = moves or elements.response[row, c, mode] != 0.0
     if dimension == 2:
@@ -175,7 +176,7 @@ def seen_by(elements: View, row: int, carry: float, pose: Array, seen: Array) ->
     """How velocity and turning of a side answer the motions of its body: B of its point, and w sum e x B of its directions."""
     dimension = elements.position.shape[0]
     lines = 1 if dimension == 2 else 3
-    for mode in range(RIGID):
+    for mode in range(seen.shape[1]):
         for c in range(3):
             seen[c, mode] = elements.response[row, c, mode] if c < dimension else 0.0
             seen[3 + c, mode] = 0.0
@@ -204,15 +205,19 @@ def weigh_one(contacts: View, elements: View, n: int, side: int, pose: Array, se
         for i in range(3):
             for j in range(3):
                 value = 0.0
-                for mode in range(RIGID):
+                for mode in range(seen.shape[1]):
                     value += seen[up + i, mode] * seen[left + j, mode]
                 contacts.mobility[n, side, part, i, j] = value
+
+
+desk_of = shaped(types.float64, lambda load: [(6, load[0]), (2, 6, load[0])])
 
 
 @loop
 def weigh_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """How the bodies answer forces now."""
-    pose, seen = room((4, 3)), room((6, 6))
+    pose = room((4, 3))
+    seen, _ = desk_of(elements.load)
     for n in range(start, stop):
         for side in range(2):
             weigh_one(contacts, elements, n, side, pose, seen)
@@ -222,7 +227,8 @@ def weigh_loop(start: int, stop: int, contacts: View, elements: View) -> int:
 @loop
 def ask_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """The blocks of the last tick, shared between the two bodies in the proportions of their answers."""
-    pose, seen, answer = room((4, 3)), room((6, 6)), room((2, 6, 6))
+    pose = room((4, 3))
+    seen, answer = desk_of(elements.load)
     shares, arm = room((2,)), room((3,))
     for n in range(start, stop):
         for side in range(2):
@@ -230,7 +236,7 @@ def ask_loop(start: int, stop: int, contacts: View, elements: View) -> int:
             for c in range(3):
                 arm[c] = contacts.centre[n, c] - pose[0, c]
             shares[side] = 0.0
-            for mode in range(RIGID):
+            for mode in range(seen.shape[1]):
                 for c in range(3):
                     p, q = (c + 1) % 3, (c + 2) % 3
                     answer[side, c, mode] = seen[c, mode] + seen[3 + p, mode] * arm[q] - seen[3 + q, mode] * arm[p]
@@ -242,8 +248,8 @@ def ask_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         for side in range(2):
             load = elements.load[contacts.first[n] if side == 0 else contacts.second[n]]
             factor = whole / shares[side] if shares[side] > 0.0 else 0.0
-            for p in range(RIGID):
-                for q in range(RIGID):
+            for p in range(load.shape[0]):
+                for q in range(load.shape[1]):
                     value = 0.0
                     for i in range(6):
                         for j in range(6):

@@ -17,7 +17,7 @@ from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
-from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
+from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import point_marks, unit
@@ -308,7 +308,7 @@ def ask_loop(start: int, stop: int, forces: View, elements: View) -> int:
         for k in range(on_b.shape[1]):
             for c in range(on_b.shape[2]):
                 forces.on_second[n, 0, k, c] = on_b[0, k, c]
-    see_rows(start, stop, forces, elements, RIGID)
+    see_rows(start, stop, forces, elements, elements.load.shape[0])
     for n in range(start, stop):
         seen, gains = forces.compliance[n, 0, 0], forces.gains[n]
         if gains[STIFFNESS] < 0.0 and seen > 0.0:

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from modular.elements import GAIN_STEP, RIGID, STEP, Array, Elements
+from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import point_marks
@@ -157,7 +157,7 @@ def demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
         for i in range(size):
             for j in range(size):
                 block[i, j] = spring[i, j] + damper[i, j]
-    see_rows(start, stop, springs, elements, RIGID)
+    see_rows(start, stop, springs, elements, elements.load.shape[0])
     ask_rows(start, stop, springs, elements)
     return FINE
 

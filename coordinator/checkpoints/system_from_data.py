@@ -12,6 +12,7 @@ from coordinator.checkpoints.system_as_data import COUNTS
 from coordinator.system import ForceHome, JointHome, System
 from modular.assembly import Assembly, JointEdge
 from modular.component import Component
+from modular.elements import RIGID, Elements
 from modular.errors import ModelError
 from modular.joint import Attachment, JointForm
 from modular.joints import Joints
@@ -21,6 +22,7 @@ from modular.table import Table
 from modular.tables_as_data import check_places, revived
 
 MOST_ROOM = 1 << 32  # elements
+MOST_MOTIONS = 6000
 
 
 def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: Assembly, *, grouped: bool) -> System:
@@ -28,7 +30,8 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
     notes = Notes(arrays)
     columns = _by_table(arrays)
     system = System(assembly.gravity.copy(), assembly.bodies, grouped=grouped)
-    system.elements = revived(data["elements"], columns["elements"], "checkpoint, elements", system.elements)
+    like = Elements(len(assembly.gravity), motions=_motions(data["elements"]))
+    system.elements = revived(data["elements"], columns["elements"], "checkpoint, elements", like)
     if not system.elements.capacity <= data["room"] <= MOST_ROOM:
         used = system.elements.capacity
         raise ModelError(f"checkpoint: {used} elements are in use, and there cannot be room for {data['room']}.")
@@ -58,6 +61,14 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
             (float(system.tick), edge, _attachment(cut["made"], form, notes), notes.get(cut["preload"]))
         )
     return system
+
+
+def _motions(table: Mapping[str, Any]) -> int:
+    """In how many ways bodies could answer forces."""
+    found = [shape[0] for name, *_, shape in table["fields"] if name == "load"]
+    if len(found) != 1 or found[0] not in range(RIGID, MOST_MOTIONS + 1, RIGID):
+        raise ModelError("checkpoint, elements: bodies have to answer in a multiple of six ways.")
+    return int(found[0])
 
 
 def _group(names: Any, assembly: Assembly) -> tuple[str, ...]:
@@ -109,7 +120,7 @@ def _take_joints(
             table,
             columns[f"joints.{k}"],
             f"checkpoint, joints like '{names[0]}'",
-            Joints(form, len(system.gravity)),
+            Joints(form, len(system.gravity), system.elements.motions),
         )
         system.joint_stacks[stack.form if system.grouped else (stack.form, names[0])] = stack
         homes.update(dict.fromkeys(names, stack))

@@ -17,7 +17,7 @@ from coordinator.interface.talking import Exchange, Talk
 from coordinator.score import Part, compiled, perform
 from coordinator.system import System
 from modular import gluing
-from modular.elements import GAIN_STEP, RIGID, TIME, Array, Indices
+from modular.elements import GAIN_STEP, TIME, Array, Indices
 from modular.table import Table
 
 MOST = 40  # iterations of a step
@@ -129,10 +129,11 @@ class Interface(Table):
             self._place(name, array)
         numbers, rows = layout.numbers, layout.rows
         local = rows if self.local is not None else 0
+        motions = self.system.elements.motions
         sizes = {
             kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if self.glides else 0,
             kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: layout.largest,
-            kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: RIGID * len(layout.bodies),
+            kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: motions * len(layout.bodies),
             kernels.SUMMANDS: of_all,
         }  # fmt: skip
         self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
@@ -142,6 +143,7 @@ class Interface(Table):
         facts[[kernels.NUMBERS, kernels.ROWS_OF_ALL, kernels.JOINTS]] = numbers, rows, len(layout.names)
         facts[[kernels.PRODUCTS, kernels.AHEAD]] = len(layout.products), len(layout.ahead)
         facts[[kernels.OWN, kernels.ALL_BODIES, kernels.ALL_JOINTS]] = len(layout.own), len(layout.bodies), of_all
+        facts[kernels.MOTIONS] = motions
         self.bodies = layout.bodies
         facts[kernels.REPEATED] = sum(seat.repeated for seat in seats)
         facts[[kernels.GLIDES, kernels.ALL]] = self.glides, kernels.RATES if self.glides else kernels.WORK
@@ -236,8 +238,7 @@ class Interface(Table):
     def reason(self, name: str, coupling: str) -> str | None:
         """The same in words, where `name` is who went wrong."""
         if self.why == kernels.OPEN and name in self.system.joint_home:
-            home = self.system.joint_home[name]
-            gap = float(np.abs(home.stack.error[home.stack.row[name]]).max())
+            gap = float(self.factor[kernels.GAP])
             return f"{coupling} found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
         return {
             kernels.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",

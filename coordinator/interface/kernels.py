@@ -31,17 +31,19 @@ DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
 (
     WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS,
 ) = range(12)  # what is where  # fmt: skip
-FACTS = 29
+FACTS = 30
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
     WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS, REPEATED, WATCHING, APART, ALL_JOINTS,
-) = range(29)  # facts  # fmt: skip
+    MOTIONS,
+) = range(30)  # facts  # fmt: skip
 # of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
 FACTOR, ADDED, TREND, LEFT = range(4)
 # where workers move a part each (talking.py): who has gone wrong so far in what is played, whether the tick is theirs no more, and
 # two numbers of which the largest of all is asked
 WRONG, LOST, MOST_OF_IT = range(4, 7)
-FACTORS = 8
+GAP = 8  # by how much the joint stays open that is open by most
+FACTORS = 9
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
@@ -71,7 +73,7 @@ def assemble(face: View, place: int) -> None:
     for k in range(face.facts[NUMBERS]):
         work[k] = 0.0
     for k in range(face.facts[PRODUCTS]):
-        add_product(work, face.products[k])
+        add_product(work, face.products[k], face.facts[MOTIONS])
     take_scales(face, work)
 
 
@@ -82,19 +84,23 @@ def assemble_ahead(face: View, place: int) -> None:
     for k in range(face.facts[NUMBERS]):
         work[k] = 0.0
     for k in range(face.facts[AHEAD]):
-        add_product(work, face.ahead[k])
+        add_product(work, face.ahead[k], face.facts[MOTIONS])
 
 
 @kernel
-def add_product(work: Array, product: Any) -> None:
-    """G_i G_j^T to a block."""
+def add_product(work: Array, product: Any, motions: int) -> None:
+    """G_i G_j^T to a block; of rigid bodies the compiler knows how many numbers are summed."""
     target, rows, columns = product[TARGET], product[ROWS], product[COLUMNS]
     one, other = numbers_at(product[ONE]), numbers_at(product[OTHER])
     for i in range(rows):
         for j in range(columns):
             value = 0.0
-            for mode in range(RIGID):
-                value += one[RIGID * i + mode] * other[RIGID * j + mode]
+            if motions == RIGID:
+                for mode in range(RIGID):
+                    value += one[RIGID * i + mode] * other[RIGID * j + mode]
+            else:
+                for mode in range(motions):
+                    value += one[motions * i + mode] * other[motions * j + mode]
             work[target + columns * i + j] += value
 
 

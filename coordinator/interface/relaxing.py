@@ -32,6 +32,7 @@ from coordinator.interface.kernels import (
     JOINTS,
     LOST,
     METHOD,
+    MOTIONS,
     OWN,
     PLACE,
     PUSHED,
@@ -52,7 +53,7 @@ from coordinator.interface.kernels import (
     take_scales,
 )
 from coordinator.interface.stepping import ADD_UP, PASS_ON, play
-from modular.elements import RIGID, Array
+from modular.elements import Array
 from modular.kernel import kernel
 from modular.loop import FINE, loop
 from modular.views import View
@@ -73,7 +74,7 @@ def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
         for i in range(face.joints[k, SIZE] * face.joints[k, SIZE]):
             work[face.joints[k, DIAGONAL] + i] = 0.0
     for k in range(face.facts[OWN]):
-        add_product(work, face.own[k])
+        add_product(work, face.own[k], face.facts[MOTIONS])
     take_scales(face, work)
     for k in range(face.facts[JOINTS]):
         take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale)
@@ -86,7 +87,7 @@ def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
 def gather_sums(face: View, x: Array) -> None:
     """What each body hears: z = sum of G^T x over its joints."""
     sums = numbers_at(face.where[BODY_SUMS])
-    for i in range(RIGID * face.facts[ALL_BODIES]):
+    for i in range(face.facts[MOTIONS] * face.facts[ALL_BODIES]):
         sums[i] = 0.0
     for k in range(face.facts[JOINTS]):
         add_sums(face, k, x)
@@ -104,28 +105,28 @@ def added_up(face: View) -> Any:
 @kernel
 def add_sums(face: View, k: int, x: Array) -> None:
     """What a joint tells its bodies."""
-    sums, at = numbers_at(face.where[BODY_SUMS]), face.joints[k, RIGHT]
+    sums, at, motions = numbers_at(face.where[BODY_SUMS]), face.joints[k, RIGHT], face.facts[MOTIONS]
     for side in range(2):
         body, g = face.holds[2 * k + side, WHOSE], numbers_at(face.holds[2 * k + side, WHERE_OF])
         if body >= 0:
-            for mode in range(RIGID):
+            for mode in range(motions):
                 value = 0.0
                 for i in range(face.joints[k, SIZE]):
-                    value += g[RIGID * i + mode] * x[at + i]
-                sums[RIGID * body + mode] += value
+                    value += g[motions * i + mode] * x[at + i]
+                sums[motions * body + mode] += value
 
 
 @kernel
 def hear(face: View, k: int, answer: Array) -> None:
     """What a joint hears from its bodies: the rows of W x that are its own."""
-    sums = numbers_at(face.where[BODY_SUMS])
+    sums, motions = numbers_at(face.where[BODY_SUMS]), face.facts[MOTIONS]
     for i in range(face.joints[k, SIZE]):
         value = 0.0
         for side in range(2):
             body, g = face.holds[2 * k + side, WHOSE], numbers_at(face.holds[2 * k + side, WHERE_OF])
             if body >= 0:
-                for mode in range(RIGID):
-                    value += g[RIGID * i + mode] * sums[RIGID * body + mode]
+                for mode in range(motions):
+                    value += g[motions * i + mode] * sums[motions * body + mode]
         answer[i] = value
 
 

@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 
 from coordinator.system import System
-from modular.elements import RIGID, Array, Indices
+from modular.elements import Array, Indices
 from modular.port import GROUND
 from modular.table import Table
 
 VECTORS = ("error", "rate", "effort", "carried", "closed", "kicked")  # of a joint: a number for each row
-MATRICES = ("seen_first", "seen_second", "ahead_first", "ahead_second")  # RIGID numbers for each row
-NUMBERS = len(VECTORS) + RIGID * len(MATRICES)
+MATRICES = (
+    "seen_first",
+    "seen_second",
+    "ahead_first",
+    "ahead_second",
+)  # for each row as many numbers as bodies have motions
 COUNTED = 3  # numbers behind those of the joints: what the interface has counted
 NOBODY = -1
 ROUNDS = 3  # of a stage, more or less
@@ -77,11 +81,16 @@ class Elsewhere(Table):
         return found
 
 
-def span(column: str, rows: int) -> tuple[int, int]:
+def numbers_of(rows: int, motions: int) -> int:
+    """How many numbers a joint shows."""
+    return (len(VECTORS) + motions * len(MATRICES)) * rows
+
+
+def span(column: str, rows: int, motions: int) -> tuple[int, int]:
     """Where among the numbers of a joint those of a column begin, and how many they are."""
     if column in VECTORS:
         return rows * VECTORS.index(column), rows
-    return rows * (len(VECTORS) + RIGID * MATRICES.index(column)), RIGID * rows
+    return rows * (len(VECTORS) + motions * MATRICES.index(column)), motions * rows
 
 
 class Seats(Table):
@@ -133,7 +142,8 @@ class Seats(Table):
             here = which != NOBODY
             if apart and not here:
                 continue
-            at = _in_stack(stacks[which], place) if here else _in_row(elsewhere, place, rows)
+            motions = system.elements.motions
+            at = _in_stack(stacks[which], place) if here else _in_row(elsewhere, place, rows, motions)
             name = stacks[which].names[place] if here else "a joint elsewhere"
             seat = Seat(
                 name, owners, rows, int(self.translations[k]), bool(self.glides[k]), at, int(self.repeated[k]), k
@@ -153,14 +163,14 @@ class Seats(Table):
         found: list[int] = np.flatnonzero(self.teller == who).tolist()
         return found
 
-    def said_per_tick(self, elements: int, dimension: int) -> int:
+    def said_per_tick(self, elements: int, dimension: int, motions: int) -> int:
         """Bytes that a worker who shows so many elements says to each of the others in a tick, roughly."""
         mine = self.indices(self.told["me"])
         rows = 0 if self.apart else int(self.rows[mine].sum())
-        moved, answered = 2 * dimension * elements + rows, RIGID * dimension * elements + 2 * RIGID * rows
+        moved, answered = 2 * dimension * elements + rows, motions * dimension * elements + 2 * motions * rows
         numbers = 2 * ROUNDS * moved + 2 * answered
         if self.apart:
-            passed_on = 2 * len(mine) + RIGID * len(self.at_borders(self.told["me"]))
+            passed_on = 2 * len(mine) + motions * len(self.at_borders(self.told["me"]))
             numbers += ROUNDS * min(self.told["local"][1], self.count) * passed_on
         return 8 * len(self.told["stages"]) * numbers
 
@@ -174,8 +184,8 @@ class Seats(Table):
         return list(found)
 
 
-def _in_row(elsewhere: Elsewhere, place: int, rows: int) -> Callable[[str], int]:
+def _in_row(elsewhere: Elsewhere, place: int, rows: int, motions: int) -> Callable[[str], int]:
     def at(column: str) -> int:
-        return int(elsewhere.numbers.ctypes.data + 8 * (place + span(column, rows)[0]))
+        return int(elsewhere.numbers.ctypes.data + 8 * (place + span(column, rows, motions)[0]))
 
     return at

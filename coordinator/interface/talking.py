@@ -21,7 +21,7 @@ from coordinator.interface.in_python import AS_LOOP
 from coordinator.interface.kernels import LOST, MOST_OF_IT, WRONG, numbers_at
 from coordinator.interface.seats import MATRICES, Elsewhere, Seat, Seats, span
 from coordinator.system import System
-from modular.elements import RIGID, Array, Elements, Indices
+from modular.elements import Array, Elements, Indices
 from modular.kernel import kernel
 from modular.loop import FINE, loop
 from modular.memory import copy_bytes
@@ -99,17 +99,18 @@ class Talk:
         for seat in [] if seats.apart else taken:
             joints.get(int(seats.teller[seat.index]), []).append(seat)
         self.exchanges: dict[str, Exchange] = {}
+        motions = system.elements.motions
         for kind, (of_elements, of_joints) in SAID.items():
             first = {who: _joined(_of_elements(system.elements, elements[who], of_elements)) for who in everybody}
-            then = {who: _of_joints(joints[who], of_joints) for who in everybody}
+            then = {who: _of_joints(joints[who], of_joints, motions) for who in everybody}
             if kind == MOST:
                 then = {who: [(notes.ctypes.data + BYTES * MOST_OF_IT, 2)] for who in everybody}
             elif kind in ROOMS and seats.apart:
                 then = {who: [(rooms[SUMMANDS] + BYTES * k, 1) for k in seats.indices(who)] for who in everybody}
                 if kind == SUMS:
                     for who in everybody:
-                        places = [rooms[SUMS] + BYTES * RIGID * bodies[body] for body in seats.at_borders(who)]
-                        then[who] += [(place, RIGID) for place in places]
+                        places = [rooms[SUMS] + BYTES * motions * bodies[body] for body in seats.at_borders(who)]
+                        then[who] += [(place, motions) for place in places]
             then = {who: _joined(pieces) for who, pieces in then.items()}
             sizes = {who: 1 + sum(count for _, count in first[who] + then[who]) for who in everybody}
             frames = {who: np.zeros(sizes[who]) for who in everybody}
@@ -148,7 +149,7 @@ class Talk:
 
 
 def _of_elements(elements: Elements, rows: Sequence[int], columns: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the numbers of elements lie, and how many they are; of what they answer the part of a rigid body."""
+    """Where the numbers of elements lie, and how many they are; of what they answer the motions that count."""
     found = []
     for row in rows:
         for name in columns:
@@ -156,13 +157,13 @@ def _of_elements(elements: Elements, rows: Sequence[int], columns: Sequence[str]
             if array.ndim == 2:
                 found.append((_at(array, row), array.shape[1]))
             else:
-                found += [(_at(array[row], c), RIGID) for c in range(array.shape[1])]
+                found += [(_at(array[row], c), elements.motions) for c in range(array.shape[1])]
     return found
 
 
-def _of_joints(joints: Sequence[Seat], columns: Sequence[str]) -> list[tuple[int, int]]:
+def _of_joints(joints: Sequence[Seat], columns: Sequence[str], motions: int) -> list[tuple[int, int]]:
     """Where the numbers of joints lie, and how many they are."""
-    return [(seat.at(name), span(name, seat.rows)[1]) for seat in joints for name in columns]
+    return [(seat.at(name), span(name, seat.rows, motions)[1]) for seat in joints for name in columns]
 
 
 def _at(array: Any, row: int) -> int:

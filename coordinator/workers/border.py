@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modular.elements import MODES, RIGID, Array, Indices
+from modular.elements import MODES, Array, Indices
 from modular.loop import FINE, loop
 from modular.table import Table
 from modular.views import View
@@ -28,20 +28,20 @@ class Border(Table):
     foreseen: Indices  # 1 where forces read v + dt a as its rate, 0 where joints read the predicted one
     state: Array  # place and rate, (n, 2, d)
     rate: Array  # corrected rate, for alarms that watch ledgers at every tick, (n, d)
-    answer: Array  # how its body answers forces, B, (n, d, 6)
+    answer: Array  # how its body answers forces, B, (n, d, motions)
     free: Array  # the same without internal constraints, (n, d, 12)
     bound: Array  # what its body answers to what is asked of it
 
     pointing = ("element",)
 
-    def __init__(self, elements: Any, foreseen: Any, dimension: int) -> None:
+    def __init__(self, elements: Any, foreseen: Any, dimension: int, motions: int) -> None:
         super().__init__(len(elements))
         for name in ("element", "foreseen"):
             self.column(name, dtype="int64")
         self.column("state", 2, dimension)
         self.column("rate", dimension)
-        self.column("answer", dimension, RIGID)
-        self.column("free", dimension, MODES)
+        self.column("answer", dimension, motions)
+        self.column("free", dimension, max(MODES, motions))
         self.column("bound")
         self.element[:], self.foreseen[:] = elements, foreseen
         self.more: dict[

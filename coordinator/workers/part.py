@@ -16,7 +16,7 @@ import numpy as np
 from coordinator.breakage import Watched
 from coordinator.engine.guards import Aims, Guards, guards_among
 from coordinator.interface.interface import Interface
-from coordinator.interface.seats import COUNTED, MATRICES, NOBODY, NUMBERS, VECTORS, Elsewhere, Seats
+from coordinator.interface.seats import COUNTED, MATRICES, NOBODY, VECTORS, Elsewhere, Seats, numbers_of
 from coordinator.score import Part as Verb
 from coordinator.system import System
 from coordinator.workers.black_boxes import BlackBoxes
@@ -115,7 +115,8 @@ class Part:
 
         def borders(found: dict[int, list[int]]) -> dict[int, Border]:
             foreseen, dimension = self.places.foreseen, len(self.whole.gravity)
-            return {other: Border(found[other], foreseen[found[other]], dimension) for other in sorted(found)}
+            motions = self.whole.elements.motions
+            return {other: Border(found[other], foreseen[found[other]], dimension, motions) for other in sorted(found)}
 
         return borders(telling), borders(hearing)
 
@@ -206,7 +207,7 @@ def seated(face: Interface, part: Part) -> tuple[Seats, Elsewhere]:
         if face.apart:
             continue
         numbers += [getattr(home.stack, column)[row].ravel() for column in (*VECTORS, *MATRICES)]
-        place += NUMBERS * form.rows
+        place += numbers_of(form.rows, whole.elements.motions)
     elsewhere = Elsewhere(place + COUNTED)
     elsewhere.numbers[:] = np.concatenate([*numbers, face.counted])
     return seats, elsewhere

@@ -58,7 +58,7 @@ class Piece:
         if self.seated is None:
             return 0
         shown = max((border.count for border in self.telling.values()), default=0)
-        return self.seated[0].said_per_tick(shown, len(self.system.gravity))
+        return self.seated[0].said_per_tick(shown, len(self.system.gravity), self.system.elements.motions)
 
     def to_parcel(self) -> bytes:
         """As bytes."""

@@ -70,7 +70,7 @@ class Resident:
         stack: Any = like.new_stack()
         self.stack = stack
         self.stack.gravity = np.array(record["gravity"])
-        self.elements = Elements(like.dimension)
+        self.elements = Elements(like.dimension, motions=like.motions)
         self.elements.prepare("respond")
         for name, data in record["bodies"]:
             self.add(name, data)
