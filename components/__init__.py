@@ -1,6 +1,6 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
-from components.bodies import NewtonEulerBody, PointMassRod, RigidBody, Rod
+from components.bodies import Beam, NewtonEulerBody, PointMassRod, RigidBody, Rod
 from components.courses import Ramp, Sine, Smooth
 from components.forces import (
     AirDrag,
@@ -50,6 +50,7 @@ from components.joints import (
 
 __all__ = [
     "AirDrag",
+    "Beam",
     "Box",
     "Bushing",
     "Capsule",

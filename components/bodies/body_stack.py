@@ -14,6 +14,7 @@ from modular.internal_gains import InternalGains
 from modular.makes import MadeStack
 from modular.newmark import Newmark
 from modular.side import Mark
+from modular.table import airy
 
 GLUE = ("ahead", "half", "origin", "pace")  # columns that are there only where joints are glued
 
@@ -42,10 +43,13 @@ class BodyStack(MadeStack):
     gains: Array  # of the scheme: beta, gamma, stiffness, damping, iterations
     gravity: Array  # [m/s^2], (d,)
 
-    def __init__(self, coordinates: Sequence[int], dimension: int, weights: int, capacity: int, width: int) -> None:
+    def __init__(
+        self, coordinates: Sequence[int], dimension: int, weights: int, capacity: int, width: int, *, long: bool = False
+    ) -> None:
+        """`long`: loops are to know no more than at run time how many coordinates there are in the first direction."""
         super().__init__(capacity)
         for name in ("q", "v", "a", *GLUE):
-            self.column(name, *coordinates)
+            self.column(name, *coordinates, listed=long)
         self.column("attached", width, dtype=np.int64, listed=True)
         self.column("weights", width, weights, listed=True)
         self.column("numbers", dtype=np.int64)
@@ -60,6 +64,9 @@ class BodyStack(MadeStack):
         """Unfold what is about to be written."""
         if verb == "drift" and len(self.ahead) < self._capacity:
             self.unfold(*self.together[0])
+            for name in GLUE:
+                if getattr(self, name).shape != self.q.shape:  # it was long, and came from data without any
+                    self._place(name, airy(self.q.shape, np.float64))
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """No body shows more elements than there is room for."""

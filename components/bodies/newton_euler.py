@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from components.bodies.mass_moments import FLAT
 from components.bodies.posed_stack import PosedBodies
+from components.bodies.quaternions import mixed, product, spinning
 from components.bodies.recent import recently
 from components.bodies.rigid_data import check_rigid, named_ports, tensor_of
 from modular.body import Body
@@ -122,7 +123,7 @@ class NewtonEulerBody(Body):
         turning = np.zeros(2 * d - 3) if self.angular_velocity is None else np.ravel(self.angular_velocity)
         if d == 2:
             return np.concatenate([linear, turning])
-        return np.concatenate([linear, 0.5 * (turning @ self.own_axes) @ _rows(q[3:])])
+        return np.concatenate([linear, 0.5 * (turning @ self.own_axes) @ spinning(q[3:])])
 
     @property
     def port_weights(self) -> dict[str, Array]:
@@ -137,14 +138,14 @@ class NewtonEulerBody(Body):
         if self.dimension == 2:
             c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
             return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-        return _mixed(q[..., 3:], q[..., 3:])
+        return mixed(q[..., 3:], q[..., 3:])
 
     def slopes(self, q: Array) -> Array:
         """How R follows the coordinates that turn: dR/dq, (d, d, 1 or 4)."""
         if self.dimension == 2:
             c, s = np.cos(q[2]), np.sin(q[2])
             return np.array([[-s, -c], [c, -s]])[:, :, None]
-        return np.stack([2.0 * _mixed(q[3:], unit) for unit in np.eye(4)], axis=-1)
+        return np.stack([2.0 * mixed(q[3:], unit) for unit in np.eye(4)], axis=-1)
 
     def reach(self, weights: Array, slopes: Array) -> Array:
         """How an element follows all coordinates, (d, k)."""
@@ -163,7 +164,7 @@ class NewtonEulerBody(Body):
         turn = self.rotation(q)
         if self.dimension == 3:
             p, dp, ddp = q[..., 3:], v[..., 3:], a[..., 3:]
-            return turn, 2.0 * _mixed(p, dp), 2.0 * (_mixed(p, ddp) + _mixed(dp, dp))
+            return turn, 2.0 * mixed(p, dp), 2.0 * (mixed(p, ddp) + mixed(dp, dp))
         quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
         rate = v[..., 2, None, None] * (turn @ quarter)
         return turn, rate, a[..., 2, None, None] * (turn @ quarter) - v[..., 2, None, None] ** 2 * turn
@@ -179,7 +180,7 @@ class NewtonEulerBody(Body):
         """Angular velocity in the axes of the body [rad/s], (..., 3) or (..., 1)."""
         if self.dimension == 2:
             return np.asarray(v[..., 2:])
-        return np.asarray(2.0 * np.einsum("...ic,...c->...i", _rows(q[..., 3:]), v[..., 3:]))
+        return np.asarray(2.0 * np.einsum("...ic,...c->...i", spinning(q[..., 3:]), v[..., 3:]))
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
         """m v^2 / 2 + w . J w / 2 [J], shape (...)."""
@@ -213,7 +214,7 @@ class NewtonEulerBody(Body):
         """diag(m, m, J), or m and 4 G^T J G; along p, where nothing can move, an inertia that leaves it regular."""
         if self.dimension == 2:
             return np.diag([self.mass, self.mass, *self.principal_inertia])
-        p, matrix, rows = q[3:], np.zeros((7, 7)), _rows(q[3:])
+        p, matrix, rows = q[3:], np.zeros((7, 7)), spinning(q[3:])
         matrix[:3, :3] = self.mass * np.eye(3)
         matrix[3:, 3:] = 4.0 * (rows.T * self.principal_inertia) @ rows
         matrix[3:, 3:] += 4.0 * float(self.principal_inertia.mean()) * np.outer(p, p)
@@ -224,13 +225,13 @@ class NewtonEulerBody(Body):
         weight = self.mass * gravity
         if self.dimension == 2:
             return np.array([*weight, 0.0])
-        return np.concatenate([weight, -4.0 * _rows(v[3:]).T @ (self.principal_inertia * self.spin(q, v))])
+        return np.concatenate([weight, -4.0 * spinning(v[3:]).T @ (self.principal_inertia * self.spin(q, v))])
 
     def answer(self, q: Array, push: Array) -> Array:
         """Jump of the rates under impulses on the coordinates."""
         if self.dimension == 2:
             return np.asarray(push / np.array([self.mass, self.mass, *self.principal_inertia]))
-        rows = _rows(q[3:])
+        rows = spinning(q[3:])
         jump = 0.5 * (0.5 * rows @ push[3:] / self.principal_inertia) @ rows
         return np.concatenate([push[:3] / self.mass, jump / float(q[3:] @ q[3:])])
 
@@ -250,7 +251,7 @@ class NewtonEulerBody(Body):
         if d == 2:
             return np.array([*place, q[2]]), np.array([*pace, v[2]])
         change = Rotation.from_matrix(before.own_axes.T @ self.own_axes).as_quat()[[3, 0, 1, 2]]
-        return np.array([*place, *_product(q[3:], change)]), np.array([*pace, *_product(v[3:], change)])
+        return np.array([*place, *product(q[3:], change)]), np.array([*pace, *product(v[3:], change)])
 
     def marked(self, before: Body, mark: Mark) -> Mark:
         """Ports stay ports; other points and directions are where they were in the body."""
@@ -297,36 +298,3 @@ def _principal(body: NewtonEulerBody) -> tuple[Array, Array]:
     values, axes = np.linalg.eigh(inertia)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     return values, axes
-
-
-def _rows(p: Array) -> Array:
-    """G: 2 G p' is the angular velocity in the axes of the body, (..., 3, 4)."""
-    s, x, y, z = (p[..., k] for k in range(4))
-    rows = [[-x, s, z, -y], [-y, -z, s, x], [-z, y, -x, s]]
-    return np.stack([np.stack(row, -1) for row in rows], -2)
-
-
-def _mixed(p: Array, r: Array) -> Array:
-    """The symmetric bilinear form of which R is the square: half of dR/dp along r, (..., 3, 3)."""
-    s, x, y, z = (p[..., k] for k in range(4))
-    t, a, b, c = (r[..., k] for k in range(4))
-    rows = [
-        [s * t + x * a - y * b - z * c, x * b + y * a - s * c - z * t, x * c + z * a + s * b + y * t],
-        [x * b + y * a + s * c + z * t, s * t - x * a + y * b - z * c, y * c + z * b - s * a - x * t],
-        [x * c + z * a - s * b - y * t, y * c + z * b + s * a + x * t, s * t - x * a - y * b + z * c],
-    ]
-    return np.stack([np.stack(row, -1) for row in rows], -2)
-
-
-def _product(p: Array, r: Array) -> Array:
-    """Of two quaternions."""
-    s, x, y, z = p
-    t, a, b, c = r
-    return np.array(
-        [
-            s * t - x * a - y * b - z * c,
-            s * a + x * t + y * c - z * b,
-            s * b - x * c + y * t + z * a,
-            s * c + x * b - y * a + z * t,
-        ]
-    )

@@ -1,0 +1,40 @@
+"""Quaternions p = (s, x, y, z) that turn bodies, for many at a time (..., 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modular.elements import Array
+
+
+def spinning(p: Array) -> Array:
+    """G: 2 G p' is the angular velocity in the axes of the body, (..., 3, 4)."""
+    s, x, y, z = (p[..., k] for k in range(4))
+    rows = [[-x, s, z, -y], [-y, -z, s, x], [-z, y, -x, s]]
+    return np.stack([np.stack(row, -1) for row in rows], -2)
+
+
+def mixed(p: Array, r: Array) -> Array:
+    """The symmetric bilinear form of which R is the square: half of dR/dp along r, (..., 3, 3)."""
+    s, x, y, z = (p[..., k] for k in range(4))
+    t, a, b, c = (r[..., k] for k in range(4))
+    rows = [
+        [s * t + x * a - y * b - z * c, x * b + y * a - s * c - z * t, x * c + z * a + s * b + y * t],
+        [x * b + y * a + s * c + z * t, s * t - x * a + y * b - z * c, y * c + z * b - s * a - x * t],
+        [x * c + z * a - s * b - y * t, y * c + z * b + s * a + x * t, s * t - x * a - y * b + z * c],
+    ]
+    return np.stack([np.stack(row, -1) for row in rows], -2)
+
+
+def product(p: Array, r: Array) -> Array:
+    """Of two quaternions."""
+    s, x, y, z = p
+    t, a, b, c = r
+    return np.array(
+        [
+            s * t - x * a - y * b - z * c,
+            s * a + x * t + y * c - z * b,
+            s * b - x * c + y * t + z * a,
+            s * c + x * b - y * a + z * t,
+        ]
+    )
