@@ -86,6 +86,21 @@ def rotation_rate(q: Array, v: Array, rate: Array) -> None:
 
 
 @kernel
+def rotation_bend(q: Array, v: Array, a: Array, turn: Array, bend: Array) -> None:
+    """d2R/dt2; `turn` is spoilt."""
+    rotation_rate(q, a, bend)
+    if q.shape[0] == SPACE:  # R is a square of p
+        rotation(v, turn)
+        share = 2.0
+    else:
+        rotation(q, turn)
+        share = -v[2] * v[2]
+    for c in range(turn.shape[0]):
+        for j in range(turn.shape[0]):
+            bend[c, j] += share * turn[c, j]
+
+
+@kernel
 def put_together(weights: Array, place: Array, turn: Array, shown: Array) -> None:
     """A point or direction, or its rate: w0 r + R rho."""
     for c in range(turn.shape[0]):
@@ -109,6 +124,24 @@ def show_rates(bodies: View, n: int, q: Array, v: Array, turn: Array, column: Vi
     rotation_rate(q, v, turn)
     for k in range(bodies.numbers[n]):
         put_together(bodies.weights[n, k], v, turn, column[bodies.attached[n, k]])
+
+
+@kernel
+def show_rates_ahead(
+    bodies: View, n: int, q: Array, v: Array, a: Array, h: float, blocks: tuple[Array, ...], column: View
+) -> None:
+    """Show how fast they would be if each went on for h with its present acceleration: x' + h x''."""
+    turn, rate, bend = blocks
+    d = turn.shape[0]
+    rotation_rate(q, v, rate)
+    rotation_bend(q, v, a, turn, bend)
+    for k in range(bodies.numbers[n]):
+        weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
+        for c in range(d):
+            value = weights[0] * (v[c] + h * a[c])
+            for j in range(d):
+                value += (rate[c, j] + h * bend[c, j]) * weights[1 + j]
+            shown[c] = value
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------
@@ -229,13 +262,12 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 @loop
 def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities v + dt a, for forces that depend on velocity."""
-    q_new, v_new, now = states(bodies.q)
-    turn, _, _turn = turns(bodies.q)
-    dt = elements.clock[STEP]
+    """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
+    blocks = turns(bodies.q)
     for n in range(start, stop):
-        predict(bodies.q[n], bodies.v[n], bodies.a[n], dt, bodies.gains, q_new, v_new, now)
-        show_rates(bodies, n, q_new, now, turn, elements.current_velocity)
+        show_rates_ahead(
+            bodies, n, bodies.q[n], bodies.v[n], bodies.a[n], elements.clock[STEP], blocks, elements.current_velocity
+        )
     return FINE
 
 

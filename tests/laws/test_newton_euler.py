@@ -88,6 +88,19 @@ def test_a_four_bar_and_a_double_pendulum_move_as_with_natural_coordinates(coupl
     assert abs(references.orders(errors)[0] - order) < 0.3
 
 
+@BOTH
+def test_what_glued_joints_carry_is_what_they_carry_with_natural_coordinates(dimension):
+    """Reactions and accelerations follow from positions and velocities, which agree to the fourth power of the step."""
+    found = []
+    for kind in (RigidBody, NewtonEulerBody):
+        with Simulation(kinds.FREE[dimension][1](kind), 1e-3, Glued(4)) as simulation:
+            run = simulation.run(0.1)
+        ports = [f"{name}.{port}" for name, body in run.bodies.items() for port in body.port_names]
+        found.append([*(run.reaction(joint) for joint in run.joints), *(run.acceleration(port) for port in ports)])
+    for one, other in zip(*found, strict=True):
+        assert other == pytest.approx(one, abs=1e-6 * max(1.0, np.abs(one).max()))
+
+
 def spinning(kind):
     """A book thrown with its spin about the axis of middle inertia, nearly."""
     places = {"a": (0.3, 0.1, 0.0), "b": (0.0, 0.4, 0.1), "c": (0.1, 0.0, 0.3)}
