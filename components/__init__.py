@@ -1,6 +1,6 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
-from components.bodies import Beam, NewtonEulerBody, PointMassRod, RigidBody, Rod
+from components.bodies import Beam, LedBody, NewtonEulerBody, PointMassRod, RigidBody, Rod
 from components.courses import Ramp, Sine, Smooth
 from components.forces import (
     AirDrag,
@@ -69,6 +69,7 @@ __all__ = [
     "Hand",
     "KnifeEdge",
     "Law",
+    "LedBody",
     "LineOnPlane",
     "Load",
     "Moment",

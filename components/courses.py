@@ -99,7 +99,8 @@ class Sine(Course):
 
 @dataclass(frozen=True)
 class Smooth(Course):
-    """A cubic spline through values at times [s], at rest before the first and after the last.
+    """A cubic spline through values at times [s], at rest before the first and after the last, or going on there as it went
+    (`goes_on`).
 
     `rates` at the same times, where they are known: then each piece has those of its two ends. Left out, the spline is the
     one whose acceleration is continuous.
@@ -108,6 +109,7 @@ class Smooth(Course):
     times: Sequence[float]
     values: Sequence[Any]
     rates: Sequence[Any] | None = None
+    goes_on: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,33 +156,45 @@ class Smooth(Course):
         return int(np.size(self.values[0]))
 
     def pieces(self) -> Array:
-        """One between each two times, and one at rest on either side."""
+        """One between each two times, and one on either side."""
         t = np.asarray(self.times, float)
         y = np.asarray(self.values, float).reshape(len(t), -1)
-        slope = _slopes(t, y) if self.rates is None else np.asarray(self.rates, float).reshape(len(t), -1)
+        slope = (
+            _slopes(t, y, free=self.goes_on)
+            if self.rates is None
+            else np.asarray(self.rates, float).reshape(len(t), -1)
+        )
         h, rise = np.diff(t)[:, None], np.diff(y, axis=0)
         made = _empty(len(t) + 1, y.shape[1])
         made[0, 0], made[1:, 0] = t[0], t
         made[0, 1::SHARE], made[1:, 1::SHARE] = y[0], y
         made[1:-1, 2::SHARE] = slope[:-1]
+        if self.goes_on:
+            made[0, 2::SHARE], made[-1, 2::SHARE] = slope[0], slope[-1]
+            made[-1, 0] = np.nextafter(t[-1], np.inf)  # at the last time it still bends as it did
         made[1:-1, 3::SHARE] = (3.0 * rise / h - 2.0 * slope[:-1] - slope[1:]) / h
         made[1:-1, 4::SHARE] = (slope[:-1] + slope[1:] - 2.0 * rise / h) / h**2
         return made
 
 
-def _slopes(t: Array, y: Array) -> Array:
-    """Rates of the spline that is at rest at both ends: continuous accelerations, three unknowns a row."""
+def _slopes(t: Array, y: Array, *, free: bool) -> Array:
+    """Rates of the spline with continuous accelerations, three unknowns a row; its ends are at rest, or free of acceleration."""
     n, h = len(t), np.diff(t)[:, None]
+    rise = np.diff(y, axis=0) / h
     slope = np.zeros_like(y)
     if n == 2:
-        return slope
-    pull = 3.0 * (np.diff(y, axis=0)[:-1] / h[:-1] ** 2 + np.diff(y, axis=0)[1:] / h[1:] ** 2)
+        return slope + rise if free else slope
+    pull = 3.0 * (rise[:-1] / h[:-1] + rise[1:] / h[1:])
     over = np.zeros(n)
+    if free:  # 2 s_0 + s_1 = 3 r_0, and the same at the end
+        over[0], slope[0] = 0.5, 1.5 * rise[0]
     for k in range(1, n - 1):
         pivot = 2.0 / h[k - 1, 0] + 2.0 / h[k, 0] - over[k - 1] / h[k - 1, 0]
         over[k] = 1.0 / h[k, 0] / pivot
         slope[k] = (pull[k - 1] - slope[k - 1] / h[k - 1, 0]) / pivot
-    for k in range(n - 2, 0, -1):
+    if free:
+        slope[-1] = (3.0 * rise[-1] - slope[-2]) / (2.0 - over[-2])
+    for k in range(n - 2, -1 if free else 0, -1):
         slope[k] -= over[k] * slope[k + 1]
     return slope
 

@@ -17,5 +17,5 @@ def energy_about(system: System) -> float:
         for row, name in enumerate(stack.names):
             body = system.described[name]
             total += float(body.kinetic_energy(state["q"][row], state["v"][row]))
-            weight += body.total_mass * pull
+            weight += 0.0 if body.led else body.total_mass * pull
     return total + weight * extent or 1.0

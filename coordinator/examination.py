@@ -63,7 +63,7 @@ def examine(simulation: Simulation) -> Examination:
     ]
     freedoms = sum(body.freedoms for body in assembly.bodies.values())
     return Examination(
-        masses={name: body.total_mass for name, body in assembly.bodies.items()},
+        masses={name: body.total_mass for name, body in assembly.bodies.items() if not body.led},
         freedoms=freedoms,
         locks=sum(report.locks for report in reports),
         mobility=freedoms - _rank(simulation) if len(assembly.bodies) <= MOST else None,

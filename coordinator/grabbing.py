@@ -33,6 +33,8 @@ def seen_mass_at(system: System, body: str, point: Sequence[float]) -> float:
     joints it is heavier. One that does not say how it gives way answers with its total mass.
     """
     mark = _mark(system, body, point)
+    if system.described[body].led:
+        raise ModelError(f"body '{body}' moves as it is told and nothing draws it along; take hold of another one.")
     stack: Any = system.body_home[body]
     total = system.described[body].total_mass
     if not isinstance(stack, GivesCompliance):

@@ -345,6 +345,7 @@ class Simulation:
         if not self.past.enter(name, body):
             del self.assembly.bodies[name]
             raise other_body(name)
+        self.system.elements.clock[TIME] = self.time + self.system.part * self.dt  # where courses stand
         self.system.add_body(name, body)
         self._after("add", name, [name])
 
@@ -432,7 +433,7 @@ class Simulation:
                 self.system.take_back_force(name)
                 go_back = way_back(self, always=True)
                 self.system.add_force(name, edge)
-            self._after("apply", name, self.system.force_home[name].owners)
+            self._after("apply", name, self.system.force_home[name].owners, on=list(ports))
         except Exception:
             self.assembly.remove(name)
             if name in self.system.force_home:
@@ -553,13 +554,17 @@ class Simulation:
     def ledger(self, name: str) -> dict[str, float]:
         """Energy book of a joint or force now [J]."""
         if name in self.system.closed:
-            return ledger_columns(self.system.closed[name])
+            return ledger_columns(self.system.closed[name], self.recorded.led_sides(name))
         if name in self.system.force_home:
-            forces = self.system.force_home[name].stack
-            return ledger_columns(forces.ledger[forces.row[name]])
+            forces = self.system.force_home[name]
+            return ledger_columns(forces.stack.ledger[forces.stack.row[name]], self._led(forces.owners))
         self.assembly.known(name, self.assembly.joints, "joint")
-        joints = self.system.joint_home[name].stack
-        return ledger_columns(joints.ledger[joints.row[name]])
+        home = self.system.joint_home[name]
+        return ledger_columns(home.stack.ledger[home.stack.row[name]], self._led(home.owners))
+
+    def _led(self, owners: Sequence[str]) -> list[bool]:
+        """Which sides are on bodies that are led."""
+        return [owner != GROUND and self.system.described[owner].led for owner in owners]
 
     # --- beginning and end -------------------------------------------------------------------------------------------
 

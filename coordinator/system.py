@@ -22,7 +22,7 @@ from modular.errors import ModelError
 from modular.force import Forces
 from modular.joint import Attachment, JointForm
 from modular.joints import ANSWERS, Joints
-from modular.ledger import LEDGER, RELEASED, STORED, close
+from modular.ledger import LEDGER, RELEASED, STORED, brought, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
 from modular.table import Table
@@ -187,6 +187,8 @@ class System:
         """Put a body into the stack of its kind."""
         stack = self.stack_for(name, body)
         stack.add(name, body)
+        if body.led:  # it stands where it is to be by now
+            cast(Any, stack).stand(name, self.elements)
         self.settle_in({name: body}, {name: stack})
 
     def key_of(self, name: str, body: Body) -> Hashable:
@@ -557,9 +559,9 @@ class System:
         self.elements.release(start, count)
 
 
-def ledger_columns(row: Array) -> dict[str, float]:
-    """One line of a ledger by name."""
-    return dict(zip(LEDGER, row.tolist(), strict=True))
+def ledger_columns(row: Array, led: Sequence[bool] = ()) -> dict[str, float]:
+    """One line of a ledger by name; `led`: which sides are on bodies that are led."""
+    return dict(zip(LEDGER, brought(row, led).tolist(), strict=True))
 
 
 def _show(x: Array) -> str:

@@ -154,6 +154,10 @@ class Assembly:
             raise ModelError(
                 f"joint '{name}' connects '{one.body}' with itself ({first}, {second}); connect two different bodies."
             )
+        if all(port.body == GROUND or self.bodies[port.body].led for port in (one, other)):
+            raise ModelError(
+                f"joint '{name}': nothing moves '{first}' or '{second}' but what leads them; connect a body that forces move."
+            )
         if breaks_at is not None and not isinstance(breaks_at, Limit):
             raise ModelError(f"joint '{name}': breaks_at = {breaks_at!r}; give a Limit, such as Limit(force=500.0).")
         if self.dimension not in joint.dimensions:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from modular.component import Component
 from modular.elements import RIGID, Array, Elements, Indices
@@ -28,6 +28,10 @@ class Body(Component):
     """Description of a body. State arrays carry time or rows in front (`...`)."""
 
     __slots__ = ()
+
+    led: ClassVar[bool] = (
+        False  # whether it moves as it is told, whatever acts on it: as the ground, but for its motion
+    )
 
     @property
     @abstractmethod
@@ -262,7 +266,8 @@ class GivesEquations(Protocol):
     """Writes its equations down for solvers that see everything at once: M a + H^T mu = Q with phi(q) = 0.
 
     All at the coordinates q and velocities v = dq/dt that `state()` shows and lets be written; k of them per body. A stack whose
-    mass matrices or Jacobians change with q says `varying = True`.
+    mass matrices or Jacobians change with q says `varying = True`. One whose constraints follow something over time has a method
+    `read_off(elements)`: from then on they are those of the clock, with rates as they are `Elements.beyond` later.
     """
 
     def mass(self) -> Array:

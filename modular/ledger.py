@@ -3,7 +3,7 @@
 work_first, work_second   done on the bodies at its sides
 stored                    elastic energy it holds now
 dissipated                taken by its damper
-supplied                  minus what it brought from outside (loads, moments, drives)
+supplied                  minus what it brought from outside (loads, moments, drives, bodies that are led)
 released                  elastic energy that went with a cut; negative: that came when it was made under tension
 impact                    lost when it was made between moving points
 leaked                    what the others leave open: the work of the scheme
@@ -26,6 +26,19 @@ from modular.views import Spots, View, fetch, fetch_one, gather, scatter, spots,
 
 LEDGER = ("work_first", "work_second", "stored", "dissipated", "supplied", "released", "impact", "leaked")
 WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED = range(len(LEDGER))
+
+
+def brought(book: Array, led: Sequence[bool]) -> Array:
+    """A ledger for people, (..., lines): work on bodies that are led along is no work on anything that has energy; minus that is
+    what comes from outside. `led`: which sides are on such bodies."""
+    if not any(led):
+        return book
+    told = book.copy()
+    for line, at in zip((WORK_FIRST, WORK_SECOND), led, strict=False):
+        if at:
+            told[..., SUPPLIED] += told[..., line]
+            told[..., line] = 0.0
+    return told
 
 
 class Booked(Stack):

@@ -1,9 +1,10 @@
 """Bodies, one type per file."""
 
 from components.bodies.beam import Beam
+from components.bodies.led_body import LedBody
 from components.bodies.newton_euler import NewtonEulerBody
 from components.bodies.point_mass_rod import PointMassRod
 from components.bodies.rigid_body import RigidBody
 from components.bodies.rod import Rod
 
-__all__ = ["Beam", "NewtonEulerBody", "PointMassRod", "RigidBody", "Rod"]
+__all__ = ["Beam", "LedBody", "NewtonEulerBody", "PointMassRod", "RigidBody", "Rod"]

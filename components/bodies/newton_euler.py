@@ -10,8 +10,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from components.bodies.mass_moments import FLAT
+from components.bodies.posed_body import PosedBody
 from components.bodies.posed_stack import PosedBodies
-from components.bodies.quaternions import mixed, product, spinning
+from components.bodies.quaternions import product, spinning
 from components.bodies.recent import recently
 from components.bodies.rigid_data import check_rigid, named_ports, tensor_of
 from modular.body import Body
@@ -22,7 +23,7 @@ from modular.side import Mark
 
 
 @dataclass(frozen=True, slots=True)
-class NewtonEulerBody(Body):
+class NewtonEulerBody(PosedBody):
     """A rigid body, described in the world as it stands at the start, that moves by the equations of Newton and Euler.
 
     The same data as a `RigidBody`, and the same motion within the error of the step; coordinates of type "translation - rotation"
@@ -45,14 +46,14 @@ class NewtonEulerBody(Body):
         object.__setattr__(self, "ports", named_ports("NewtonEulerBody", self.ports))
 
     @property
-    def dimension(self) -> int:
-        """2 in the plane, 3 in space."""
-        return len(self.centre)
+    def origin(self) -> Array:
+        """The mass centre."""
+        return np.asarray(self.centre, float)
 
     @property
-    def port_names(self) -> tuple[str, ...]:
-        """Names of the ports, in order."""
-        return tuple(self.ports)
+    def places(self) -> Mapping[str, Any]:
+        """Its ports."""
+        return self.ports
 
     @property
     def total_mass(self) -> float:
@@ -125,55 +126,6 @@ class NewtonEulerBody(Body):
             return np.concatenate([linear, turning])
         return np.concatenate([linear, 0.5 * (turning @ self.own_axes) @ spinning(q[3:])])
 
-    @property
-    def port_weights(self) -> dict[str, Array]:
-        """w0 = 1 and the place of each port in the axes of the body."""
-        centre, axes = np.asarray(self.centre, float), self.own_axes
-        return {n: np.array([1.0, *((np.asarray(p.point, float) - centre) @ axes)]) for n, p in self.ports.items()}
-
-    # --- the map from coordinates to points --------------------------------------------------------------------------
-
-    def rotation(self, q: Array) -> Array:
-        """R, whose columns are the axes of the body, (..., d, d)."""
-        if self.dimension == 2:
-            c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
-            return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-        return mixed(q[..., 3:], q[..., 3:])
-
-    def slopes(self, q: Array) -> Array:
-        """How R follows the coordinates that turn: dR/dq, (d, d, 1 or 4)."""
-        if self.dimension == 2:
-            c, s = np.cos(q[2]), np.sin(q[2])
-            return np.array([[-s, -c], [c, -s]])[:, :, None]
-        return np.stack([2.0 * mixed(q[3:], unit) for unit in np.eye(4)], axis=-1)
-
-    def reach(self, weights: Array, slopes: Array) -> Array:
-        """How an element follows all coordinates, (d, k)."""
-        return np.concatenate(
-            [weights[0] * np.eye(self.dimension), np.einsum("cjk,j->ck", slopes, weights[1:])], axis=1
-        )
-
-    def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-        """Position, velocity and acceleration of a port, shape (..., dimension)."""
-        rho, d = self.port_weights[port][1:], self.dimension
-        turn, rate, bend = self._turning(q, v, a)
-        return q[..., :d] + turn @ rho, v[..., :d] + rate @ rho, a[..., :d] + bend @ rho
-
-    def _turning(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-        """R and its two derivatives."""
-        turn = self.rotation(q)
-        if self.dimension == 3:
-            p, dp, ddp = q[..., 3:], v[..., 3:], a[..., 3:]
-            return turn, 2.0 * mixed(p, dp), 2.0 * (mixed(p, ddp) + mixed(dp, dp))
-        quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
-        rate = v[..., 2, None, None] * (turn @ quarter)
-        return turn, rate, a[..., 2, None, None] * (turn @ quarter) - v[..., 2, None, None] ** 2 * turn
-
-    def port_axes(self, port: str, q: Array) -> Array:
-        """Axes of a port in the world as rows, (..., d, d)."""
-        frame = self.ports[port].frame(f"port '{port}'")
-        return np.asarray(frame @ self.own_axes @ np.swapaxes(self.rotation(q), -1, -2))
-
     # --- what a record of states says ----------------------------------------------------------------------------------
 
     def spin(self, q: Array, v: Array) -> Array:
@@ -245,7 +197,7 @@ class NewtonEulerBody(Body):
         """It has turned as the body before has, about another mass centre perhaps, and with other principal axes."""
         if not isinstance(before, NewtonEulerBody) or before.dimension != self.dimension:
             return Body.carried(self, before, q, v)
-        d, turn, rate = self.dimension, before.rotation(q), before._turning(q, v, np.zeros_like(v))[1]
+        d, turn, rate = self.dimension, before.rotation(q), before.rotations(q, v, np.zeros_like(v))[1]
         arm = (np.asarray(self.centre, float) - before.centre) @ before.own_axes
         place, pace = q[:d] + turn @ arm, v[:d] + rate @ arm
         if d == 2:
@@ -263,16 +215,6 @@ class NewtonEulerBody(Body):
         point = mark.weights[0]
         start = point * np.asarray(before.centre, float) + before.own_axes @ mark.weights[1:]
         return Mark(np.array([point, *((start - point * np.asarray(self.centre, float)) @ self.own_axes)]), mark.value)
-
-    def marked_motion(self, mark: Mark, q: Array, v: Array) -> tuple[Array, Array]:
-        """Where a marked point stands and how fast it is."""
-        point, rho, d = mark.weights[0], mark.weights[1:], self.dimension
-        turn, rate, _ = self._turning(q, v, np.zeros_like(v))
-        return point * q[:d] + turn @ rho, point * v[:d] + rate @ rho
-
-    def moved(self, q: Array, offset: Array) -> Array:
-        """The mass centre moves, the turning stays."""
-        return np.concatenate([q[: self.dimension] + offset, q[self.dimension :]])
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -19,6 +19,7 @@ from modular.side import Mark, Side
 
 if TYPE_CHECKING:
     from components.bodies.newton_euler import NewtonEulerBody
+    from components.bodies.posed_body import PosedBody
 
 
 class PosedBodies(BodyStack):
@@ -110,28 +111,33 @@ class PosedBodies(BodyStack):
 
     def reach(self) -> tuple[Indices, Indices, Array]:
         """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
-        served, owners, blocks = [], [], []
-        for name, q in self._each("q"):
-            row, body = self.row[name], self.bodies[name]
-            slopes = body.slopes(q)
-            for k in range(int(self.numbers[row])):
-                served.append(int(self.attached[row, k]))
-                owners.append(row)
-                blocks.append(body.reach(self.weights[row, k], slopes))
-        d = self.gravity.shape[0]
-        return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, self.q.shape[1])
+        return reach_of(self)
 
     def _each(self, column: str) -> list[tuple[str, Array]]:
         """Bodies, and their rows of a column."""
         return list(zip(self.names, getattr(self, column)[: self.count], strict=True))
 
 
+def reach_of(stack: BodyStack) -> tuple[Indices, Indices, Array]:
+    """Elements that a stack of posed bodies serves, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
+    served, owners, blocks = [], [], []
+    for row, name in enumerate(stack.names):
+        body = stack.bodies[name]
+        slopes = body.slopes(stack.q[row])
+        for k in range(int(stack.numbers[row])):
+            served.append(int(stack.attached[row, k]))
+            owners.append(row)
+            blocks.append(body.reach(stack.weights[row, k], slopes))
+    d, size = stack.gravity.shape[0], stack.q.shape[1]
+    return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, size)
+
+
 class PosedSide(Side):
     """A port of such a body, as it stands now."""
 
-    def __init__(self, stack: PosedBodies, name: str, port: PortName) -> None:
+    def __init__(self, stack: BodyStack, name: str, port: PortName) -> None:
         row = stack.row[name]
-        body: NewtonEulerBody = stack.bodies[name]
+        body: PosedBody = stack.bodies[name]
         self.owner, self.name = name, str(port)
         self._weights, q = body.port_weights[port.port], stack.q[row].copy()
         self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, stack.v[row], stack.a[row])

@@ -39,6 +39,8 @@ class Equations:
         self._place_bodies()
         self._place_rows()
         self.dense = self.size <= DENSE
+        self.led = [name for stack in self.stacks if _led(stack) for name in stack.names]  # bodies that follow courses
+        self.driven = bool(self.led) or any(joints.form.drives for joints in self.joints)
         self.varying = any(getattr(stack, "varying", False) for stack in self.stacks)
         self._weigh()
         q, _ = self.read()
@@ -66,7 +68,7 @@ class Equations:
         self.closing: dict[str, slice] = {}  # rows of each body's internal constraints
         self.rows = 0
         for stack in self.stacks:
-            n, m = stack.closure()[0].shape
+            n, m = self._closure(stack)[0].shape
             self.body_rows.append(slice(self.rows, self.rows + n * m))
             for name, row in stack.row.items():
                 self.closing[name] = slice(self.rows + row * m, self.rows + (row + 1) * m)
@@ -185,11 +187,18 @@ class Equations:
 
     # --- constraints, where the system stands -------------------------------------------------------------------------
 
+    def _closure(self, stack: Any) -> tuple[Array, Array, Array]:
+        """Internal constraints of a stack of bodies; those that are led read theirs off the clock."""
+        if _led(stack):
+            stack.read_off(self.system.elements)
+        closure: tuple[Array, Array, Array] = stack.closure()
+        return closure
+
     def errors(self) -> Array:
         """phi; zero in the rows of non-holonomic joints."""
         for joints in self.joints:
             joints.linearise(self.system.elements)
-        parts = [stack.closure()[0].ravel() for stack in self.stacks]
+        parts = [self._closure(stack)[0].ravel() for stack in self.stacks]
         parts += [joints.error[: joints.count].ravel() for joints in self.joints]
         return np.where(self.holonomic, np.concatenate(parts), 0.0) if self.rows else np.empty(0)
 
@@ -202,13 +211,13 @@ class Equations:
         """G v."""
         for joints in self.joints:
             joints.measure(self.system.elements)
-        parts = [stack.closure()[1].ravel() for stack in self.stacks]
+        parts = [self._closure(stack)[1].ravel() for stack in self.stacks]
         parts += [joints.rate[: joints.count].ravel() for joints in self.joints]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def jacobian(self) -> Matrix:
         """G: internal constraints directly, joints through the elements that they read."""
-        blocks = [stack.closure()[2] for stack in self.stacks]
+        blocks = [self._closure(stack)[2] for stack in self.stacks]
 
         def places() -> Any:
             for block, part, into in zip(blocks, self.parts, self.body_rows, strict=True):
@@ -245,7 +254,7 @@ class Equations:
         """dG/dt v, from the rates at neighbouring places; exact where the constraints are quadratic. Leaves the system at q."""
         speed = float(np.abs(v).max(initial=0.0))
         total = np.zeros(self.rows)
-        if speed > 0.0 or any(joints.form.drives for joints in self.joints):
+        if speed > 0.0 or self.driven:
             h = 1e-2 * self.extent / speed if speed > 0.0 else 1.0
             self.write(v=v)
             for place, weight in STENCIL:
@@ -317,3 +326,8 @@ class Equations:
             joints.preload[:n] = multipliers[into].reshape(n, -1)
             joints.exert(self.system.elements)
             joints.ledger[:n, STORED] = 0.0  # a rigid joint stores nothing
+
+
+def _led(stack: Any) -> bool:
+    """Whether bodies have constraints that follow something over time (`GivesEquations`)."""
+    return hasattr(stack, "read_off")

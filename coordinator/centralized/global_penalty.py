@@ -41,6 +41,16 @@ class GlobalPenalty(Solver):
                 "usual) and no negative gain."
             )
 
+    def refuses(self, equations: Equations) -> str | None:
+        """Bodies that are led would give way."""
+        if equations.led:
+            names = ", ".join(map(repr, equations.led))
+            return (
+                f"GlobalPenalty cannot treat {names}: springs would hold on their course what nothing moves. Choose HHT(), GGL() "
+                "or MinimalCoordinates()."
+            )
+        return None
+
     def advance(self, equations: Equations, state: State, time: float, h: float, memory: dict[str, Any]) -> State:
         """Integrate over one tick."""
         n = equations.size

@@ -90,7 +90,11 @@ class Merged(Penalty):
 
 def seen_masses(system: System) -> dict[str, float]:
     """The mass that the translations of every joint see, as a share of the mean mass of the bodies."""
-    mean = float(np.mean([system.described[name].total_mass for name in system.body_home] or [1.0]))
+    mean = float(
+        np.mean(
+            [system.described[name].total_mass for name in system.body_home if not system.described[name].led] or [1.0]
+        )
+    )
     system.show()
     system.respond()
     found: dict[str, float] = {}

@@ -19,7 +19,7 @@ from modular.body import Body
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
-from modular.ledger import LEDGER
+from modular.ledger import LEDGER, brought
 from modular.names import missing
 
 if TYPE_CHECKING:
@@ -180,7 +180,24 @@ class Run:
                     found = True
         if not found:
             raise ModelError(_unknown("joint or force", name, (*self.joints, *self.forces)))
+        table = brought(table, self.led_sides(name))
         return {line: table[:, k] for k, line in enumerate(LEDGER)}
+
+    def led_sides(self, name: str) -> list[bool]:
+        """Which sides of a joint or force are on bodies that move as they are told."""
+        if not any(body.led for body in self.bodies.values()):
+            return []
+        model = self.model.get("joints", {}).get(name, {}).get("between") or self.model.get("forces", {}).get(
+            name, {}
+        ).get("on")
+        made = [
+            ports
+            for event in self.events
+            if event["name"] == name and (ports := event.get("between") or event.get("on"))
+        ]
+        ports = made[-1] if made else model or []
+        owners = [str(port).partition(".")[0] for port in ports]
+        return [owner in self.bodies and self.bodies[owner].led for owner in owners]
 
     def balance(self) -> dict[str, Array]:
         """Where the energy went, over time [J], (n,) each; the lines sum to zero.

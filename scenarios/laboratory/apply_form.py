@@ -190,6 +190,6 @@ def _shape(kind: str, width: float, dimension: int) -> Shape:
 
 def _heft(plan: Plan) -> float:
     """About the weight of a body: a force that is felt."""
-    masses = [body.total_mass for body in islice(plan.bodies.values(), 50)]
+    masses = [body.total_mass for body in islice(plan.bodies.values(), 50) if not body.led]
     pull = sum(g * g for g in plan.gravity) ** 0.5 or 10.0
     return float(f"{sum(masses) / len(masses) * pull:.2g}") if masses else 10.0

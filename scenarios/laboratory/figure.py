@@ -128,7 +128,7 @@ class Figure:
 
 def parts_of(name: str, body: Body, size: float) -> list[Part]:
     """Sticks and balls of one body."""
-    ports, volume = body.port_names, max(body.total_mass, 1e-300)
+    ports, volume = body.port_names, 1.0 if body.led else max(body.total_mass, 1e-300)
     if isinstance(body, PointMassRod):
         first, second = body.masses
         return [

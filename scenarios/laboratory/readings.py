@@ -36,7 +36,8 @@ def _of_body(snapshot: Snapshot, name: str) -> list[Reading]:
         q, v = snapshot.state(name)
         centre, momentum = body.mass_centre(q), body.momentum(q, v)
         found = [Reading(f"mass centre {axis}", float(x), "m") for axis, x in zip("xyz", centre, strict=False)]
-        found.append(Reading("speed", float(np.linalg.norm(momentum)) / body.total_mass, "m/s"))
+        if not body.led:
+            found.append(Reading("speed", float(np.linalg.norm(momentum)) / body.total_mass, "m/s"))
         found.append(Reading("kinetic energy", float(body.kinetic_energy(q, v)), "J"))
         found.append(Reading("potential energy", float(body.potential_energy(q, gravity)), "J"))
         inner = body.internal_violation(q)

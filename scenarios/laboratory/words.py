@@ -94,8 +94,9 @@ def about_body(plan: Plan, name: str, body: Body) -> str:
     """What kind of body it is."""
     merged = [other for group in plan.groups if name in group for other in group if other != name]
     freedoms = body.freedoms
+    mass = "led" if body.led else f"{told(body.total_mass)} kg"
     return block(
-        f"<b>{safe(class_of(body))}</b> · {safe(told(body.total_mass))} kg · {freedoms} freedom{'s' * (freedoms != 1)}",
+        f"<b>{safe(class_of(body))}</b> · {safe(mass)} · {freedoms} freedom{'s' * (freedoms != 1)}",
         dim("ports: " + (", ".join(body.port_names) or "none")),
         dim(f"one component with {', '.join(merged)}") if merged else "",
     )

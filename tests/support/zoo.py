@@ -17,7 +17,7 @@ def exported(kind):
     return [cls for cls in found if inspect.isclass(cls) and issubclass(cls, kind)]
 
 
-BODIES = [(cls, d) for cls in exported(Body) for d in (2, 3)]
+BODIES = [(cls, d) for cls in exported(Body) for d in (2, 3) if not cls.led]  # what forces move
 JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
 
