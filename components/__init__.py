@@ -7,7 +7,9 @@ from components.forces import (
     Box,
     Bushing,
     Capsule,
+    Clearance,
     Contact,
+    Controller,
     Friction,
     HalfSpace,
     Hand,
@@ -47,22 +49,29 @@ from components.joints import (
     SphericalWithPin,
     Universal,
 )
+from components.sensors import Accelerometer, AngleBetween, DistanceBetween, ForceIn, TurningBetween, WayBetween
 
 __all__ = [
+    "Accelerometer",
     "AirDrag",
     "Beam",
+    "AngleBetween",
     "Box",
     "Bushing",
     "Capsule",
+    "Clearance",
     "Contact",
+    "Controller",
     "Cylindrical",
     "Distance",
+    "DistanceBetween",
     "DrivenDistance",
     "DrivenPlace",
     "DrivenRotation",
     "DrivenTranslation",
     "EllipsoidOnPlane",
     "Fixed",
+    "ForceIn",
     "Friction",
     "Gear",
     "HalfSpace",
@@ -98,7 +107,9 @@ __all__ = [
     "Table",
     "TableSpring",
     "TorsionSpring",
+    "TurningBetween",
     "Universal",
+    "WayBetween",
 ]
 
 HAND = "components:Hand"  # the force by which a body is held and drawn about (coordinator/laboratory/hand.py)

@@ -15,6 +15,7 @@ from coordinator.aiming import aim
 from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
 from coordinator.checkpoints.folder import Checkpoints
+from coordinator.controlling import consult, next_look
 from coordinator.couplings import Coupling, Penalty
 from coordinator.diagnosis import diagnose
 from coordinator.engine.crew import check_threads
@@ -188,6 +189,7 @@ class Simulation:
     def step(self) -> None:
         """Advance the assembly by one tick."""
         self.apply_events()  # joints added, cut, broken; loads changed
+        consult(self)  # controllers read their instruments and decide
         wrong = advance_through_events(self)  # the coupling, in parts where an event lies between two ticks
         if wrong is not None:
             raise diagnose(self, wrong)
@@ -314,6 +316,9 @@ class Simulation:
         free = self.schedule.next_tick(last)
         if looks := self.coupling.looks:
             free = min(free, self.tick if self.tick % looks == 0 else self.tick + looks - self.tick % looks)
+        if self.tick < free:
+            consult(self)
+            free = min(free, next_look(self) or free)
         if self.tick < free and self.company is not None:
             if self.company.run(self, free):
                 if self.company.stopped:

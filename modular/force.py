@@ -101,3 +101,42 @@ class TakesAim(Protocol):
 
     def aim(self, name: str, target: Array) -> None:
         """From now on draw there, (d,) [m]."""
+
+
+class Sight(Protocol):
+    """What there is to see of a mechanism between two ticks: everything as the last tick has left it, in the world."""
+
+    @property
+    def gravity(self) -> Array:
+        """[m/s^2]."""
+
+    def motion(self, port: str) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration of a port; "ground" is at the origin."""
+
+    def axes(self, port: str) -> Array:
+        """Axes of a port as rows."""
+
+    def spin(self, port: str) -> Array:
+        """Angular velocity of a port [rad/s], three numbers, or one in the plane."""
+
+    def force(self, name: str) -> tuple[Array, Array]:
+        """Force of a joint or force on its last side [N], and the way there from its first [m]."""
+
+
+@runtime_checkable
+class Decides(Protocol):
+    """Forces that decide between two ticks, by what there is to see, what they do until they are asked again.
+
+    When they are to be asked, and when they were, belongs to their rows, as all that they keep: then what was saved goes on so.
+    """
+
+    names: list[str]
+
+    def due(self, tick: int) -> list[str]:
+        """Those that are to be asked before this tick and have not been."""
+
+    def next_due(self, tick: int) -> int:
+        """The first tick after this one before which somebody is to be asked."""
+
+    def decide(self, name: str, tick: int, time: float, sight: Sight) -> None:
+        """Look, and decide."""

@@ -2,7 +2,9 @@
 
 from components.forces.air_drag import AirDrag
 from components.forces.bushing import Bushing
+from components.forces.clearance import Clearance
 from components.forces.contact import Contact
+from components.forces.controller import Controller
 from components.forces.friction import Friction
 from components.forces.hand import Hand
 from components.forces.load import Load
@@ -20,7 +22,9 @@ __all__ = [
     "Box",
     "Bushing",
     "Capsule",
+    "Clearance",
     "Contact",
+    "Controller",
     "Friction",
     "HalfSpace",
     "Hand",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Stop(AlongCoordinate):
     stiffness [N/m, N m/rad], damping [N s/m, N m s/rad]. Left out, the stiffness is chosen by the step and the mass that is seen
     along the coordinate when it is made: stiff, and easy on the step. `restitution`: the share of its speed with which things
     leave that come fast against `slow` [m/s, rad/s]; it softens the way back, whatever the masses are, and nothing is damped then.
-    As `Stop(high=play, measure="distance")` between two points that coincide it is a ball in a socket with play.
+    Between two points that coincide it is a ball in a socket with play: `Clearance(play)`.
     """
 
     low: float | None = None
@@ -80,6 +80,7 @@ class Stops(AlongCoordinates):
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a stop in."""
+        force = force if isinstance(force, Stop) else cast(Any, force).stop()
         assert isinstance(force, Stop)
         row = self.take(name, force, first)
         low, high = (-np.inf if force.low is None else force.low), (np.inf if force.high is None else force.high)

@@ -1,0 +1,107 @@
+"""Between two ticks: what instruments show, and the forces that decide by it what they do until they are asked again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.force import Decides
+from modular.names import missing
+from modular.port import GROUND, PortName
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+TURN = 1e-5  # how far one looks along the motion for the rates of axes, times a radian
+
+
+class Instruments:
+    """What there is to see of a simulation (`modular.force.Sight`)."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation, self._system = simulation, simulation.system
+
+    @property
+    def gravity(self) -> Array:
+        """[m/s^2]."""
+        return np.asarray(self._system.gravity, float)
+
+    def _state(self, port: PortName) -> tuple[Any, Array, Array, Array]:
+        system = self._system
+        if port.body not in system.body_home:
+            raise ModelError(missing("body", port.body, list(system.body_home), "sensor"))
+        stack, body = system.body_home[port.body], system.described[port.body]
+        if port.port not in body.port_names:
+            raise ModelError(missing(f"port of body '{port.body}'", port.port, body.port_names, "sensor"))
+        row, state = stack.row[port.body], stack.state()
+        return body, state["q"][row].copy(), state["v"][row].copy(), state["a"][row].copy()
+
+    def motion(self, port: str) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration of a port; the ground is at the origin."""
+        name, d = PortName.parse(port, "sensor"), len(self.gravity)
+        if name.body == GROUND:
+            return np.zeros(d), np.zeros(d), np.zeros(d)
+        body, q, v, a = self._state(name)
+        x, dx, ddx = body.port_motion(name.port, q, v, a)
+        return x, dx, ddx
+
+    def axes(self, port: str) -> Array:
+        """Axes of a port in the world as rows."""
+        name = PortName.parse(port, "sensor")
+        if name.body == GROUND:
+            return np.eye(len(self.gravity))
+        body, q, _, _ = self._state(name)
+        return np.asarray(body.port_axes(name.port, q))
+
+    def spin(self, port: str) -> Array:
+        """Angular velocity of a port in the world [rad/s]: three numbers, or one in the plane."""
+        name, d = PortName.parse(port, "sensor"), len(self.gravity)
+        if name.body == GROUND:
+            return np.zeros(2 * d - 3)
+        body, q, v, _ = self._state(name)
+        size = float(np.abs(v).max())
+        h = TURN / size if size > 0.0 else 1.0
+        ahead, behind = (body.port_axes(name.port, q + share * h * v) for share in (1.0, -1.0))
+        rate = (ahead - behind).T / (2.0 * h) @ body.port_axes(name.port, q)  # w x
+        if d == 2:
+            return np.array([0.5 * (rate[1, 0] - rate[0, 1])])
+        return 0.5 * np.array([rate[2, 1] - rate[1, 2], rate[0, 2] - rate[2, 0], rate[1, 0] - rate[0, 1]])
+
+    def force(self, name: str) -> tuple[Array, Array]:
+        """Force of a joint or force on its last side in the last tick [N], and the way there from its first [m]."""
+        system, elements = self._system, self._system.elements
+        if name in system.joint_home:
+            starts: Any = system.joint_home[name].starts
+        elif name in system.force_home:
+            starts = system.force_home[name].starts
+        else:
+            raise ModelError(missing("joint or force", name, [*system.joint_home, *system.force_home], "sensor"))
+        last = starts[min(1, len(starts) - 1)]
+        return elements.force[last].copy(), elements.position[last] - elements.position[starts[0]]
+
+
+def consult(simulation: Simulation) -> None:
+    """Ask those that are due; the bodies on which they act settle under what they have decided.
+
+    Everybody sees the mechanism as the last tick has left it. Accelerations are state with a memory: after a jump of a force a
+    stale one would be half a tick late.
+    """
+    system, tick = simulation.system, simulation.tick
+    deciding: list[Any] = [stack for stack in system.forces if isinstance(stack, Decides)]
+    due = [(stack, name) for stack in deciding for name in stack.due(tick)]
+    if not due:
+        return
+    sight, time = Instruments(simulation), system.time(simulation.dt)
+    for stack, name in due:
+        stack.decide(name, tick, time, sight)
+    touched = dict.fromkeys(owner for _, name in due for owner in system.force_home[name].owners)
+    simulation.coupling.settle(system, simulation.dt, list(touched))
+
+
+def next_look(simulation: Simulation) -> int | None:
+    """The first tick after this one before which somebody is to be asked; None where nobody is there to be asked."""
+    ticks = [stack.next_due(simulation.tick) for stack in simulation.system.forces if isinstance(stack, Decides)]
+    return min(ticks, default=None)
