@@ -64,8 +64,8 @@ class Instruments:
         body, q, v, _ = self._state(name)
         size = float(np.abs(v).max())
         h = TURN / size if size > 0.0 else 1.0
-        ahead, behind = (body.port_axes(name.port, q + share * h * v) for share in (1.0, -1.0))
-        rate = (ahead - behind).T / (2.0 * h) @ body.port_axes(name.port, q)  # w x
+        behind, now, ahead = body.port_axes(name.port, np.stack([q - h * v, q, q + h * v]))
+        rate = (ahead - behind).T / (2.0 * h) @ now  # w x
         if d == 2:
             return np.array([0.5 * (rate[1, 0] - rate[0, 1])])
         return 0.5 * np.array([rate[2, 1] - rate[1, 2], rate[0, 2] - rate[2, 0], rate[1, 0] - rate[0, 1]])
