@@ -1,4 +1,4 @@
-"""A regulator: a motor that reads an angle elsewhere and drives it to where it should be."""
+"""A regulator: a motor that reads an angle, a way or a distance elsewhere and drives it to where it should be."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from components.forces.coordinate import AlongCoordinate, AlongCoordinates, pull, stand
+from components.forces.coordinate import ANGLE, MEASURES, WAY, AlongCoordinate, AlongCoordinates, pull, stand
 from components.forces.coordinate import desk_of as coordinate_desk_of
 from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.turns import turn, turn_in_plane, wrapped
@@ -16,6 +16,8 @@ from modular.blocks import shaped
 from modular.elements import TIME, Array, Indices
 from modular.errors import ModelError
 from modular.force import Force
+from modular.joint import unit
+from modular.kernel import kernel
 from modular.lanes import types
 from modular.loop import FINE, loop
 from modular.side import Mark, Side
@@ -25,15 +27,17 @@ READ, SUM, ERROR, WHEN = range(
     3, 7
 )  # beside what all keep: the angle, the integral of its error, the error, and when that was
 PROPORTIONAL, INTEGRAL, DERIVATIVE, TARGET, MOST = range(5)
+BEGAN, KNOWN, ALONG, ACROSS = range(4)  # where it was made, whether that is known, and in the plane the line of a way
 
 
 @dataclass(frozen=True)
 class Regulator(AlongCoordinate):
-    """Drives its second port against the first, and reads the angle of its third port against the first: PID.
+    """Drives its second port against the first, and reads an angle, a way or a distance of its third port against the first: PID.
 
-    effort = proportional e + integral (sum of e over time) + derivative e', with e = `target` - angle, held to `most`. The angle is
-    that about `axis`, from where it was when the regulator was made, over any number of turns. The sum belongs to what
-    is saved and repeated. Its work is the line `supplied` of its ledger.
+    effort = proportional e + integral (sum of e over time) + derivative e', with e = `target` - what is read, held to `most`. It
+    `reads` the "angle" about `axis`, over any number of turns, or the "way" of the third point along `axis`, both from where they
+    were when the regulator was made; or the "distance" of the third point. The sum belongs to what is saved and repeated. Its work
+    is the line `supplied` of its ledger. What it cannot read a `Controller` can.
 
     An inverted pendulum in the plane, where what leans to the right has a negative angle:
     `apply("hold", Regulator(90.0, derivative=15.0, along=(1, 0)), "ground", "cart.pin", "pole.foot")`.
@@ -47,6 +51,7 @@ class Regulator(AlongCoordinate):
     most: float | None = None
     along: Sequence[float] | None = None
     axis: Sequence[float] | None = None
+    reads: str = "angle"
 
     what: ClassVar[str] = "regulator"
 
@@ -63,6 +68,8 @@ class Regulator(AlongCoordinate):
         """Gains that are no numbers, lines that lead nowhere."""
         free = -np.inf
         problems = self.numbers(name, proportional=free, integral=free, derivative=free, target=free, most=0.0)
+        if self.reads not in MEASURES:
+            problems.append(f"regulator '{name}': reads = {self.reads!r}; give one of {', '.join(MEASURES)}.")
         for label in ("along", "axis"):
             line = getattr(self, label)
             if line is None:
@@ -71,35 +78,34 @@ class Regulator(AlongCoordinate):
                 good = np.shape(line) == (dimension,) and 0.0 < float(np.linalg.norm(np.asarray(line, float))) < np.inf
             except (TypeError, ValueError):
                 good = False
-            if not good or (label == "axis" and dimension == 2):
-                hint = (
-                    "leave it out in the plane"
-                    if label == "axis" and dimension == 2
-                    else f"give {dimension} numbers, not all zero"
-                )
+            turning = label == "axis" and dimension == 2 and self.reads != "way"
+            if not good or turning:
+                hint = "leave it out in the plane" if turning else f"give {dimension} numbers, not all zero"
                 problems.append(f"regulator '{name}': {label} = {line!r}; {hint}.")
         return problems
 
     def kind(self) -> Hashable:
         """Those along the same coordinate share a stack."""
-        return Regulators, self._measure
+        return Regulators, self._measure, self.reads
 
     def new_stack(self, dimension: int) -> Regulators:
         """An empty stack of regulators."""
-        return Regulators(self._measure, dimension)
+        return Regulators(self._measure, self.reads, dimension)
 
     def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
         """Points; on the first the axis and a direction across it, and one on those that turn."""
         first, second, third = sides
         points = [side.point(side.position) for side in sides[:2]]
         try:
-            oriented(name, first, third, *([second] if self.along is None else []))
+            turning = [third] if self.reads == "angle" else []
+            oriented(name, first, *turning, *([second] if self.along is None else []))
             if None in points:
                 raise ModelError(f"regulator '{name}': '{second.name}' cannot take a force.")
             if len(first.position) == 2:
-                lines = [must(side.direction(side.directions[0])) for side in (first, third)]
+                line = must(first.direction(first.directions[0]))
                 other = [must(second.direction(second.directions[0]))] if self.along is None else []
-                return [[must(points[0]), lines[0]], [must(points[1]), *other], [lines[1]]]
+                read = must(third.direction(third.directions[0]) if turning else third.point(third.position))
+                return [[must(points[0]), line], [must(points[1]), *other], [read]]
             axis = line_of(name, self.axis, first)
             drive = line_of(name, self.along, first) if self.along is not None else axis
             other = [across(name, second, axis)] if self.along is None else []
@@ -109,7 +115,8 @@ class Regulator(AlongCoordinate):
                 across(name, first, axis),
                 line_mark(name, first, axis),
             ]
-            return [held, [must(points[1]), *other], [across(name, third, axis)]]
+            read = across(name, third, axis) if turning else must(third.point(third.position))
+            return [held, [must(points[1]), *other], [read]]
         except ModelError as error:
             raise ModelError(str(error).replace("joint '", "regulator '", 1)) from error
 
@@ -125,13 +132,16 @@ class Regulators(AlongCoordinates):
     pointing = ("first", "second", "third")
     third: Indices
     law: Array  # gains, target and most
-    begin: Array  # the angle where it was made, and whether it is known
+    line: Array  # along which a way is read in the plane
+    begin: Array  # what was read where it was made, whether it is known, and the line of a way in the plane
 
-    def __init__(self, measure: str, dimension: int) -> None:
+    def __init__(self, measure: str, reads: str, dimension: int) -> None:
         super().__init__(measure, dimension, regulator_loop, driven=True, keeps=7)
         self.column("third", dtype=np.int64)
         self.column("law", 5)
-        self.column("begin", 2)
+        self.column("begin", 4)
+        self.column("line", dimension)
+        self.fixed("reads", 1 + MEASURES.index(reads))  # its length tells the loop which it is
 
     def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
         """Elements that it reads on either side."""
@@ -146,6 +156,7 @@ class Regulators(AlongCoordinates):
         self.axis[row] = (
             np.eye(size)[0] if force.along is None else np.asarray(force.along) / np.linalg.norm(force.along)
         )
+        self.line[row] = np.eye(size)[0] if force.axis is None else unit(name, force.axis, size)
         most = np.inf if force.most is None else force.most
         self.law[row] = force.proportional, force.integral, force.derivative, force.target, most
         self.gains[row] = abs(force.proportional), abs(force.derivative), 0.0
@@ -160,44 +171,84 @@ def _reading(forces: Any) -> list[tuple[int, ...]]:
 reading_of = shaped(types.float64, _reading)
 
 
-@loop
-def regulator_loop(start: int, stop: int, regulators: View, elements: View) -> int:
-    """Read the angle and its rate, sum up its error by trapezes since the last tick, and drive."""
-    desk = coordinate_desk_of(regulators)
-    a, b, on_a, on_b = reading_of(regulators)
+@kernel
+def read(regulators: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]:
+    """What is read and its rate, from where it was made."""
+    a, b, on_a, on_b = desk
     size, last = a.shape[1], a.shape[0] - 1
-    for n in range(start, stop):
-        first, third, law = regulators.first[n], regulators.third[n], regulators.law[n]
-        kept, tried = regulators.kept[n], regulators.tried[n]
-        _, rate = stand(regulators, elements, n, desk)
-        for k in range(a.shape[0]):
-            for c in range(size):
-                a[k, c] = elements.position[first + k, c]
-                on_a[0, k, c] = 0.0
+    first, third, begin = regulators.first[n], regulators.third[n], regulators.begin[n]
+    for k in range(a.shape[0]):
         for c in range(size):
-            b[0, c] = elements.position[third, c]
-            on_b[0, 0, c] = 0.0
-            elements.force[third, c] = 0.0
-        angle = (
+            a[k, c] = elements.position[first + k, c]
+            on_a[0, k, c] = 0.0
+    for c in range(size):
+        b[0, c] = elements.position[third, c]
+        on_b[0, 0, c] = 0.0
+    new = begin[KNOWN] == 0.0
+    value = 0.0
+    if regulators.reads.shape[0] == ANGLE:
+        value = (
             turn(a, last, a, 2, b, 0, 0, 1.0, on_a, on_a, on_b)
             if size == 3
             else turn_in_plane(a, 1, b, 0, 0, 1.0, on_a, on_b)
         )
-        new = regulators.begin[n, 1] == 0.0
-        if new:
-            regulators.begin[n, 0], regulators.begin[n, 1] = angle, 1.0
-        angle = kept[READ] + wrapped(angle - regulators.begin[n, 0] - kept[READ], 2.0 * np.pi)
-        turning = 0.0
+    elif regulators.reads.shape[0] == WAY:
+        if size == 2 and new:
+            line = regulators.line[n]
+            begin[ALONG] = a[1, 0] * line[0] + a[1, 1] * line[1]
+            begin[ACROSS] = a[1, 0] * line[1] - a[1, 1] * line[0]
         for c in range(size):
-            for k in range(a.shape[0]):
-                turning += on_a[0, k, c] * elements.current_velocity[first + k, c]
-            turning += on_b[0, 0, c] * elements.current_velocity[third, c]
-        error, time = law[TARGET] - angle, elements.clock[TIME]
+            arm = b[0, c] - a[0, c]
+            if size == 3:
+                along = a[last, c]
+                on_a[0, last, c] = arm
+            else:
+                other, sign = 1 - c, 2.0 * c - 1.0  # the line is a_1, turned
+                along = begin[ALONG] * a[1, c] + sign * begin[ACROSS] * a[1, other]
+                on_a[0, 1, c] += begin[ALONG] * arm
+                on_a[0, 1, other] += sign * begin[ACROSS] * arm
+            value += along * arm
+            on_a[0, 0, c] = -along
+            on_b[0, 0, c] = along
+    else:
+        square = 0.0
+        for c in range(size):
+            square += (b[0, c] - a[0, c]) ** 2
+        value = np.sqrt(square)
+        for c in range(size):
+            along = (b[0, c] - a[0, c]) / value if value > 0.0 else 0.0
+            on_a[0, 0, c] = -along
+            on_b[0, 0, c] = along
+    if new:
+        begin[BEGAN], begin[KNOWN] = (value if regulators.reads.shape[0] <= WAY else 0.0), 1.0
+    value -= begin[BEGAN]
+    if regulators.reads.shape[0] == ANGLE:
+        value = regulators.kept[n, READ] + wrapped(value - regulators.kept[n, READ], 2.0 * np.pi)
+    rate = 0.0
+    for c in range(size):
+        for k in range(a.shape[0]):
+            rate += on_a[0, k, c] * elements.current_velocity[first + k, c]
+        rate += on_b[0, 0, c] * elements.current_velocity[third, c]
+    return value, rate
+
+
+@loop
+def regulator_loop(start: int, stop: int, regulators: View, elements: View) -> int:
+    """Read, sum up the error by trapezes since the last tick, and drive."""
+    desk, reading = coordinate_desk_of(regulators), reading_of(regulators)
+    for n in range(start, stop):
+        law, kept, tried = regulators.law[n], regulators.kept[n], regulators.tried[n]
+        new = regulators.begin[n, KNOWN] == 0.0
+        _, rate = stand(regulators, elements, n, desk)
+        value, pace = read(regulators, elements, n, reading)
+        force = elements.force[regulators.third[n]]
+        force[:] = 0.0
+        error, time = law[TARGET] - value, elements.clock[TIME]
         if new:
             kept[ERROR], kept[WHEN] = error, time
-        tried[READ], tried[ERROR], tried[WHEN] = angle, error, time
+        tried[READ], tried[ERROR], tried[WHEN] = value, error, time
         tried[SUM] = kept[SUM] + 0.5 * (error + kept[ERROR]) * (time - kept[WHEN])
-        effort = law[PROPORTIONAL] * error + law[INTEGRAL] * tried[SUM] - law[DERIVATIVE] * turning
+        effort = law[PROPORTIONAL] * error + law[INTEGRAL] * tried[SUM] - law[DERIVATIVE] * pace
         effort = max(-law[MOST], min(effort, law[MOST]))
         regulators.drawn[n, 0] = -effort * rate
         pull(regulators, elements, n, -effort, desk)

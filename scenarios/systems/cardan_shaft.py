@@ -27,7 +27,7 @@ def build(bend: float = pi / 6, phase: float = 0.0, turns: float = 2.0) -> Assem
     # a shaft whose fork lies in the plane of bending turns the next one faster by 1 / cos(bend), one with it upright slower
     middle = speed / cos(bend)
     spins = [speed, middle, middle / cos(bend) if phase else speed]
-    place = (0.0, 0.0, 0.0)
+    place: tuple[float, ...] = (0.0, 0.0, 0.0)
     for name, line, spin in zip(("drive", "middle", "driven"), lines, spins, strict=True):
         end = tuple(p + length * x for p, x in zip(place, line, strict=True))
         about, beside = across

@@ -21,7 +21,7 @@ GAINS = (-27.11, -98.76, -22.84, -22.52)  # of way, lean to the right and their 
 def balance(time: float, readings: Mapping[str, Any], memory: Array) -> float:
     """Force on the cart [N], against a state that is fed back."""
     state = (readings["way"], -readings["lean"], readings["pace"], -readings["turning"])
-    return -sum(gain * value for gain, value in zip(GAINS, state, strict=True))
+    return -float(sum(gain * value for gain, value in zip(GAINS, state, strict=True)))
 
 
 def build(lean: float = 0.4, most: float = 30.0) -> Assembly:

@@ -7,6 +7,7 @@ import references
 from both_ways import scattered
 from components import (
     Bushing,
+    Fixed,
     Friction,
     Law,
     Motor,
@@ -283,6 +284,48 @@ def test_a_regulator_holds_a_pendulum_up(dimension):
             assert run.energy[-1] - run.energy[0] == pytest.approx(-book["supplied"], abs=1e-6)
     for name, error in (("penalty", 2e-4), ("glued", 2e-4), ("order 4", 1e-6)):
         np.testing.assert_allclose(leans[name], leans["centralized"], atol=error)
+
+
+def towed(reads, dimension):
+    """A cart on a rail that is drawn by what is read of a mass welded to it, a metre ahead; all turned a little."""
+    turn = (
+        np.array([[0.8, 0.6], [-0.6, 0.8]])
+        if dimension == 2
+        else np.linalg.qr(np.arange(9).reshape(3, 3) ** 2 + np.eye(3))[0]
+    )
+    if np.linalg.det(turn) < 0:
+        turn[2] *= -1
+    side, ahead = turn[0], tuple(turn[0])
+    zero = (0.0,) * dimension
+    inertia = 0.1 if dimension == 2 else (0.1, 0.1, 0.1)
+    model = Assembly(gravity=zero)
+    model.add("cart", RigidBody(mass=1.0, inertia=inertia, centre=zero, ports={"pin": zero}))
+    model.add("mass", RigidBody(mass=0.5, inertia=inertia, centre=ahead, ports={"back": zero, "middle": ahead}))
+    model.join("rail", Prismatic(tuple(side)), "ground", "cart.pin")
+    model.join("weld", Fixed(), "cart.pin", "mass.back")
+    target, axis = (1.3, None) if reads == "distance" else (0.3, tuple(side))
+    tow = Regulator(60.0, derivative=6.0, target=target, along=tuple(side), axis=axis, reads=reads)
+    model.apply("tow", tow, "ground", "cart.pin", "mass.middle")
+    return model, side
+
+
+@pytest.mark.parametrize("reads", ["way", "distance"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_regulator_drives_by_a_way_or_a_distance(dimension, reads):
+    """m x'' = k (0.3 - x) - c x': x = 0.3 (1 - e^(-a t) (cos(w t) + a / w sin(w t)))."""
+    errors = []
+    for dt in (8e-3, 4e-3):
+        model, side = towed(reads, dimension)
+        with Simulation(model, dt, Glued()) as simulation:
+            run = simulation.run(1.6)
+        a, t = 6.0 / 3.0, run.time
+        w = np.sqrt(60.0 / 1.5 - a * a)
+        expected = 0.3 * (1.0 - np.exp(-a * t) * (np.cos(w * t) + a / w * np.sin(w * t)))
+        errors.append(np.abs(run.position("cart.pin") @ side - expected).max())
+    assert errors[0] < 2e-3
+    assert abs(references.orders(errors)[0] - 2.0) < 0.2
+    with pytest.raises(ModelError, match="reads"):
+        model.apply("other", Regulator(1.0, reads="speed"), "ground", "cart.pin", "mass.middle")
 
 
 def test_workers_that_hold_a_part_of_a_regulator_each_have_the_same_bits():
