@@ -47,6 +47,7 @@ def balance(run: Run) -> Balance:
         book = run.ledger(joint)
         stored += np.nan_to_num(book["stored"])
         impacts += np.nan_to_num(book["impact"])
+        work -= np.nan_to_num(book["supplied"])  # drives, and bodies that are led
     for force in run.forces:
         work += np.nan_to_num(run.work(force))
     changed = any(event["kind"] in ("add", "remove") and event["name"] in run.bodies for event in run.events)

@@ -152,11 +152,10 @@ def _joints(run: Run) -> Table:
 
 
 def _ledger(run: Run) -> Table:
-    names = ("stored", "dissipated", *(("supplied",) if run.forces else ()), "released", "impact", "leaked")
-    final: dict[str, dict[str, float]] = {}
-    for joint in (*run.joints, *run.forces):
-        book = run.ledger(joint)
-        final[joint] = {name: _last(book[name]) for name in names}
+    books = {name: run.ledger(name) for name in (*run.joints, *run.forces)}
+    brought = bool(run.forces) or any(_last(book["supplied"]) != 0.0 for book in books.values())
+    names = ("stored", "dissipated", *(("supplied",) if brought else ()), "released", "impact", "leaked")
+    final = {joint: {name: _last(book[name]) for name in names} for joint, book in books.items()}
     score = {joint: max(abs(book[name]) for name in names[1:]) for joint, book in final.items()}
     shown = sorted(worst(score, ROWS), key=lambda joint: -score[joint])
     what = "joints and forces" if run.forces else "the joints"

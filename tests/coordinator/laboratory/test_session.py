@@ -104,6 +104,29 @@ def test_a_session_in_which_nobody_acts_has_the_bits_of_a_run(coupling):
         assert digests(session) == [plain]
 
 
+def test_what_is_held_by_a_controller_and_what_is_led_stay_so_when_it_is_acted_on(tmp_path):
+    """Grabbed, undone, gone on with another coupling; the diary repeats it."""
+    for model, body, ports in (
+        ("inverted-pendulum", "pole", ("foot", "tip")),
+        ("kapitza-pendulum", "rod", ("start", "end")),
+    ):
+        folder = tmp_path / model
+        with session_of(model, dt=1e-3, folder=folder) as session:
+            walk(session, 55)
+            session.do(Grab(body, *ports, 0.8))
+            session.do(Drag((0.3, 0.9)))
+            walk(session, 23)
+            session.do(Release())
+            walk(session, 12)
+            session.do(Apply("push", Load((0.3, 0.0)), (f"{body}.{ports[1]}",)))
+            walk(session, 33)
+            session.do(Undo())
+            walk(session, 20)
+            session.do(SetCoupling(Glued()))
+            walk(session, 25)
+        assert replay(folder).same
+
+
 def test_cuts_by_hand_are_those_of_the_model():
     """Figures VI-30 and VI-31 of the thesis."""
     with Simulation(scenarios.load("cut-double-pendulum"), 1e-4) as simulation:
