@@ -172,6 +172,18 @@ def test_instruments_show_while_it_moves_what_sensors_find_afterwards(dimension,
         assert seen[1:-1, rate] == pytest.approx(slope, abs=2e-3 if value != 2 * d + 3 or d == 2 else 0.05)
 
 
+def test_an_angle_goes_on_over_turns():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("wheel", RigidBody(mass=1.0, inertia=0.2, centre=(0, 0), ports={"hub": (0, 0)}, angular_velocity=-30.0))
+    model.join("hinge", Revolute(), "ground", "wheel.hub")
+    watch = Controller("control_laws:note", {"angle": AngleBetween("ground", "wheel.hub")}, every=50, memory=(0.0,) * 2)
+    model.apply("watch", watch, "ground", "wheel.hub")
+    with Simulation(model, 1e-3, Glued()) as simulation:
+        simulation.run(1.001)
+        shown = simulation.system.force_home["watch"].stack.store[0]
+    assert shown == pytest.approx((-30.0, 1.0), abs=1e-9)
+
+
 def test_forces_of_springs_are_found_in_a_run():
     """k (l - l_0) + c l', a moment k a about an axis, and dry friction, sample by sample."""
     with Simulation(watched(2), 1e-3, Glued()) as simulation:
