@@ -1,6 +1,6 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
-from components.bodies import Beam, LedBody, NewtonEulerBody, PointMassRod, RigidBody, Rod
+from components.bodies import Beam, LedBody, NewtonEulerBody, PointMassRod, RigidBody, Rod, Subassembly
 from components.courses import Ramp, Sine, Smooth
 from components.forces import (
     AirDrag,
@@ -104,6 +104,7 @@ __all__ = [
     "SphericalWithPin",
     "SpringDamper",
     "Stop",
+    "Subassembly",
     "Table",
     "TableSpring",
     "TorsionSpring",

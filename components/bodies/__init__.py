@@ -6,5 +6,6 @@ from components.bodies.newton_euler import NewtonEulerBody
 from components.bodies.point_mass_rod import PointMassRod
 from components.bodies.rigid_body import RigidBody
 from components.bodies.rod import Rod
+from components.bodies.subassembly import Subassembly
 
-__all__ = ["Beam", "LedBody", "NewtonEulerBody", "PointMassRod", "RigidBody", "Rod"]
+__all__ = ["Beam", "LedBody", "NewtonEulerBody", "PointMassRod", "RigidBody", "Rod", "Subassembly"]
