@@ -77,8 +77,9 @@ def _mark(system: System, body: str, point: Sequence[float]) -> Mark:
     if x.shape != system.gravity.shape or not np.isfinite(x).all():
         raise ModelError(f"seen mass of '{body}': point = {point!r}; give {len(system.gravity)} finite numbers [m].")
     stack = system.body_home[body]
-    for port in system.described[body].port_names:
-        mark = stack.side(body, PortName(body, port)).point(x)
+    sides = [stack.side(body, PortName(body, port)) for port in system.described[body].port_names]
+    for side in sorted(sides, key=lambda side: float(np.linalg.norm(side.position - x))):  # bodies need not be rigid
+        mark = side.point(x)
         if mark is not None:
             return mark
     raise ModelError(

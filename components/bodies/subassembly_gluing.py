@@ -172,6 +172,12 @@ def step_places(bodies: View, n: int, h: float, q: Array, ahead: Array) -> None:
             turn[3] = size * (z + c + x * b - y * a)
             length = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3])
             times_quaternion(q, at, turn[0] / length, turn[1] / length, turn[2] / length, turn[3] / length, ahead)
+            length = 0.0
+            for i in range(4):
+                length += ahead[at + i] * ahead[at + i]
+            length = sqrt(length)
+            for i in range(4):
+                ahead[at + i] /= length
             scalar = 0.0
             for i in range(3):
                 scalar -= 0.5 * h * u[of + i, MOMENTUM] * u[of + i, BEGAN]

@@ -42,7 +42,8 @@ class Hand:
         self.release(simulation)
         force = force_of_hands()
         held = force(stiffness=stiffness, damping=damping, most=most, point=tuple(point.tolist()))
-        simulation.apply(NAME, held, f"{body}.{ports[0]}")
+        port = next((one for one in between if one in ports), ports[0])  # bodies need not be rigid
+        simulation.apply(NAME, held, f"{body}.{port}")
 
     def drag(self, simulation: Simulation, target: Sequence[float]) -> None:
         """Draw what it holds to a point [m]."""

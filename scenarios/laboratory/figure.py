@@ -1,18 +1,20 @@
 """How a mechanism looks: every body as sticks and balls, put together from points that move with it. Knows no viewer.
 
 A body with two ports is a stick between them; any other is a star of sticks from its mass centre to its ports. Balls stand at mass
-centres, or at the two masses of a rod that has them at its ends. In the plane everything lies in the plane z = 0 of the page.
+centres, or at the two masses of a rod that has them at its ends. Of a subassembly all bodies inside are drawn. In the plane
+everything lies in the plane z = 0 of the page.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from components.bodies.natural import NaturalBody
 from components.bodies.point_mass_rod import PointMassRod
 from components.bodies.rod import Rod
+from components.bodies.subassembly import Subassembly
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.snapshot import BodyStates, Plan, Snapshot
 from modular.body import Body
@@ -28,7 +30,7 @@ class Part:
     """A stick between two points, or a ball at one."""
 
     body: str
-    first: str  # ports; "" is the mass centre
+    first: str  # ports, or "body.port" inside; "" is the mass centre
     second: str | None  # None: a ball
     radius: float  # [m]
 
@@ -48,6 +50,9 @@ class Figure:
             )
         )
         self._place = {point: k for k, point in enumerate(self.points)}
+        self._own: dict[str, list[str]] = {}
+        for owner, point in self.points:
+            self._own.setdefault(owner, []).append(point)
         self._thickness: dict[Point, float] = {}
         for part in self.parts:
             for port in (part.first, part.second):
@@ -90,6 +95,10 @@ class Figure:
         """The points of one body by their ports."""
         return {port: places[k] for (owner, port), k in self._place.items() if owner == body}
 
+    def is_port(self, body: str, port: str) -> bool:
+        """Whether a point of a body is one that joints and forces can take hold of."""
+        return port in self.plan.bodies[body].port_names
+
     def thickness(self, body: str, port: str) -> float:
         """Radius of the thickest part of a body at one of its ports [m]; 0 where nothing is drawn."""
         return self._thickness.get((body, port), 0.0)
@@ -120,14 +129,15 @@ class Figure:
             if body is None:
                 continue
             q, v = states.q[row], states.v[row]
-            for port in ("", *body.port_names):
-                if (name, port) in self._place:
-                    place = body.port_motion(port, q, v, v)[0] if port else body.mass_centre(q)
-                    found[self._place[(name, port)], : len(place)] = place
+            for port in self._own.get(name, ()):
+                place = body.port_motion(port, q, v, v)[0] if port else body.mass_centre(q)
+                found[self._place[(name, port)], : len(place)] = place
 
 
 def parts_of(name: str, body: Body, size: float) -> list[Part]:
     """Sticks and balls of one body."""
+    if isinstance(body, Subassembly):
+        return parts_inside(name, body, size)
     ports, volume = body.port_names, 1.0 if body.led else max(body.total_mass, 1e-300)
     if isinstance(body, PointMassRod):
         first, second = body.masses
@@ -143,6 +153,20 @@ def parts_of(name: str, body: Body, size: float) -> list[Part]:
     if len(ports) == 2 and isinstance(body, Rod):
         return [Part(name, ports[0], ports[1], radius)]
     return [Part(name, "", None, ball(1.0, size)), *(Part(name, "", port, radius) for port in ports)]
+
+
+def parts_inside(name: str, body: Subassembly, size: float) -> list[Part]:
+    """Sticks and balls of all bodies inside."""
+    outer = {place: port for port, place in body.parts.ports.items()}
+    found = []
+    for inner, piece in body.parts.bodies.items():
+        for part in parts_of(inner, piece, size):
+            first, second = (
+                None if port is None else outer.get((inner, port), f"{inner}.{port}")
+                for port in (part.first, part.second)
+            )
+            found.append(replace(part, body=name, first=first or "", second=second))
+    return found
 
 
 def ball(share: float, size: float) -> float:

@@ -111,11 +111,18 @@ class Handling:
         self.post(Drag(self.in_model(event)))
 
     def nearest_on(self, body: str, point: Array) -> tuple[str, str, float] | None:
-        """The point of a body's sticks and balls nearest to a point: between which of its ports, and how far along."""
+        """The point of a body's sticks and balls nearest to a point: between which of its ports, and how far along.
+
+        Of what is inside a subassembly nobody takes hold: it is its nearest port.
+        """
         if self._seen is None:
             return None
         _, figure, places = self._seen
         own = figure.of(places, body)
+        ports = [port for port in own if figure.is_port(body, port)]
+        if any(port and port not in ports for port in own):
+            nearest = min(ports, key=lambda port: float(np.linalg.norm(own[port] - point)), default=None)
+            return None if nearest is None else (nearest, nearest, 0.0)
         best, found = np.inf, None
         for part in figure.parts:
             if part.body != body:
@@ -142,7 +149,7 @@ class Handling:
             arm = place - origin
             beside = float(np.linalg.norm(arm - (arm @ ahead) * ahead))
             share = beside / max(figure.thickness(body, port), UNDER * figure.size)
-            if port and share < best:
+            if share < best and figure.is_port(body, port):
                 best, found = share, port
         return found
 
@@ -176,7 +183,9 @@ class Handling:
         if self._seen is None:
             return None
         snapshot, figure, places = self._seen
-        ports = [(owner, port, places[k]) for k, (owner, port) in enumerate(figure.points) if port]
+        ports = [
+            (owner, port, places[k]) for k, (owner, port) in enumerate(figure.points) if figure.is_port(owner, port)
+        ]
         mine = [(port, place) for owner, port, place in ports if owner == body]
         if not mine:
             return None

@@ -255,7 +255,7 @@ class Scene:
     def _draw_ports(self, places: Array, fresh: bool) -> None:
         """Small balls on all ports: where one clicks to join."""
         assert self.figure is not None
-        numbers = [k for k, (_, port) in enumerate(self.figure.points) if port]
+        numbers = [k for k, point in enumerate(self.figure.points) if self.figure.is_port(*point)]
         if not numbers:
             self._drop("/ports")
             return

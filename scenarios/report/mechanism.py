@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from components.bodies.subassembly import Subassembly
 from coordinator.record.run import Run
 from modular.elements import Array, Indices
 from modular.port import GROUND
@@ -28,14 +29,28 @@ def samples(run: Run, most: int) -> Indices:
 def outline(run: Run, body: str, at: Indices) -> Array:
     """A body as one stroke through its ports, (samples, points, d).
 
-    Two ports make a line; with one or several the stroke goes out from the mass centre to each, lifted (NaN) in between.
+    Two ports make a line; with one or several the stroke goes out from the mass centre to each, lifted (NaN) in between. Of a
+    subassembly all bodies inside are drawn so.
     """
+    described = run.bodies[body]
+    if isinstance(described, Subassembly):
+        state = [array[at] for array in run.state(body)]
+        return np.concatenate([_piece(described, name, state) for name in described.pieces], axis=1)
     ports = [run.position(f"{body}.{port}")[at] for port in run.bodies[body].port_names]
     if len(ports) == 2:
         return np.stack(ports, axis=1)
     centre = run.mass_centre(body)[at]
     gap = np.full_like(centre, np.nan)
     return np.stack([point for port in ports for point in (centre, port, gap)] or [centre, centre], axis=1)
+
+
+def _piece(body: Subassembly, name: str, state: list[Array]) -> Array:
+    """A body inside as one stroke, lifted (NaN) at its end."""
+    ports = [body.port_motion(f"{name}.{port}", state[0], state[1], state[2])[0] for port in body.pieces[name].ports]
+    centre = body.port_motion(f"{name}.", state[0], state[1], state[2])[0]
+    gap = np.full_like(centre, np.nan)
+    points = [*ports, gap] if len(ports) == 2 else [point for port in ports for point in (centre, port, gap)]
+    return np.stack(points or [centre, gap], axis=1)
 
 
 def stroke(run: Run, bodies: list[str], at: Indices) -> Array:
