@@ -142,18 +142,27 @@ def lever(frames: Array, k: int, columns: Array, i: int) -> None:
 
 
 @kernel
+def spin_of(q: Array, v: Array, at: int, turn: Array) -> None:
+    """2 Im(p^-1 p'): the angular velocity in the axes of the link."""
+    s, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
+    ds, dx, dy, dz = v[at], v[at + 1], v[at + 2], v[at + 3]
+    size = 2.0 / (s * s + x * x + y * y + z * z)
+    turn[0] = size * (-x * ds + s * dx + z * dy - y * dz)
+    turn[1] = size * (-y * ds - z * dx + s * dy + x * dz)
+    turn[2] = size * (-z * ds + y * dx - x * dy + s * dz)
+
+
+@kernel
 def read_speeds(bodies: View, n: int, q: Array, v: Array, column: int) -> None:
     """Speeds from rates of the coordinates."""
     make = bodies.make[n]
+    turn = room((3,))
     for k in range(int(bodies.sizes[LINKS])):
         at, to = bodies.coordinate[make, k], bodies.speed[make, k]
         if bodies.ball[make, k] == 1:
-            s, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
-            ds, dx, dy, dz = v[at], v[at + 1], v[at + 2], v[at + 3]
-            size = 2.0 / (s * s + x * x + y * y + z * z)
-            bodies.speeds[n, to, column] = size * (-x * ds + s * dx + z * dy - y * dz)
-            bodies.speeds[n, to + 1, column] = size * (-y * ds - z * dx + s * dy + x * dz)
-            bodies.speeds[n, to + 2, column] = size * (-z * ds + y * dx - x * dy + s * dz)
+            spin_of(q, v, at, turn)
+            for c in range(3):
+                bodies.speeds[n, to + c, column] = turn[c]
         else:
             bodies.speeds[n, to, column] = v[at]
 
@@ -533,17 +542,92 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     return FINE
 
 
+@kernel
+def read_bends(bodies: View, n: int, q: Array, v: Array, a: Array) -> None:
+    """Rates of the speeds from second rates of the coordinates, beside the speeds themselves."""
+    make, u = bodies.make[n], bodies.speeds[n]
+    turn = room((3,))
+    for k in range(int(bodies.sizes[LINKS])):
+        at, of = bodies.coordinate[make, k], bodies.speed[make, k]
+        if bodies.ball[make, k] == 1:
+            size, along = 0.0, 0.0
+            for c in range(at, at + 4):
+                size += q[c] * q[c]
+                along += q[c] * v[c]
+            spin_of(q, a, at, turn)
+            for c in range(3):
+                u[of + c, NEXT] = turn[c] - 2.0 * along / size * u[of + c, SPEED]
+        else:
+            u[of, NEXT] = a[at]
+
+
+@kernel
+def swing(bodies: View, n: int) -> None:
+    """A of all links, the mass centre of the whole at rest, from speeds and their rates."""
+    make, frames, motion, columns, u = (
+        bodies.make[n],
+        bodies.frames[n],
+        bodies.motion[n],
+        bodies.columns[n],
+        bodies.speeds[n],
+    )
+    own, middle, slip = room((6,)), room((3,)), room((3,))
+    for c in range(3):
+        slip[c] = 0.0
+    for k in range(int(bodies.sizes[LINKS])):
+        parent, at = bodies.parent[make, k], bodies.speed[make, k]
+        for c in range(6):
+            value, bend = 0.0, 0.0
+            if parent >= 0:
+                bend = motion[parent, 6 + c]
+            for j in range(3 if bodies.ball[make, k] == 1 else 1):
+                value += columns[at + j, c] * u[at + j, SPEED]
+                bend += columns[at + j, c] * u[at + j, NEXT]
+            own[c] = value
+            motion[k, 6 + c] = bend
+        for c in range(3):
+            s, t = (c + 1) % 3, (c + 2) % 3
+            motion[k, 6 + c] += motion[k, s] * own[t] - motion[k, t] * own[s]
+            motion[k, 9 + c] += motion[k, s] * own[LINEAR + t] - motion[k, t] * own[LINEAR + s]
+            motion[k, 9 + c] += motion[k, LINEAR + s] * own[t] - motion[k, LINEAR + t] * own[s]
+        middle_of(bodies, make, frames, k, middle)
+        for c in range(3):
+            slip[c] -= bodies.masses[make, k] / bodies.kilograms[make] * bend_of(motion, k, middle, 1.0, c)
+    for k in range(int(bodies.sizes[LINKS])):
+        for c in range(3):
+            motion[k, 9 + c] += slip[c]
+
+
+@kernel
+def bend_of(motion: Array, k: int, arm: Array, share: float, c: int) -> float:
+    """Acceleration of a point of a link, or second rate of a direction, along one axis: A + A x r + w x (v + w x r)."""
+    s, t = (c + 1) % 3, (c + 2) % 3
+    rate_s = share * motion[k, LINEAR + s] + motion[k, t] * arm[c] - motion[k, c] * arm[t]
+    rate_t = share * motion[k, LINEAR + t] + motion[k, c] * arm[s] - motion[k, s] * arm[c]
+    value: float = share * motion[k, 9 + c] + motion[k, 6 + s] * arm[t] - motion[k, 6 + t] * arm[s]
+    value += motion[k, s] * rate_t - motion[k, t] * rate_s
+    return value
+
+
 @loop
 def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities v + dt a, for forces that depend on velocity."""
+    """Show the velocities to which the accelerations lead, x' + dt x'' of the elements where they are."""
+    arm, dt = room((3,)), elements.clock[STEP]
     for n in range(start, stop):
-        predict(bodies, n, elements.clock[STEP])
-        q, now = bodies.next_q[n], bodies.now[n]
+        q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
         stand(bodies, n, q)
         aim(bodies, n)
-        read_speeds(bodies, n, q, now, SPEED)
+        read_speeds(bodies, n, q, v, SPEED)
+        read_bends(bodies, n, q, v, a)
         travel(bodies, n, SPEED)
-        show_rates(bodies, n, now, elements.current_velocity)
+        swing(bodies, n)
+        show_rates(bodies, n, v, elements.current_velocity)
+        for e in range(bodies.numbers[n]):
+            weights, rate = bodies.weights[n, e], elements.current_velocity[bodies.attached[n, e]]
+            k = link_of(bodies, weights)
+            arm_of(weights, bodies.frames[n], k, arm)
+            for c in range(rate.shape[0]):
+                rate[c] += dt * (weights[0] * a[c] + bend_of(bodies.motion[n], k, arm, weights[0], c))
     return FINE
 
 

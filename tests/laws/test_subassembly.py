@@ -110,6 +110,18 @@ def test_an_arm_as_one_component_moves_as_its_bodies_apart_do(coupling, order, m
     assert abs(references.orders(errors)[0] - order) < 0.3
 
 
+@BOTH
+def test_reactions_outside_are_those_of_the_bodies_apart(dimension):
+    runs = []
+    for whole in (True, False):
+        with Simulation(arm(dimension, whole=whole), 1e-3, Glued(6)) as simulation:
+            runs.append(simulation.run(0.2))
+    one, apart = (run.reaction("shoulder") for run in runs)
+    assert np.abs(one - apart).max() < 1e-7 * np.abs(apart).max()
+    one, apart = runs[0].acceleration("arm.tip"), runs[1].acceleration("hand.tip")
+    assert np.abs(one - apart).max() < 1e-7 * np.abs(apart).max()
+
+
 # --- inner joints ------------------------------------------------------------------------------------------------------
 
 INNER = {
