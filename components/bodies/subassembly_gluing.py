@@ -229,6 +229,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             half[c] = v[c] + 0.5 * h * (push[c] / bodies.kilograms[make] + bodies.gravity[c])
             ahead[c] = q[c] + h * half[c]
         write_rates(bodies, n, ahead, SPEED, half)
+        read_speeds(bodies, n, ahead, half, SPEED)  # as whoever shows this state will
         travel(bodies, n, SPEED)
         show_places(bodies, elements, n, ahead)
         show_rates(bodies, n, half, elements.velocity)
@@ -273,6 +274,7 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         for c in range(push.shape[0]):
             v[c] = half[c] + 0.5 * h * (push[c] / bodies.kilograms[make] + bodies.gravity[c])
         write_rates(bodies, n, q, SPEED, v)
+        read_speeds(bodies, n, q, v, SPEED)  # as whoever shows this state will
         travel(bodies, n, SPEED)
         show_rates(bodies, n, v, elements.velocity)
         if unsound(bodies, n, q, v) and wrong < 0:
@@ -296,6 +298,7 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         for c in range(push.shape[0]):
             v[c] += push[c] / bodies.kilograms[make]
         write_rates(bodies, n, q, SPEED, v)
+        read_speeds(bodies, n, q, v, SPEED)  # as whoever shows this state will
         travel(bodies, n, SPEED)
         show_rates(bodies, n, v, elements.velocity)
     return FINE
