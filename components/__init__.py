@@ -54,8 +54,8 @@ from components.sensors import Accelerometer, AngleBetween, DistanceBetween, For
 __all__ = [
     "Accelerometer",
     "AirDrag",
-    "Beam",
     "AngleBetween",
+    "Beam",
     "Box",
     "Bushing",
     "Capsule",

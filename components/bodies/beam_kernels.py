@@ -29,6 +29,7 @@ from components.bodies.posed_kernels import (
     predict,
     put_together,
     rotation,
+    rotation_bend,
     rotation_rate,
     spin_of,
     square,
@@ -404,17 +405,22 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 @loop
 def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities v + dt a, for forces that depend on velocity."""
-    q_new, v_new, now = nodes(bodies.q)
-    turn, _ = turns(bodies.q)
+    """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
+    turn, bend = turns(bodies.q)
+    rate, _ = turns(bodies.q)
+    h = elements.clock[STEP]
     for n in range(start, stop):
         for k in range(bodies.numbers[n]):
-            weights = bodies.weights[n, k]
+            weights, shown = bodies.weights[n, k], elements.current_velocity[bodies.attached[n, k]]
             node = node_of(weights)
             q, v, a = bodies.q[n, node], bodies.v[n, node], bodies.a[n, node]
-            predict(q, v, a, elements.clock[STEP], bodies.gains, q_new, v_new, now)
-            rotation_rate(q_new, now, turn)
-            put_together(weights, now, turn, elements.current_velocity[bodies.attached[n, k]])
+            rotation_rate(q, v, rate)
+            rotation_bend(q, v, a, turn, bend)
+            for c in range(turn.shape[0]):
+                value = weights[0] * (v[c] + h * a[c])
+                for j in range(turn.shape[0]):
+                    value += (rate[c, j] + h * bend[c, j]) * weights[1 + j]
+                shown[c] = value
     return FINE
 
 
