@@ -251,8 +251,8 @@ class Beam(Body):
     # --- the map from coordinates to points --------------------------------------------------------------------------
 
     def node_of(self, port: str) -> int:
-        """The node at which a port sits."""
-        return round(self.places[port] * self.elements)
+        """The node at which a port sits; "#3" is the fourth node itself, for those who draw."""
+        return int(port[1:]) if port.startswith("#") else round(self.places[port] * self.elements)
 
     def rotation(self, q: Array) -> Array:
         """R of nodes, whose columns are the axes of their slices, (..., d, d)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from components.bodies.beam import Beam
 from components.bodies.subassembly import Subassembly
 from coordinator.record.run import Run
 from modular.elements import Array, Indices
@@ -30,9 +31,11 @@ def outline(run: Run, body: str, at: Indices) -> Array:
     """A body as one stroke through its ports, (samples, points, d).
 
     Two ports make a line; with one or several the stroke goes out from the mass centre to each, lifted (NaN) in between. Of a
-    subassembly all bodies inside are drawn so.
+    subassembly all bodies inside are drawn so; of a beam the stroke goes from node to node.
     """
     described = run.bodies[body]
+    if isinstance(described, Beam):
+        return run.state(body)[0][at][..., : described.dimension]
     if isinstance(described, Subassembly):
         state = [array[at] for array in run.state(body)]
         return np.concatenate([_piece(described, name, state) for name in described.pieces], axis=1)

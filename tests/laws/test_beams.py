@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 
 import references
+import scenarios
 import zoo
 from both_ways import scattered
 from components import Beam, Fixed, Load, Moment, Revolute, RigidBody, Rod, Spherical, Table
@@ -371,3 +372,22 @@ def test_negative_steps_are_not_taken_by_what_is_damped():
         Simulation(swinging(damping=1e-3), 1e-3, Glued(4)),
     ):
         pass
+
+
+# --- a mechanism ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_thick_rod_of_a_slider_crank_moves_as_a_rigid_one_and_a_thin_one_bends():
+    """How far its middle leaves the line of its ends: a beam of bending EI, loaded by its own inertia, bends with 1 / d^2."""
+    most = {}
+    for thick in (6e-3, 12e-3, 24e-3):
+        with Simulation(scenarios.load("flexible-slider-crank", speed=40.0, thick=thick), 1e-4, Glued()) as simulation:
+            run = simulation.run(0.1)
+        start, end, middle = (run.position(f"rod.{port}") for port in ("start", "end", "middle"))
+        along = (end - start) / np.linalg.norm(end - start, axis=1)[:, None]
+        off = middle - start
+        most[thick] = np.abs(off[:, 0] * along[:, 1] - off[:, 1] * along[:, 0]).max()
+        angle = np.arctan2(*run.position("crank.end").T[::-1])
+        slider = 0.15 * np.cos(angle) + np.sqrt(0.3**2 - (0.15 * np.sin(angle)) ** 2)
+        assert np.abs(run.position("rod.end")[:, 0] - slider).max() < (2e-4 if thick < 0.01 else 2e-5)
+    assert 2.0 < most[6e-3] / most[12e-3] < 8.0 and 2.0 < most[12e-3] / most[24e-3] < 8.0
