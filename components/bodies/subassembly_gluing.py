@@ -132,6 +132,15 @@ def changed(u: Array, count: int, column: int, before: int) -> tuple[float, floa
 
 
 @kernel
+def settled(turns: int, change: float, before: float, largest: float) -> bool:
+    """Whether the next change of a fixed point is none, or this one falls no more for rounding."""
+    enough = ENOUGH * largest
+    if turns > 0 and change * change <= enough * before:
+        return True
+    return change <= enough or (turns > 1 and change > SLOW * before and change <= NEAR * largest)
+
+
+@kernel
 def kick_in_place(bodies: View, n: int, h: float) -> bool:
     """The first half of the kick: speeds that go with the momenta in the middle of the step; whether there are any."""
     u, count = bodies.speeds[n], int(bodies.sizes[SPEEDS])
@@ -147,7 +156,7 @@ def kick_in_place(bodies: View, n: int, h: float) -> bool:
             u[i, WANTED] = u[i, FREE] + 0.5 * h * u[i, WANTED]
         solve(bodies, n, WANTED, NEXT)
         change, largest = changed(u, count, NEXT, SPEED)
-        if change <= ENOUGH * largest or (turns > 1 and change > SLOW * before and change <= NEAR * largest):
+        if settled(turns, change, before, largest):
             return True
         before = change
     return False
@@ -205,7 +214,7 @@ def find_places(bodies: View, n: int, h: float, q: Array, ahead: Array) -> bool:
         weigh(bodies, n)
         solve(bodies, n, WANTED, NEXT)
         change, largest = changed(u, count, NEXT, SPEED)
-        if change <= ENOUGH * largest or (turns > 1 and change > SLOW * before and change <= NEAR * largest):
+        if settled(turns, change, before, largest):
             return True
         before = change
     return False
@@ -223,8 +232,8 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         collect(bodies, elements, n, push)
         pass_down(bodies, n, PUSHED)
         read_speeds(bodies, n, q, v, SPEED)
-        found = kick_in_place(bodies, n, h)
-        found = find_places(bodies, n, h, q, ahead) and found
+        led = kick_in_place(bodies, n, h)
+        led = find_places(bodies, n, h, q, ahead) and led
         for c in range(push.shape[0]):
             half[c] = v[c] + 0.5 * h * (push[c] / bodies.kilograms[make] + bodies.gravity[c])
             ahead[c] = q[c] + h * half[c]
@@ -233,7 +242,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         travel(bodies, n, SPEED)
         show_places(bodies, elements, n, ahead)
         show_rates(bodies, n, half, elements.velocity)
-        if not found and lost < 0:
+        if not led and lost < 0:
             lost = n
     return lost
 
@@ -410,8 +419,8 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         stand(bodies, n, bodies.q[n])
         weigh(bodies, n)
-        found = span(bodies, elements, n)
-        tell(bodies, elements, n, found)
+        count = span(bodies, elements, n)
+        tell(bodies, elements, n, count)
     return FINE
 
 
@@ -421,9 +430,9 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
     for n in range(start, stop):
         stand(bodies, n, bodies.q[n])
         weigh(bodies, n)
-        found = span(bodies, elements, n)
+        count = span(bodies, elements, n)
         stand(bodies, n, bodies.ahead[n])
         aim(bodies, n)
         compose(bodies, n)
-        tell(bodies, elements, n, found)
+        tell(bodies, elements, n, count)
     return FINE

@@ -10,7 +10,7 @@ import numpy as np
 
 from components.bodies import subassembly_gluing as gluing
 from components.bodies import subassembly_kernels as kernels
-from components.bodies.body_stack import BodyStack
+from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural_compliance import tighten_loop
 from components.bodies.quaternions import spinning
 from modular.body import Body
@@ -126,8 +126,7 @@ class Subassemblies(BodyStack):
         """Keep them again; refused where numbers do not make up trees, for loops trust them."""
         super().recall(details)
         links, speeds, coordinates = (int(size) for size in self.sizes)
-        d, before = len(self.gravity), np.arange(self.parent.shape[1])
-        wide, fast = np.where(self.ball == 1, 4, 1), np.where(self.ball == 1, 3, 1)
+        d, before = len(self.gravity), np.arange(links)
         rows, makes = self.capacity, len(self.speed)
         sizes = dict.fromkeys(TREE, (makes, links))
         sizes |= dict.fromkeys(("q", "v", "a", "next_q", "next_v", "now"), (rows, coordinates))
@@ -135,13 +134,18 @@ class Subassemblies(BodyStack):
         sizes |= dict.fromkeys(("columns", "speeds"), (rows, speeds))
         sizes |= {"root": (rows, speeds**2), "line": (rows, d + speeds), "basis": (rows, (d + speeds) ** 2)}
         fits = links > 0 and all(getattr(self, name).shape[:2] == size for name, size in sizes.items())
-        fits = fits and bool(
-            np.all((self.parent < before) & (self.parent >= np.where(before == 0, -1, 0)))
-            and np.array_equal(self.coordinate, d + np.cumsum(wide, axis=1) - wide)
-            and np.array_equal(self.speed, np.cumsum(fast, axis=1) - fast)
-            and np.all(np.sum(wide, axis=1) == coordinates - d)
-            and np.all(np.sum(fast, axis=1) == speeds)
-        )
+        fits = fits and all(self.folds(name) or getattr(self, name).shape == self.q.shape for name in GLUE)
+        if fits:
+            used = np.unique(self.make[: self.count])  # other rows are spare
+            parent, ball = self.parent[used], self.ball[used]
+            wide, fast = np.where(ball == 1, 4, 1), np.where(ball == 1, 3, 1)
+            fits = bool(
+                np.all((parent < before) & (parent >= np.where(before == 0, -1, 0)))
+                and np.array_equal(self.coordinate[used], d + np.cumsum(wide, axis=1) - wide)
+                and np.array_equal(self.speed[used], np.cumsum(fast, axis=1) - fast)
+                and np.all(np.sum(wide, axis=1) == coordinates - d)
+                and np.all(np.sum(fast, axis=1) == speeds)
+            )
         if not fits:
             raise ModelError(f"{type(self).__name__}: the numbers of its trees do not fit each other.")
 

@@ -1,5 +1,6 @@
 """Several bodies as one component in relative coordinates: the motion of the same bodies apart, exact inside."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -26,6 +27,7 @@ from components import (
 )
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Relaxed, Run, Simulation
 from modular import Assembly, ModelError
+from modular.tables_as_data import described, revived
 from scenarios.laboratory.figure import parts_of
 from scenarios.report.mechanism import outline
 
@@ -247,25 +249,30 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
     assert len(told) == 1
 
 
-@BOTH
-def test_a_loop_is_closed_outside_between_two_ports(dimension):
-    """A chain of three bodies held at both ends: as many joints outside as close the loop."""
+@pytest.mark.parametrize(
+    ("dimension", "ends"),
+    [
+        (2, (Spherical(), Spherical())),
+        (3, (Spherical(), Spherical())),
+        (3, (Revolute(axis=(0.3, 0.2, 1.0)), Universal(axis=(1.0, 0.1, 0.2), cross=(0.0, 1.0, 0.3)))),
+    ],
+    ids=["plane", "balls", "nine rows"],
+)
+def test_a_loop_is_closed_outside_between_two_ports(dimension, ends):
+    """A chain of three bodies held at both ends; in space its ports answer in more than six ways."""
     bodies, joints = limbs(dimension)
     paths = []
     for whole in (True, False):
         model = Assembly(gravity=(0.0, -9.81, 0.0)[:dimension])
         put(model, bodies, joints, PORTS, whole)
-        ends = [f"arm.{port}" if whole else place for port, place in PORTS.items()]
-        model.join("left", Spherical(), "ground", ends[0])
-        model.join("right", Spherical(), "ground", ends[1])
+        for joint, (port, place) in zip(ends, PORTS.items(), strict=True):
+            model.join(port, joint, "ground", f"arm.{port}" if whole else place)
         with Simulation(model, 1e-3, Glued(6)) as simulation:
             run = simulation.run(0.2)
-        wrist = (
-            Subassembly(bodies, joints, PORTS).port_motion("hand.wrist", *run.state("arm"))[0]
-            if whole
-            else run.position("hand.wrist")
-        )
-        paths.append(wrist[-1])
+        if whole:
+            paths.append(Subassembly(bodies, joints, PORTS).port_motion("hand.wrist", *run.state("arm"))[0][-1])
+        else:
+            paths.append(run.position("hand.wrist")[-1])
     assert np.abs(paths[0] - bodies["hand"].ports["wrist"].point).max() > 0.02  # it moved
     assert np.abs(paths[0] - paths[1]).max() < 1e-8
 
@@ -282,6 +289,23 @@ def test_it_is_cut_caught_and_kept_in_a_run_folder(tmp_path):
     assert lost > 0.1 and np.isfinite(before)
     run.save(tmp_path)
     assert Run.load(tmp_path) == run
+
+
+def test_stacks_come_back_from_data_and_trees_that_were_made_up_are_refused():
+    """Loops go from link to link by these numbers, and nothing stops them."""
+    stack = Subassembly.example(3).new_stack()
+    for k, density in enumerate((1.0, 2.0, 3.0)):  # of three makes there are rows to spare
+        palm, finger = Subassembly.example(3).bodies.values()
+        heavy = replace(palm, mass=density * palm.mass)
+        stack.add(f"arm{k}", replace(Subassembly.example(3), bodies={"palm": heavy, "finger": finger}))
+    data, arrays = described(stack)
+    again = revived(data, arrays, "file")
+    assert np.array_equal(again.q[:3], stack.q[:3]) and again.names == stack.names
+    for name, number in (("parent", 1), ("ball", 1), ("coordinate", 9), ("speed", 5)):
+        forged = {**arrays, name: arrays[name].copy()}
+        forged[name][1, 1] = number
+        with pytest.raises(ModelError, match="do not fit each other"):
+            revived(data, forged, "file")
 
 
 # --- how it looks, and what is refused -----------------------------------------------------------------------------------
