@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -71,12 +71,15 @@ class Instruments:
         return 0.5 * np.array([rate[2, 1] - rate[1, 2], rate[0, 2] - rate[2, 0], rate[1, 0] - rate[0, 1]])
 
     def force(self, name: str) -> tuple[Array, Array]:
-        """Force of a joint or force on its last side in the last tick [N], and the way there from its first [m]."""
+        """Force of a joint or force on its last side in the last tick [N], and the way there from its first [m]; of one that has
+        gone, nothing."""
         system, elements = self._system, self._system.elements
         if name in system.joint_home:
             starts: Any = system.joint_home[name].starts
         elif name in system.force_home:
             starts = system.force_home[name].starts
+        elif name in system.closed:  # it was cut, or has gone
+            return np.zeros(elements.dimension), np.zeros(elements.dimension)
         else:
             raise ModelError(missing("joint or force", name, [*system.joint_home, *system.force_home], "sensor"))
         last = starts[min(1, len(starts) - 1)]
@@ -90,8 +93,7 @@ def consult(simulation: Simulation) -> None:
     stale one would be half a tick late.
     """
     system, tick = simulation.system, simulation.tick
-    deciding: list[Any] = [stack for stack in system.forces if isinstance(stack, Decides)]
-    due = [(stack, name) for stack in deciding for name in stack.due(tick)]
+    due = [(stack, name) for stack in _deciding(simulation) for name in stack.due(tick)]
     if not due:
         return
     sight, time = Instruments(simulation), system.time(simulation.dt)
@@ -103,5 +105,15 @@ def consult(simulation: Simulation) -> None:
 
 def next_look(simulation: Simulation) -> int | None:
     """The first tick after this one before which somebody is to be asked; None where nobody is there to be asked."""
-    ticks = [stack.next_due(simulation.tick) for stack in simulation.system.forces if isinstance(stack, Decides)]
-    return min(ticks, default=None)
+    return min((stack.next_due(simulation.tick) for stack in _deciding(simulation)), default=None)
+
+
+def sensors_of(simulation: Simulation) -> list[tuple[str, Any]]:
+    """What the forces that decide read, by their names."""
+    edges = simulation.assembly.force_edges
+    return [(name, getattr(edges[name].force, "inputs", {})) for stack in _deciding(simulation) for name in stack.names]
+
+
+def _deciding(simulation: Simulation) -> list[Decides]:
+    """Stacks of forces that decide; asked at every step, so one look at each has to do."""
+    return [cast(Decides, stack) for stack in simulation.system.forces if hasattr(stack, "decide")]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from coordinator.controlling import sensors_of
 from coordinator.couplings import Coupling
 from coordinator.couplings.with_components import WithComponents
 from coordinator.gathering import undisturbed
@@ -97,6 +98,7 @@ def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
     for what, data in (
         ("an event of the model", [s.to_data() for s in old.schedule.pending()]),
         ("the coupling", plain(old.coupling)),
+        *((f"a sensor of '{force}'", plain(inputs)) for force, inputs in sensors_of(old)),
     ):
         for name in names:
             if _speaks_of(data, name):

@@ -12,6 +12,7 @@ from modular.elements import Elements
 from modular.port import PortName
 
 every_body = pytest.mark.parametrize(("body_type", "dimension"), zoo.BODIES, ids=zoo.label)
+every_led_body = pytest.mark.parametrize(("body_type", "dimension"), zoo.LED, ids=zoo.label)
 
 
 def newton_euler(body, q, v):
@@ -202,3 +203,78 @@ def test_motion_does_not_depend_on_where_the_natural_coordinates_stand(dimension
     # coordinates are a change of basis: the same motion to rounding
     assert np.abs(tracks[1] - tracks[0]).max() < 1e-12
     assert np.abs(tracks[2] - tracks[0]).max() < 1e-12
+
+
+# --- bodies that move as they are told -----------------------------------------------------------------------------------
+
+
+@every_led_body
+def test_what_is_led_is_moved_by_nothing_and_brings_no_energy(body_type, dimension):
+    body = body_type.example(dimension)
+    again = Component.from_data(body.to_data())
+    assert again.to_data() == body.to_data()
+    assert body.freedoms == 0 and not np.isfinite(body.total_mass)
+    dt, names = 1e-3, ["a", "b", "c"]
+    whole, singles = body.new_stack(), [body.new_stack() for _ in names]
+    for name, single in zip(names, singles, strict=True):
+        whole.add(name, body)
+        single.add(name, again)
+    elements, ports = Elements(dimension), [PortName("a", port) for port in body.port_names]
+    first = elements.acquire(len(ports))
+    for k, port in enumerate(ports):
+        side = whole.side("a", port)
+        whole.attach("a", first + k, side.point(side.position))
+    for stack in (whole, *singles):
+        stack.configure(Newmark(), stack.internal, dt)
+    for tick in range(1, 21):
+        elements.clock[1] = tick * dt
+        for stack in (whole, *singles):
+            stack.predict(elements, dt)
+            elements.force[:] = 1e6
+            stack.correct(elements, dt)
+    state = {key: array.copy() for key, array in whole.state().items()}
+    for k, single in enumerate(singles):
+        for key, array in single.state().items():
+            assert np.array_equal(array[0], state[key][k])
+    q, v, a = (state[key][0] for key in ("q", "v", "a"))
+    for k, port in enumerate(ports):
+        x, dx, _ = body.port_motion(port.port, q, v, a)
+        assert elements.position[first + k] == pytest.approx(x, abs=1e-14)
+        assert elements.velocity[first + k] == pytest.approx(dx, abs=1e-14)
+    whole.respond(elements)
+    assert not elements.response.any()
+    work = whole.push("a", {first: np.ones(dimension)}, elements)
+    assert work == pytest.approx(body.port_motion(ports[0].port, q, v, a)[1].sum(), abs=1e-14)
+    assert np.array_equal(whole.state()["v"], state["v"])
+    assert body.kinetic_energy(q, v) == 0.0
+    memory = whole.save()
+    whole.state()["q"][:] = 0.0
+    whole.restore(memory)
+    assert np.array_equal(whole.state()["q"], state["q"])
+
+
+@every_led_body
+@pytest.mark.parametrize("step", [1e-3, -1e-3])
+def test_what_is_led_drifts_to_where_the_clock_is(body_type, dimension, step):
+    """Also back in time; its velocity in the middle of the step is that of its way."""
+    body = body_type.example(dimension)
+    stack, elements = body.new_stack(), Elements(dimension)
+    stack.add("body", body)
+    first = elements.acquire(1)
+    side = stack.side("body", PortName("body", body.port_names[0]))
+    stack.attach("body", first, side.point(side.position))
+    elements.clock[1] = 0.3
+    stack.stand("body", elements)
+    stack.show(elements)
+    before = elements.position[first].copy()
+    elements.clock[1] = 0.3 + step
+    elements.prepare("drift")
+    stack.prepare("drift")
+    stack.drift(elements, step)
+    assert elements.velocity[first] == pytest.approx((elements.position[first] - before) / step, abs=1e-9)
+    stack.arrive(elements)
+    stack.kick(elements, step)
+    q, v, a = (stack.state()[key][0] for key in ("q", "v", "a"))
+    x, dx, _ = body.port_motion(body.port_names[0], q, v, a)
+    assert elements.position[first] == pytest.approx(x, abs=1e-14)
+    assert elements.velocity[first] == pytest.approx(dx, abs=1e-14)

@@ -24,6 +24,7 @@ from components import (
 )  # fmt: skip
 from coordinator import Centralized, Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
 from coordinator.checkpoints.rewind import rewind
+from coordinator.going_on import with_names
 from coordinator.record.sensors import accelerometer, angle, distance, exerted, joint_force, spring_force
 from modular import Assembly, Component, ModelError, Port
 
@@ -232,6 +233,16 @@ def test_what_it_remembers_is_saved_restored_and_repeated(coupling, tmp_path):
         simulation.run(0.1, checkpoints=Checkpoints(tmp_path / "whole", every=0.0)).save(tmp_path / "whole")
     again = rewind(tmp_path / "whole", 30)
     assert np.array_equal(again.position("finger.tip"), whole.position("finger.tip")[-31:])
+
+
+def test_what_was_cut_carries_nothing_and_what_is_read_keeps_its_name():
+    with Simulation(watched(2), 1e-3) as simulation:
+        simulation.run(0.01)
+        with pytest.raises(ModelError, match="'body' keeps its name: a sensor of 'watch'"):
+            with_names(simulation, {"body": "arm"})
+        simulation.cut("hinge")
+        simulation.run(0.02)
+        assert np.abs(simulation.system.force_home["watch"].stack.store[0, 2:4]).max() == 0.0
 
 
 def test_what_cannot_be_is_refused_by_name():

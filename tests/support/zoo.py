@@ -18,6 +18,7 @@ def exported(kind):
 
 
 BODIES = [(cls, d) for cls in exported(Body) for d in (2, 3) if not cls.led]  # what forces move
+LED = [(cls, d) for cls in exported(Body) for d in (2, 3) if cls.led]
 JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
 
