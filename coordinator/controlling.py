@@ -92,10 +92,11 @@ def consult(simulation: Simulation) -> None:
     Everybody sees the mechanism as the last tick has left it. Accelerations are state with a memory: after a jump of a force a
     stale one would be half a tick late.
     """
-    system, tick = simulation.system, simulation.tick
-    due = [(stack, name) for stack in _deciding(simulation) for name in stack.due(tick)]
-    if not due:
+    tick = simulation.tick
+    if not any(stack.due(tick) for stack in _deciding(simulation)):
         return
+    system = simulation.system  # taken back from the workers, where they have it
+    due = [(stack, name) for stack in _deciding(simulation) for name in stack.due(tick)]
     sight, time = Instruments(simulation), system.time(simulation.dt)
     for stack, name in due:
         stack.decide(name, tick, time, sight)
@@ -116,4 +117,4 @@ def sensors_of(simulation: Simulation) -> list[tuple[str, Any]]:
 
 def _deciding(simulation: Simulation) -> list[Decides]:
     """Stacks of forces that decide; asked at every step, so one look at each has to do."""
-    return [cast(Decides, stack) for stack in simulation.system.forces if hasattr(stack, "decide")]
+    return [cast(Decides, stack) for stack in simulation.lent_system.forces if hasattr(stack, "decide")]

@@ -174,6 +174,9 @@ def _value(hint: Any, node: ast.expr, where: str) -> Any:
     parts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Component)]
     if parts and isinstance(node, ast.Call):
         return _component(parts[0], node, where)
+    if parts and isinstance(node, ast.Dict) and node.keys and None not in node.keys:
+        pairs = zip(node.keys, node.values, strict=True)
+        return {_literal(key): _component(parts[0], value, where) for key, value in pairs if key}
     try:
         value = _literal(node)
     except ValueError:

@@ -81,7 +81,7 @@ class Controller(AlongCoordinate):
     def example(cls, dimension: int = 3) -> Self:
         """A force of this type for the contract tests."""
         axis = None if dimension == 2 else (0.3, -0.5, 0.8)
-        return cls("components.forces.controller:steady", memory=(0.3,), axis=axis)
+        return cls("components.forces.controller:steady", memory=(0.3, 0.0), axis=axis)
 
 
 def _law(force: Controller) -> Law:

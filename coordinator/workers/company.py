@@ -40,7 +40,6 @@ from coordinator.workers.whose import black_boxes_in, check_homes, divided
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
-from modular.force import Decides
 from modular.names import missing
 from modular.table import Table
 
@@ -329,11 +328,6 @@ def check_divisible(simulation: Simulation) -> None:
             raise ModelError(
                 f"workers: '{stack.names[0]}' ({class_name(type(stack))}) is kept in one piece, in Python; derive its stack from "
                 "modular.stack.Stack, or run in one process."
-            )
-        if isinstance(stack, Decides):
-            raise ModelError(
-                f"workers: '{stack.names[0]}' decides between two ticks by what it sees of the whole mechanism; run in one "
-                "process."
             )
 
 

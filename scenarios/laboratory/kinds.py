@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from modular.component import Component, known_packages
 from scenarios.settings import read_component
 
 Kind = TypeVar("Kind", bound=Component)
+FUNCTION = re.compile(r"[\w.]+:[\w.]+")
 LEFT_OUT = "Left out where it is empty; else numbers such as 0, 0, 1"
 
 
@@ -40,6 +42,8 @@ def described(base: type[Kind], kind: str, handles: Mapping[str, Any], where: st
     given = []
     for name, handle in handles.items():
         text = handle.value.strip()
+        if FUNCTION.fullmatch(text):  # "module:function" is no expression
+            text = repr(text)
         if handle.visible and text:
             given.append(f"{name}=({text})")
     return read_component(base, f"{kind.lower()}({', '.join(given)})", where)  # type: ignore[no-any-return]

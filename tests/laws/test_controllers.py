@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+import both_ways
 import control_laws
 import references
 from components import (
@@ -27,6 +28,8 @@ from coordinator.checkpoints.rewind import rewind
 from coordinator.going_on import with_names
 from coordinator.record.sensors import accelerometer, angle, distance, exerted, joint_force, spring_force
 from modular import Assembly, Component, ModelError, Port
+from modular.force import Force
+from scenarios.settings import read_component
 
 G = 9.81
 LEAN = 1e-4
@@ -235,6 +238,18 @@ def test_what_it_remembers_is_saved_restored_and_repeated(coupling, tmp_path):
     assert np.array_equal(again.position("finger.tip"), whole.position("finger.tip")[-31:])
 
 
+def test_a_controller_is_described_by_a_line_of_text():
+    text = "controller(function='my:law', inputs={lean: anglebetween(first=ground, second='pole.foot')}, every=5)"
+    found = read_component(Force, text, "force")
+    assert found == Controller("my:law", {"lean": AngleBetween("ground", "pole.foot")}, every=5)
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
+def test_decisions_have_the_same_bits_among_workers(coupling):
+    """The whole is taken back for each of them."""
+    both_ways.same(lambda: cart(every=10), 1e-3, 0.04, {"one": ["cart"], "two": ["pole"]}, coupling)
+
+
 def test_what_was_cut_carries_nothing_and_what_is_read_keeps_its_name():
     with Simulation(watched(2), 1e-3) as simulation:
         simulation.run(0.01)
@@ -246,8 +261,6 @@ def test_what_was_cut_carries_nothing_and_what_is_read_keeps_its_name():
 
 
 def test_what_cannot_be_is_refused_by_name():
-    with pytest.raises(ModelError, match=r"workers: 'drive' decides between two ticks"):
-        Simulation(cart(), 1e-3, workers=2, launcher="here").run(0.01)
     with (
         Simulation(cart(law="control_laws:wrong"), 1e-3) as simulation,
         pytest.raises(ModelError, match=r"'drive'.*nan"),
