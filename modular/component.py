@@ -152,6 +152,6 @@ def _revive(value: Any) -> Any:
         if "class" in value:
             return Component.from_data(value)
         return {key: _revive(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return tuple(_revive(item) for item in value)
     return value

@@ -121,6 +121,11 @@ class BlackBox(Body):
         """How many independent motions it has when free."""
         return int(self._fact("freedoms"))
 
+    @property
+    def motions(self) -> int:
+        """In how many ways its ports can move."""
+        return int(self._fact("motions"))
+
     def check(self, name: str) -> list[str]:
         """What can be seen without its class."""
         found = []

@@ -147,6 +147,9 @@ class Resident:
         if verb not in PLAYED:
             raise ModelError(f"{verb!r} is nothing that bodies do with elements.")
         elements, stack = self.elements, self.stack
+        if "load" in columns and columns["load"].shape[-1] > elements.motions:  # others bend in more ways than we do
+            elements.give_room(columns["load"].shape[-1])
+            elements.prepare("respond")
         for name, rows in columns.items():
             if name in ANSWERING:
                 getattr(elements, name)[slots] = rows
@@ -260,6 +263,7 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
         "ports": list(body.port_names),
         "total_mass": float(body.total_mass),
         "freedoms": int(body.freedoms),
+        "motions": int(body.motions),
         "sources": source_of(body),
         "kind": f"{type(kind).__name__} {kind!r}",
         "offers": offers,
