@@ -131,6 +131,12 @@ class OfMany(Trial):
 
     def __init__(self, region: Region, dt: float, new: list[tuple[Joints, list[int]]]) -> None:
         self.new = new
+        # sums go by the names of joints: in whatever stacks these live, the last bits stay
+        names = np.concatenate(
+            [np.repeat([joints.names[row] for row in rows], joints.form.rows) for joints, rows in new]
+        )
+        self._order = np.argsort(names, kind="stable")
+        self._back = np.argsort(self._order)
         self._blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
         for joints, rows in new:
             joints.stiffness[rows] = joints.damping[rows] = 0.0
@@ -138,7 +144,7 @@ class OfMany(Trial):
 
     def rates(self) -> Array:
         """phi' as last measured."""
-        return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])
+        return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])[self._order]
 
     def carry(self, load: Array) -> None:
         """Let them carry a load."""
@@ -148,11 +154,11 @@ class OfMany(Trial):
     def ease(self, residual: Array) -> Array:
         """E times it."""
         parts = zip(self._blocks, self._parts(residual), strict=True)
-        return np.concatenate([_times(block, part) for block, part in parts])
+        return np.concatenate([_times(block, part) for block, part in parts])[self._order]
 
     def _parts(self, vector: Array) -> list[Array]:
         sizes = [len(rows) * joints.form.rows for joints, rows in self.new]
-        return np.split(vector, np.cumsum(sizes)[:-1])
+        return np.split(vector[self._back], np.cumsum(sizes)[:-1])
 
 
 def _trying(region: Region) -> list[Step]:
