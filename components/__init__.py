@@ -1,6 +1,6 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
-from components.bodies import Beam, LedBody, NewtonEulerBody, PointMassRod, RigidBody, Rod, Subassembly
+from components.bodies import Beam, LedBody, ModalBody, NewtonEulerBody, PointMassRod, RigidBody, Rod, Subassembly
 from components.courses import Ramp, Sine, Smooth
 from components.forces import (
     AirDrag,
@@ -81,6 +81,7 @@ __all__ = [
     "LedBody",
     "LineOnPlane",
     "Load",
+    "ModalBody",
     "Moment",
     "Motor",
     "NewtonEulerBody",

@@ -19,13 +19,10 @@ from math import sqrt
 import numpy as np
 
 from components.bodies.beam_kernels import (
-    NEAR,
-    ROUNDS,
     assemble,
     collect,
     eliminate,
     give_mass,
-    goes_on,
     improve,
     node_of,
     nodes,
@@ -39,6 +36,7 @@ from components.bodies.beam_kernels import (
     unsound,
 )
 from components.bodies.posed_kernels import SPACE, by_spin, rotation
+from components.bodies.rounds import NEAR, ROUNDS, goes_on
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel

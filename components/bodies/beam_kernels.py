@@ -36,6 +36,7 @@ from components.bodies.posed_kernels import (
     square_of,
     turned,
 )
+from components.bodies.rounds import NEAR, ROUNDS, goes_on
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -43,11 +44,8 @@ from modular.lanes import types
 from modular.loop import FINE, loop
 from modular.views import View
 
-ROUNDS = 40  # most that are tried
 SETTLED = 1e-12  # of its length, or a turning: below, nothing moves any more
 ROUNDING = 2e-15  # of a place, in the difference of two
-STUCK = 0.5  # of the round before: a motion that has not fallen below this share falls no more
-NEAR = 1e5  # times nothing: what is accepted then
 
 motions = {3: 3, SPACE: 6}  # of a node
 nodes = shaped(types.float64, lambda q: [(q[-1],)] * 3)
@@ -262,12 +260,6 @@ def improve(bodies: View, n: int, way: float, places: View) -> float:
             most = max(most, abs(way * change) / limit)
             sound += 0.0 * change
     return most + sound
-
-
-@kernel
-def goes_on(moved: float, before: float) -> bool:
-    """Whether another round is of use: what is stiff makes of rounding in places a motion that no round takes away."""
-    return moved > 1.0 and not STUCK * before < moved <= NEAR
 
 
 # --- predict and correct -----------------------------------------------------------------------------------------------
