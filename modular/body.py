@@ -103,6 +103,11 @@ class Body(Component):
     def example(cls, dimension: int = 3) -> Self:
         """A body of this type without zeros or symmetry, for the contract tests."""
 
+    @property
+    def skeleton(self) -> Sequence[tuple[str, str]]:
+        """Pairs of places between which it is drawn, as `port_motion` knows them; none: from its mass centre to its ports."""
+        return ()
+
     def port_axes(self, port: str, q: Array) -> Array:
         """Axes of a port in the world as rows, shape (..., dimension, dimension)."""
         raise ModelError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import pi
 from typing import Any, Self
 
@@ -100,6 +101,12 @@ class Beam(Body):
     def port_names(self) -> tuple[str, ...]:
         """`start`, `end`, and those that were named."""
         return tuple(self.places)
+
+    @property
+    def skeleton(self) -> list[tuple[str, str]]:
+        """From node to node."""
+        named = {self.node_of(port): port for port in self.port_names}
+        return list(pairwise(named.get(node, f"#{node}") for node in range(self.elements + 1)))
 
     @property
     def total_mass(self) -> float:

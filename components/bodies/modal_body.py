@@ -417,8 +417,9 @@ class Numbers:
             self.whirl = np.stack([self.moments[1:, 1:, s, t] - self.moments[1:, 1:, t, s] for s, t in rows], -1)
         frequencies = np.asarray(body.frequencies, float)
         self.squares, self.losses = frequencies**2, 2.0 * body.ratios * frequencies
-        self.places = np.array([np.subtract(place, body.centre) for place in body.ports.values()]).reshape(-1, d)
-        self.shapes = np.array([body.shapes[name] for name in body.ports], float).reshape(-1, k, 3 if d == 2 else 6)
+        many, width = len(body.ports), 3 if d == 2 else 6
+        self.places = np.array([np.subtract(place, body.centre) for place in body.ports.values()]).reshape(many, d)
+        self.shapes = np.array([body.shapes[name] for name in body.ports], float).reshape(many, k, width)
 
     @property
     def key(self) -> Hashable:

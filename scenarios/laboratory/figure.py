@@ -8,11 +8,9 @@ everything lies in the plane z = 0 of the page.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
-from components.bodies.beam import Beam
 from components.bodies.natural import NaturalBody
 from components.bodies.point_mass_rod import PointMassRod
 from components.bodies.rod import Rod
@@ -152,10 +150,8 @@ def parts_of(name: str, body: Body, size: float) -> list[Part]:
         radius = float(np.clip(body.radius, THIN * size, 0.2 * size))
     elif isinstance(body, Rod):
         radius = 0.5 * (THIN + THICK) * size
-    if isinstance(body, Beam):
-        named = {body.node_of(port): port for port in ports}
-        nodes = [named.get(node, f"#{node}") for node in range(body.elements + 1)]
-        return [Part(name, one, other, radius) for one, other in pairwise(nodes)]
+    if body.skeleton:
+        return [Part(name, one, other, radius) for one, other in body.skeleton]
     if len(ports) == 2 and isinstance(body, Rod):
         return [Part(name, ports[0], ports[1], radius)]
     return [Part(name, "", None, ball(1.0, size)), *(Part(name, "", port, radius) for port in ports)]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from components.bodies.beam import Beam
 from components.bodies.subassembly import Subassembly
 from coordinator.record.run import Run
+from modular.body import Body
 from modular.elements import Array, Indices
 from modular.port import GROUND
 
@@ -31,13 +31,13 @@ def outline(run: Run, body: str, at: Indices) -> Array:
     """A body as one stroke through its ports, (samples, points, d).
 
     Two ports make a line; with one or several the stroke goes out from the mass centre to each, lifted (NaN) in between. Of a
-    subassembly all bodies inside are drawn so; of a beam the stroke goes from node to node.
+    subassembly all bodies inside are drawn so; what bends has a skeleton, along which the stroke goes.
     """
     described = run.bodies[body]
-    if isinstance(described, Beam):
-        return run.state(body)[0][at][..., : described.dimension]
+    state = [array[at] for array in run.state(body)]
+    if described.skeleton:
+        return _along(described, state)
     if isinstance(described, Subassembly):
-        state = [array[at] for array in run.state(body)]
         return np.concatenate([_piece(described, name, state) for name in described.pieces], axis=1)
     ports = [run.position(f"{body}.{port}")[at] for port in run.bodies[body].port_names]
     if len(ports) == 2:
@@ -45,6 +45,19 @@ def outline(run: Run, body: str, at: Indices) -> Array:
     centre = run.mass_centre(body)[at]
     gap = np.full_like(centre, np.nan)
     return np.stack([point for port in ports for point in (centre, port, gap)] or [centre, centre], axis=1)
+
+
+def _along(body: Body, state: list[Array]) -> Array:
+    """Its skeleton as one stroke, lifted (NaN) where it does not go on."""
+    points: list[Array] = []
+    last = ""
+    for one, other in body.skeleton:
+        if one != last:
+            start = body.port_motion(one, *state)[0]
+            points += [np.full_like(start, np.nan), start] if points else [start]
+        points.append(body.port_motion(other, *state)[0])
+        last = other
+    return np.stack(points, axis=1)
 
 
 def _piece(body: Subassembly, name: str, state: list[Array]) -> Array:

@@ -1,0 +1,108 @@
+"""One body of a mechanism replaced by each kind of body there is: the same motion, within the error of the scheme."""
+
+import numpy as np
+import pytest
+
+import kinds
+from components import Beam, Fixed, ModalBody, NewtonEulerBody, Revolute, RigidBody, Rod, Spherical, Subassembly
+from coordinator import Glued, Penalty, Simulation
+from modular import Assembly
+
+
+def halves(*, mass, inertia, centre, ports):
+    """Two bodies welded together inside a component, which weigh as much together."""
+    centre, tensor = np.asarray(centre, float), np.asarray(inertia, float)
+    way = 0.1 * np.ones(len(centre))  # from one to the other
+    parts = {"left": (centre - 0.6 * way, 0.4 * mass), "right": (centre + 0.4 * way, 0.6 * mass)}
+    between = 0.24 * mass * (way @ way if tensor.ndim == 0 else way @ way * np.eye(3) - np.outer(way, way))
+    bodies = {
+        name: NewtonEulerBody(
+            mass=m, inertia=0.5 * (tensor - between), centre=c, ports={"seam": centre}
+            | {port: at for port, at in ports.items() if (port == "right") == (name == "right")},
+        )
+        for name, (c, m) in parts.items()
+    }  # fmt: skip
+    outer = {port: f"{'right' if port == 'right' else 'left'}.{port}" for port in ports}
+    return Subassembly(bodies, [(Fixed(), "left.seam", "right.seam")], outer)
+
+
+def by_modes(*, mass, inertia, centre, ports, stiff=None):
+    """Without modes it is rigid; or with one that hardly gives way."""
+    d, tensor = len(centre), np.asarray(inertia, float)
+    count = 0 if stiff is None else 1
+    moments = np.zeros((1 + count, 1 + count, d, d))
+    moments[0, 0] = 0.5 * tensor * np.eye(2) if d == 2 else 0.5 * np.trace(tensor) * np.eye(3) - tensor
+    shape = 0.3 * np.ones((count, 3 * d - 3))
+    shapes = {port: shape * (-1.0) ** k for k, port in enumerate(ports)}
+    frequencies = () if stiff is None else (stiff,)
+    return ModalBody(mass=mass, moments=moments, centre=centre, ports=ports, shapes=shapes, frequencies=frequencies)
+
+
+KINDS = {
+    "canonical": lambda **data: RigidBody(**data, basis="canonical"),
+    "points": lambda **data: RigidBody(**data, basis="points"),
+    "masses": lambda **data: RigidBody(**data, basis="masses"),
+    "newton-euler": NewtonEulerBody,
+    "subassembly": halves,
+    "no mode": by_modes,
+    "a stiff mode": lambda **data: by_modes(**data, stiff=5e4),
+}
+
+
+def played(make, dimension, coupling, dt):
+    _, mechanism = kinds.FREE[dimension]
+    with Simulation(mechanism(make), dt, coupling) as simulation:
+        return kinds.paths(simulation.run(0.5), dimension)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_four_bar_and_a_double_pendulum_move_alike_whatever_one_body_is(kind, dimension):
+    """Affine bases to 1e-10; others to what two schemes of order four leave; a stiff mode by as much as it gives way."""
+    within = 1e-10 if kind in ("canonical", "points", "masses") else 2e-6 if kind == "a stiff mode" else 2e-8
+    given = played(RigidBody, dimension, Glued(4), 1e-3)
+    found = played(KINDS[kind], dimension, Glued(4), 1e-3)
+    assert np.abs(given - found).max() < within
+
+
+@pytest.mark.parametrize("kind", ["newton-euler", "subassembly", "no mode"])
+def test_under_springs_too(kind):
+    """Within what the springs themselves give way."""
+    makes = ((RigidBody, 5e-4), (RigidBody, 2.5e-4), (KINDS[kind], 5e-4))
+    given, finer, found = (played(make, 2, Penalty(), dt).reshape(3, -1, 2)[:, -1] for make, dt in makes)
+    assert np.abs(given - found).max() < np.abs(given - finer).max()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_stiff_beam_in_its_place_moves_as_a_rigid_bar(dimension):
+    """Its mass matrix is that of its slices, which the rigid bar is given; what is left is how far it bends."""
+    left, right = ((0.2, 0.4), (1.2, 0.6)) if dimension == 2 else ((0.5, 0.0, 0.0), (1.0, 0.4, -0.2))
+    beam = Beam(left, right, mass=1.1, axial=4e6, bending=4e4, elements=4)
+    arms = beam.start_of_nodes[:, :dimension] - 0.5 * np.add(left, right)
+    if dimension == 2:
+        inertia = float(beam.node_masses @ np.sum(arms**2, 1) + beam.node_inertia.sum())
+    else:
+        own = beam.own_axes @ np.diag(beam.node_inertia.sum(axis=0)) @ beam.own_axes.T
+        inertia = own + beam.node_masses @ np.sum(arms**2, 1) * np.eye(3) - (arms.T * beam.node_masses) @ arms
+    rigid = RigidBody(mass=1.1, inertia=inertia, centre=0.5 * np.add(left, right), ports={"start": left, "end": right})
+    tracks = []
+    for body in (rigid, beam):
+        model = Assembly(gravity=(0.0, -9.81, 0.0)[:dimension])
+        model.add("bar", body)
+        if dimension == 2:
+            model.add("crank", Rod((0.0, 0.0), left, 0.6))
+            model.add("rocker", Rod((1.0, 0.0), right, 0.9))
+            sides = [
+                ("ground", "crank.start"),
+                ("crank.end", "bar.start"),
+                ("bar.end", "rocker.end"),
+                ("rocker.start", "ground"),
+            ]
+        else:
+            model.add("upper", Rod((0.0, 0.0, 0.0), left, 0.8, 0.03))
+            sides = [("ground", "upper.start"), ("upper.end", "bar.start")]
+        for k, pair in enumerate(sides):
+            model.join(f"joint{k}", Revolute() if dimension == 2 else Spherical(), *pair)
+        with Simulation(model, 2.5e-4, Glued()) as simulation:
+            tracks.append(simulation.run(0.5).position("bar.end"))
+    assert np.abs(tracks[0] - tracks[1]).max() < 1e-4
