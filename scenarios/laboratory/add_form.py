@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from components import PointMassRod, RigidBody, Rod
+from components import Beam, ModalBody, NewtonEulerBody, PointMassRod, RigidBody, Rod
 from coordinator.laboratory.acts import Doing
 from coordinator.laboratory.session import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
@@ -20,13 +20,20 @@ from scenarios.laboratory.places import place_of, room_beside
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
 
-ROD, POINTS, RIGID = "Rod", "PointMassRod", "RigidBody"
+ROD, POINTS, RIGID, POSED = "Rod", "PointMassRod", "RigidBody", "NewtonEulerBody"
+BEAM, MODAL = "Beam", "ModalBody"
 DENSE, SLENDER = 1.0, 0.05  # mass [kg] per length [m] of what is proposed, and its radius as a share of its length
 SEEN = {
     ROD: ("start", "end", "mass", "radius"),
     POINTS: ("start", "end", "mass_at_start", "mass_at_end"),
     RIGID: ("centre", "mass", "inertia", "size"),
+    POSED: ("centre", "mass", "inertia", "size"),
+    BEAM: ("start", "end", "mass", "radius", "young"),
+    MODAL: ("start", "end", "mass", "radius", "young"),
 }
+BENDING = (BEAM, MODAL)
+PIECES, MODES = 8, 4  # of what bends
+YOUNG = 1e7  # of rubber [Pa]: what is proposed bends visibly
 
 
 class AddForm:
@@ -70,7 +77,12 @@ class AddForm:
             "mass": add_number(gui, "mass of new body [kg]", mass),
             "mass_at_start": add_number(gui, "mass at start of new body [kg]", mass / 2),
             "mass_at_end": add_number(gui, "mass at end of new body [kg]", mass / 2),
-            "radius": add_number(gui, "radius of new body [m]", _round(SLENDER * size), hint="0: nothing can twist it"),
+            "radius": add_number(
+                gui, "radius of new body [m]", _round(SLENDER * size), hint="0: nothing can twist a rod"
+            ),
+            "young": add_number(
+                gui, "Young's modulus of new body [Pa]", YOUNG, hint="Rubber 1e7, wood 1e10, steel 2.1e11"
+            ),
         }
         label = "inertia of new body [kg m²]"
         if plan.dimension == 2:
@@ -88,7 +100,7 @@ class AddForm:
         """The fields of this kind."""
         assert self.plan is not None
         seen = {*SEEN[self.handles["kind"].value], "kind", "name"}
-        if self.plan.dimension == 2:
+        if self.plan.dimension == 2 and self.handles["kind"].value not in BENDING:
             seen.discard("radius")  # which counts for nothing there
         for name, handle in self.handles.items():
             if handle.visible != (name in seen):
@@ -112,16 +124,31 @@ class AddForm:
             return Rod(value["start"], value["end"], value["mass"], 0.0 if flat else value["radius"])
         if value["kind"] == POINTS:
             return PointMassRod(value["start"], value["end"], (value["mass_at_start"], value["mass_at_end"]))
+        if value["kind"] in BENDING:
+            beam = _beam(value["start"], value["end"], value["mass"], value["radius"], value["young"])
+            return beam if value["kind"] == BEAM else ModalBody.of_beam(beam, MODES)
         half = np.zeros(len(value["centre"]))
         half[0] = 0.5 * value["size"]
         centre = np.array(value["centre"])
         ports = {"left": centre - half, "right": centre + half}
-        return RigidBody(mass=value["mass"], inertia=value["inertia"], centre=value["centre"], ports=ports)
+        kind = NewtonEulerBody if value["kind"] == POSED else RigidBody
+        return kind(mass=value["mass"], inertia=value["inertia"], centre=value["centre"], ports=ports)
 
     def add(self) -> None:
         """Post it; once it is there, its name is not proposed again."""
         body, self._given = self.body(), self.handles["name"].value.strip()
         self.post(Add(self._given, body))
+
+
+def _beam(start: Any, end: Any, mass: float, radius: float, young: float) -> Beam:
+    """A round one, as dense as it must be."""
+    length = float(np.linalg.norm(np.subtract(end, start)))
+    if not (length > 0.0 and radius > 0.0 and young > 0.0):
+        raise ModelError(
+            f"new body: length {length:g} m, radius {radius:g} m, Young's modulus {young:g} Pa; what bends needs them positive."
+        )
+    density = mass / (np.pi * radius**2 * length)
+    return Beam.of_circle(start, end, radius=radius, young=young, density=density, elements=PIECES)
 
 
 def _round(value: float) -> float:

@@ -13,7 +13,7 @@ from coordinator.protocol import Deadlines
 from coordinator.workers import away, process
 from coordinator.workers.messages import FIELDS
 from modular import Crossing, Cut
-from slow import some
+from slow import some, spread
 from worker_threads import Losing, Threads
 
 DT, UNTIL, EVERY = 1e-4, 0.04, 20  # steps between checkpoints
@@ -73,7 +73,7 @@ def test_a_tenth_of_all_words_is_lost_and_a_worker_dies(seed, alone, site, monke
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("said_by", "word"),
-    [*(("run", word) for word in sorted(OF_RUN)), *(("worker", word) for word in sorted(OF_WORKER))],
+    spread([*(("run", word) for word in sorted(OF_RUN)), *(("worker", word) for word in sorted(OF_WORKER))]),
 )
 def test_one_word_is_lost_often(said_by, word, alone, site, monkeypatch):
     def loses(by, what, count):

@@ -202,6 +202,14 @@ def test_every_act_that_panels_can_post_is_accepted(panels):
         panels.find("name of new body").value = name
         panels.press("Add body")
         assert type(plan().bodies[name]).__name__ == kind
+    for kind in ("NewtonEulerBody", "Beam", "ModalBody"):  # what the form describes; others tests let them move
+        panels.fill("kind of new body", kind)
+        body = panels.controls.adding.body()
+        assert type(body).__name__ == kind and body.check("new") == []
+        assert body.total_mass == pytest.approx(panels.find("mass of new body [kg]").value)
+    panels.find("radius of new body [m]").value = 0.0
+    with pytest.raises(ModelError, match="radius 0 m"):
+        panels.controls.adding.body()
     panels.selection.ports = ["upper.start", "b.left"]
     panels.look()
     assert (panels.find("first port").value, panels.find("second port").value) == ("upper.start", "b.left")
