@@ -13,6 +13,7 @@ from coordinator.record.run import Run
 from modular.body import Body
 from modular.elements import Array, Indices
 from modular.port import GROUND
+from scenarios.report.touching import outlines
 
 Flags = npt.NDArray[np.bool_]
 
@@ -28,11 +29,16 @@ def samples(run: Run, most: int) -> Indices:
 
 
 def outline(run: Run, body: str, at: Indices) -> Array:
-    """A body as one stroke through its ports, (samples, points, d).
+    """A body as one stroke through its ports, (samples, points, d), and along the edges of what touches on it.
 
     Two ports make a line; with one or several the stroke goes out from the mass centre to each, lifted (NaN) in between. Of a
     subassembly all bodies inside are drawn so; what bends has a skeleton, along which the stroke goes.
     """
+    return np.concatenate([_bones(run, body, at), *outlines(run, body, at)], axis=1)
+
+
+def _bones(run: Run, body: str, at: Indices) -> Array:
+    """The stroke through its ports."""
     described = run.bodies[body]
     state = [array[at] for array in run.state(body)]
     if described.skeleton:
