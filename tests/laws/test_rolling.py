@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import references
+import scenarios
 from both_ways import scattered
 from components import EllipsoidOnPlane, NewtonEulerBody, Revolute, RigidBody, Rod, Rolling
 from coordinator import Glued, Penalty, Relaxed, Simulation
@@ -61,6 +62,17 @@ def coin(kind=RigidBody):
     )  # fmt: skip
     rolls(model, "coin", (RADIUS, RADIUS, 0.0), axes=(tuple(up), (0.0, 1.0, 0.0)))
     return model
+
+
+@pytest.mark.parametrize("push", [0.0, 0.4])
+def test_the_rolling_disc_keeps_its_energy_and_left_alone_its_lean(push):
+    with Simulation(scenarios.load("rolling-disc", push=push), 1e-3, Glued(4)) as simulation:
+        run = simulation.run(3.0)
+    height = run.mass_centre("disc")[:, 2]
+    assert np.ptp(run.energy) < 1e-8 * run.kinetic_energy("disc")[0]
+    assert np.ptp(height) < 1e-7 if push == 0.0 else 1e-3 < np.ptp(height) < 0.2
+    rim = np.linalg.norm(run.position("disc.top") - run.position("disc.middle"), axis=1)
+    assert np.abs(rim - 0.3).max() < 1e-12
 
 
 def strayed(coupling, dt, kind=RigidBody, until=1.0):
