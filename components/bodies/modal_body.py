@@ -356,6 +356,16 @@ class ModalBody(Body):
         force[first:] += 2.0 * np.einsum("j,kjt,t->k", pace, numbers.whirl, spin) - numbers.losses * pace
         return force
 
+    def answer(self, q: Array, push: Array) -> Array:
+        """Jump of the rates under impulses on the coordinates, (k,): a quaternion keeps its length."""
+        d, first, t = self.dimension, self._first, 2 * self.dimension - 3
+        j, n = self.inertia(q)
+        back = self.turning(q).T  # rates of the coordinates that turn, of a spin: 1, or G^T / 2
+        back = back if d == 2 else 0.25 * back / (q[3:7] @ q[3:7])
+        matrix = np.block([[j, n], [n.T, np.eye(self.modes)]])
+        found = np.linalg.solve(matrix, np.concatenate([back.T @ push[d:first], push[first:]]))
+        return np.concatenate([push[:d] / self.mass, back @ found[:t], found[t:]])
+
     # --- changed while it moves ----------------------------------------------------------------------------------------
 
     def adjustable(self) -> dict[str, float]:

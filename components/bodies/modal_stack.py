@@ -123,7 +123,7 @@ class ModalBodies(BodyStack):
             impulse = impulses.get(element)
             if impulse is not None:
                 total += impulse @ body.reach(self.weights[row, k], q)
-        jump = np.linalg.solve(body.mass_matrix(q), total)
+        jump = body.answer(q, total)
         work = float(total @ (v + 0.5 * jump))
         v += jump
         return work
