@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from components.bodies import turning
 from components.bodies.beam_shape import pulled_back, stored
 from components.bodies.beam_stack import Beams
 from components.bodies.quaternions import mixed, spinning
@@ -263,10 +264,7 @@ class Beam(Body):
 
     def rotation(self, q: Array) -> Array:
         """R of nodes, whose columns are the axes of their slices, (..., d, d)."""
-        if self.dimension == 2:
-            c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
-            return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-        return mixed(q[..., 3:], q[..., 3:])
+        return turning.rotation(q)
 
     def reach(self, weights: Array, q: Array) -> Array:
         """How an element follows the coordinates of its node, (d, 3 or 7)."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from components.bodies import turning
 from components.bodies.modal_reduction import Reduced, of_beam, reduced
 from components.bodies.modal_stack import ModalBodies
 from components.bodies.quaternions import mixed, spinning
@@ -195,27 +196,7 @@ class ModalBody(Body):
 
     def rotation(self, q: Array) -> Array:
         """R, whose columns are the axes of the body, (..., d, d)."""
-        if self.dimension == 2:
-            c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
-            return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-        return mixed(q[..., 3:7], q[..., 3:7])
-
-    def rotations(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-        """R and its two derivatives."""
-        turn = self.rotation(q)
-        if self.dimension == 3:
-            p, dp, ddp = q[..., 3:7], v[..., 3:7], a[..., 3:7]
-            return turn, 2.0 * mixed(p, dp), 2.0 * (mixed(p, ddp) + mixed(dp, dp))
-        quarter = turn @ np.array([[0.0, -1.0], [1.0, 0.0]])
-        rate = v[..., 2, None, None]
-        return turn, rate * quarter, a[..., 2, None, None] * quarter - rate**2 * turn
-
-    def slopes(self, q: Array) -> Array:
-        """How R follows the coordinates that turn, (d, d, 1 or 4)."""
-        if self.dimension == 2:
-            c, s = np.cos(q[2]), np.sin(q[2])
-            return np.array([[-s, -c], [c, -s]])[:, :, None]
-        return np.stack([2.0 * mixed(q[3:7], unit) for unit in np.eye(4)], axis=-1)
+        return turning.rotation(q[..., : self._first])
 
     def port_weights(self, port: str) -> Array:
         """w0 = 1, the place by its number, and nothing beside it."""
@@ -232,8 +213,8 @@ class ModalBody(Body):
         """How an element follows all coordinates, (d, k)."""
         place, modes = self.local(weights)
         bent = place + q[self._first :] @ modes
-        turning = np.einsum("cjk,j->ck", self.slopes(q), bent)
-        return np.concatenate([weights[0] * np.eye(self.dimension), turning, self.rotation(q) @ modes.T], axis=1)
+        turned = np.einsum("cjk,j->ck", turning.slopes(q[: self._first]), bent)
+        return np.concatenate([weights[0] * np.eye(self.dimension), turned, self.rotation(q) @ modes.T], axis=1)
 
     def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of a port, shape (..., dimension)."""
@@ -241,7 +222,7 @@ class ModalBody(Body):
 
     def _motion(self, weights: Array, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         d, k, (place, modes) = self.dimension, self._first, self.local(weights)
-        turn, rate, bend = self.rotations(q, v, a)
+        turn, rate, bend = turning.rotations(q[..., :k], v[..., :k], a[..., :k])
         here, pace, growth = place + q[..., k:] @ modes, v[..., k:] @ modes, a[..., k:] @ modes
 
         def turned(matrix: Array, vector: Array) -> Array:

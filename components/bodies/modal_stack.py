@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -11,8 +12,9 @@ from components.bodies import modal_gluing as gluing
 from components.bodies import modal_kernels as kernels
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural_compliance import tighten_loop
+from components.bodies.pushed import PushedOneByOne
 from modular.body import Body
-from modular.elements import Array, Elements, Indices
+from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.makes import numbered
 from modular.port import PortName
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 ROOM = ("next_q", "next_v", "now", "mix", "mix_before", "amounts")
 
 
-class ModalBodies(BodyStack):
+class ModalBodies(PushedOneByOne):
     """Bodies with equally many modes and places; weights of an element are w0, its place and the arm from there."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
@@ -115,26 +117,9 @@ class ModalBodies(BodyStack):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
-        """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
-        row, body = self.row[name], self.bodies[name]
-        q, v, total = self.q[row], self.v[row], np.zeros(self.q.shape[1])
-        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
-            impulse = impulses.get(element)
-            if impulse is not None:
-                total += impulse @ body.reach(self.weights[row, k], q)
-        jump = body.answer(q, total)
-        work = float(total @ (v + 0.5 * jump))
-        v += jump
-        return work
-
-    def shift(self, name: str, velocity: Array) -> float:
-        """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
-        row, body = self.row[name], self.bodies[name]
-        v = self.v[row, : len(velocity)]
-        work = float(body.mass * velocity @ (v + 0.5 * velocity))
-        v += velocity
-        return work
+    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+        """How elements follow all coordinates where a body stands."""
+        return partial(body.reach, q=q)
 
     # --- equations -------------------------------------------------------------------------------------------------
 

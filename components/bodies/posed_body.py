@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.quaternions import mixed
+from components.bodies import turning
 from modular.body import Body
 from modular.elements import Array
 from modular.side import Mark
@@ -54,17 +54,11 @@ class PosedBody(Body):
 
     def rotation(self, q: Array) -> Array:
         """R, whose columns are the axes of the body, (..., d, d)."""
-        if self.dimension == 2:
-            c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
-            return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-        return mixed(q[..., 3:], q[..., 3:])
+        return turning.rotation(q)
 
     def slopes(self, q: Array) -> Array:
         """How R follows the coordinates that turn: dR/dq, (d, d, 1 or 4)."""
-        if self.dimension == 2:
-            c, s = np.cos(q[2]), np.sin(q[2])
-            return np.array([[-s, -c], [c, -s]])[:, :, None]
-        return np.stack([2.0 * mixed(q[3:], unit) for unit in np.eye(4)], axis=-1)
+        return turning.slopes(q)
 
     def reach(self, weights: Array, slopes: Array) -> Array:
         """How an element follows all coordinates, (d, k)."""
@@ -80,13 +74,7 @@ class PosedBody(Body):
 
     def rotations(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """R and its two derivatives."""
-        turn = self.rotation(q)
-        if self.dimension == 3:
-            p, dp, ddp = q[..., 3:], v[..., 3:], a[..., 3:]
-            return turn, 2.0 * mixed(p, dp), 2.0 * (mixed(p, ddp) + mixed(dp, dp))
-        quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
-        rate = v[..., 2, None, None] * (turn @ quarter)
-        return turn, rate, a[..., 2, None, None] * (turn @ quarter) - v[..., 2, None, None] ** 2 * turn
+        return turning.rotations(q, v, a)
 
     def port_axes(self, port: str, q: Array) -> Array:
         """Axes of a port in the world as rows, (..., d, d)."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from components.bodies import posed_gluing as gluing
 from components.bodies import posed_kernels as kernels
 from components.bodies.body_stack import BodyStack
 from components.bodies.natural_compliance import tighten_loop
+from components.bodies.pushed import PushedOneByOne
 from modular.body import Body
-from modular.elements import Array, Elements, Indices
+from modular.elements import Array, Indices
 from modular.makes import numbered
 from modular.port import PortName
 from modular.side import Mark, Side
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from components.bodies.posed_body import PosedBody
 
 
-class PosedBodies(BodyStack):
+class PosedBodies(PushedOneByOne):
     """Bodies at q = (r, theta) or (r, p), (n, 3) or (n, 7); weights of an element are w0 and rho (posed_kernels.py)."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
@@ -64,27 +66,9 @@ class PosedBodies(BodyStack):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
-        """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
-        row, body = self.row[name], self.bodies[name]
-        q, v, total = self.q[row], self.v[row], np.zeros(self.q.shape[1])
-        slopes = body.slopes(q)
-        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
-            impulse = impulses.get(element)
-            if impulse is not None:
-                total += impulse @ body.reach(self.weights[row, k], slopes)
-        jump = body.answer(q, total)
-        work = float(total @ (v + 0.5 * jump))
-        v += jump
-        return work
-
-    def shift(self, name: str, velocity: Array) -> float:
-        """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
-        row, body = self.row[name], self.bodies[name]
-        v = self.v[row, : len(velocity)]
-        work = float(body.mass * velocity @ (v + 0.5 * velocity))
-        v += velocity
-        return work
+    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+        """How elements follow all coordinates where a body stands."""
+        return partial(body.reach, slopes=body.slopes(q))
 
     # --- equations -------------------------------------------------------------------------------------------------
 

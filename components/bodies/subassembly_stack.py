@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from components.bodies import subassembly_gluing as gluing
 from components.bodies import subassembly_kernels as kernels
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural_compliance import tighten_loop
+from components.bodies.pushed import PushedOneByOne
 from components.bodies.quaternions import spinning
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
@@ -41,7 +42,7 @@ ROOM = (
 )
 
 
-class Subassemblies(BodyStack):
+class Subassemblies(PushedOneByOne):
     """Trees with equally many links, speeds and coordinates; weights of an element are w0, its link and rho."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
@@ -151,27 +152,13 @@ class Subassemblies(BodyStack):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
-        """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
-        row, body = self.row[name], self.bodies[name]
-        q, v, total = self.q[row], self.v[row], np.zeros(self.q.shape[1])
-        slopes = body.tree.slopes(q)
-        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
-            impulse = impulses.get(element)
-            if impulse is not None:
-                total += impulse @ body.reach(self.weights[row, k], slopes)
-        jump = np.linalg.solve(body.tree.mass_matrix(q), total)
-        work = float(total @ (v + 0.5 * jump))
-        v += jump
-        return work
+    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+        """How elements follow all coordinates where a body stands."""
+        return partial(body.reach, slopes=body.tree.slopes(q))
 
-    def shift(self, name: str, velocity: Array) -> float:
-        """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
-        row, body = self.row[name], self.bodies[name]
-        v = self.v[row, : len(velocity)]
-        work = float(body.total_mass * velocity @ (v + 0.5 * velocity))
-        v += velocity
-        return work
+    def answer(self, body: Any, q: Array, push: Array) -> Array:
+        """Jump of the rates under impulses on the coordinates."""
+        return np.asarray(np.linalg.solve(body.tree.mass_matrix(q), push))
 
     # --- equations -------------------------------------------------------------------------------------------------
 
