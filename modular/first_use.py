@@ -44,14 +44,14 @@ def told(listener: Listener) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def expect(kernels: Iterable[Any]) -> None:
-    """These will be needed soon, or are likely to."""
-    _sight.update((id(kernel), kernel) for kernel in kernels)
+def expect(loops: Iterable[Any]) -> None:
+    """These will be needed soon, or are likely to; `ready` says whether they are there."""
+    _sight.update((id(loop), loop) for loop in loops)
 
 
 def expected() -> tuple[int, int]:
     """How many of the loops in sight are ready, and how many there are."""
-    return sum(bool(kernel.overloads) for kernel in _sight.values()), len(_sight)
+    return sum(loop.ready for loop in _sight.values()), len(_sight)
 
 
 class _Ear(event.Listener):  # type: ignore[misc]

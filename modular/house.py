@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from importlib.machinery import PathFinder
 from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parent.parent
+PACKAGES = ("modular", "components", "coordinator")  # whose sources decide the bits of a run
+
+
+@functools.cache
+def in_house(file: str) -> bool:
+    """Whether a source file is one of ours."""
+    return any(Path(file).resolve().is_relative_to(HOUSE / package) for package in PACKAGES)
 
 
 def check_house() -> None:
     """Refuse to go on where `components` or `coordinator` would be somebody else's."""
-    home = Path(__file__).resolve().parent.parent
     for name in ("components", "coordinator", "scenarios"):
         spec = PathFinder.find_spec(name)
         if spec is None:
@@ -17,9 +26,9 @@ def check_house() -> None:
         for place in places:
             folder = Path(place).resolve()
             folder = folder.parent if folder.is_file() else folder
-            if folder != home / name:
+            if folder != HOUSE / name:
                 shown = folder / f"{name}.py" if folder.name != name else folder
                 raise ImportError(
-                    f"{shown} shadows the package '{name}' of modular ({home / name}): Python would import that one. "
+                    f"{shown} shadows the package '{name}' of modular ({HOUSE / name}): Python would import that one. "
                     "Rename it, or start Python from another folder."
                 )

@@ -1,74 +1,122 @@
-"""Kept code: the machine code of kernels on disk, one file for each kernel and layout.
+"""Kept code: the machine code of kernels on disk, one file for each kernel and layout, named after all that it is made of.
 
-Numba's own cache asks only whether the file of the cached function itself has changed, and finds machine code through an
-index that two processes may write at the same time, each over the other. Here the name of a file says all that its
-content depends on: the folder carries the fingerprint of all sources (modular/kernel.py), the name that of the types, of
-the processor and of what the kernel reaches in memory (modular/reach.py). So files are only ever added, several
-processes may begin with an empty cache, and an edited kernel is never answered with old code. Where nothing can be kept, or
-what was kept is broken, code is made in memory.
+Numba's own cache asks only whether the file of the cached function itself has changed, knows functions that other functions
+have made by nothing, and finds machine code through an index that two processes may write at the same time. Here the name of a
+file is a digest of what the code depends on: what the kernel is made of (modular/contents.py), the types that it is compiled for,
+the processor. So a comment costs nothing, an edited kernel is compiled again with those that call it and no other, and going back
+finds the old code. Where nothing can be kept, or what was kept is broken, code is made in memory.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
-import os
+import pickle
 import re
-import shutil
-import time as clock
-import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime import rtsys
+from numba.core.serialize import dumps
 
-from modular.reach import essence
+from modular.contents import Indescribable, contents, contents_of_types
+from modular.kernel_store import SUFFIX, KernelStore
+from modular.object_code import address_in, packed
 
-NEWEST, DAYS = 4, 30.0  # folders that stay in any case; how long the others stay after their last use
-FINGERPRINT = re.compile(r"[0-9a-f]{24}")
-SUFFIX = ".kernel"
 OF_NUMBA = re.compile(r"_?(NRT_|numba).*")
 AT_HAND = re.compile(r"NRT_.*|numba_(do_raise|unpickle|gil_ensure|gil_release|runtime_build_excinfo_struct)")
 
 _log = logging.getLogger("modular")
-_told: set[str] = set()
 
 
 class KeptCode(FunctionCache):  # type: ignore[misc]
-    """What numba asks for machine code, and gives it to."""
+    """What numba asks for machine code of one kernel, and gives it to."""
 
-    def __init__(self, function: Callable[..., Any], folder: Callable[[], Path | None]) -> None:
-        self._py_func, self._name = function, repr(function)
-        self._folder = folder  # asked when code is first needed: importing a kernel touches no disk
+    def __init__(
+        self, stores: Callable[[], Sequence[KernelStore]], function: Callable[..., Any], options: Mapping[str, Any]
+    ) -> None:
+        self._py_func, self._name = function, f"{function.__module__}.{function.__qualname__}"
+        self._options = repr(sorted(options.items()))  # what numba was told
+        self._stores = stores  # asked when code is first needed: importing a kernel touches no disk
         self._impl = Portable()
-        self._kept: Drawer | None = None
         self.enable()
 
     @property
     def cache_path(self) -> str:
         """The folder, empty where nothing is kept."""
-        return str(self._folder() or "")
-
-    @property
-    def _cache_file(self) -> Drawer:
-        if self._kept is None:
-            self._kept = Drawer(self._folder(), self._py_func)
-        return self._kept
+        return str(next((store.folder for store in self._stores() if not store.shipped), ""))
 
     def load_overload(self, types: Any, context: Any) -> Any:
         """What is kept; numba would first gather all that it knows to compile, which takes longer than loading."""
         with self._guard_against_spurious_io_errors():
             return self._load_overload(types, context)
 
+    def _load_overload(self, types: Any, context: Any) -> Any:
+        if not self._enabled:
+            return None
+        return self.find(types, context.codegen(), lambda content: self._impl.rebuild(context, pickle.loads(content)))
+
     def _save_overload(self, types: Any, made: Any) -> None:
         if self._enabled and self._impl.check_cachable(made):
-            self._cache_file.save(self._index_key(types, made.codegen), self._impl.reduce(made))
+            self.keep(types, made.codegen, dumps(self._impl.reduce(made)))
+
+    def find(self, types: Any, codegen: Any, load: Callable[[bytes], Any]) -> Any:
+        """What is kept for these types, loaded; None where there is nothing that can be."""
+        if (name := self.file_of(types, codegen)) is None:
+            return None
+        for store in self._stores():
+            content = store.load(name)
+            if content is not None:
+                try:
+                    return load(content)
+                except Exception as error:  # of a numba that was patched, or out of memory: it is made again
+                    _log.debug("kept code of %s cannot be used: %s", self._name, error)
+        return None
+
+    def keep(self, types: Any, codegen: Any, content: bytes) -> None:
+        """Keep what was compiled, under what it is made of now.
+
+        That is described anew: had a name of ours got another value on the way, what was remembered would not fit the code.
+        """
+        if (name := self.file_of(types, codegen, remember=False)) is not None:
+            for store in self._stores():
+                store.save(name, content)
+
+    def file_of(self, types: Any, codegen: Any, remember: bool = True) -> str | None:
+        """The name of the file for a kernel compiled for these types; None where what it is made of cannot be told."""
+        function = self._py_func
+        try:
+            arguments = types if isinstance(types, (tuple, list)) else types.args
+            parts = [contents(function, remember), contents_of_types(arguments), repr(codegen.magic_tuple()).encode()]
+        except Indescribable as error:
+            _log.info(
+                "%s is compiled at every start: it depends on %s, whose content cannot be told", self._name, error
+            )
+            return None
+        words = f"{self._name}{types}{self._options}".encode()
+        digest = hashlib.blake2b(b"".join(parts) + words, digest_size=16).hexdigest()
+        return f"{Path(function.__code__.co_filename).stem}.{function.__name__.strip('<>')}.{digest}{SUFFIX}"
 
     def flush(self) -> None:
         """Code that is kept is never wrong, so it stays."""
+
+
+class KeptLoop(KeptCode):
+    """The same for a loop: an object file and nothing of numba's (modular/object_code.py), found before numba is asked."""
+
+    def load_overload(self, types: Any, context: Any) -> Any:
+        """Whoever compiles has looked already."""
+
+    def address(self, types: Any, context: Any) -> int | None:
+        """Where the loop lies now, if it is kept."""
+        found: int | None = self.find(types, context.codegen(), address_in)
+        return found
+
+    def _save_overload(self, types: Any, made: Any) -> None:
+        if self._enabled and self._impl.check_cachable(made) and not called(made.library):
+            self.keep(types, made.codegen, packed(made.library, made.fndesc.llvm_func_name))
 
 
 class Portable(CompileResultCacheImpl):  # type: ignore[misc]
@@ -95,98 +143,8 @@ class Portable(CompileResultCacheImpl):  # type: ignore[misc]
         return not made.lifted and not made.library.has_dynamic_globals
 
 
-class Drawer(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of one kernel."""
-
-    def __init__(self, folder: Path | None, function: Callable[..., Any]) -> None:
-        self._folder, self._function = folder, function
-
-    def save(self, key: tuple[Any, ...], data: Any) -> None:
-        """Write beside, then rename: whoever reads at the same time finds all or nothing."""
-        if self._folder is None:
-            return
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._save_data(self._file(key), data)
-        except OSError as error:
-            cannot_keep(self._folder.parent, error)
-
-    def load(self, key: tuple[Any, ...]) -> Any:
-        """What is kept for these types; None where there is nothing that can be read."""
-        if self._folder is None:
-            return None
-        try:
-            return self._load_data(self._file(key))
-        except FileNotFoundError:
-            return None
-        except Exception:  # half a file after a loss of power, or of another numba: it is made again
-            return None
-
-    def _file(self, key: tuple[Any, ...]) -> str:
-        assert self._folder is not None
-        types, machine, codes = key
-        words = repr((str(types), machine, codes)).encode() + essence(self._function)
-        file, digest = Path(self._function.__code__.co_filename), hashlib.blake2b(words, digest_size=12).hexdigest()
-        name = f"{file.stem}.{self._function.__name__}.{digest}{SUFFIX}"
-        return str(self._folder / name)
-
-    def _data_path(self, name: str) -> str:
-        return name
-
-
 def called(library: Any) -> list[str]:
     """Functions and data of numba's own that machine code needs."""
     module = library._final_module
     parts = (*module.functions, *module.global_variables)
     return sorted(part.name for part in parts if part.is_declaration and OF_NUMBA.fullmatch(part.name))
-
-
-def cannot_keep(place: Path, error: OSError) -> None:
-    """Say once why every start will have to wait."""
-    if str(place) not in _told:
-        _told.add(str(place))
-        _log.warning(
-            "compiled code cannot be kept in %s (%s), so every start compiles anew; name another folder in MODULAR_CACHE_DIR",
-            place, error.strerror or error,
-        )  # fmt: skip
-
-
-def open_folder(root: Path, fingerprint: str) -> Path | None:
-    """The folder for code of this fingerprint, made and marked as used; None, and a warning, where it cannot be made."""
-    folder = root / fingerprint
-    try:
-        if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            tidy(root)
-        probe = folder / f"probe-{uuid.uuid4().hex}"
-        probe.touch()
-        probe.unlink(missing_ok=True)
-    except OSError as error:
-        if folder.is_dir() and any(folder.glob(f"*{SUFFIX}")):
-            return folder  # made by somebody who may write here: good for reading
-        cannot_keep(root, error)
-        return None
-    with contextlib.suppress(OSError):
-        os.utime(folder)
-    return folder
-
-
-def tidy(root: Path) -> list[Path]:
-    """Remove the code of sources that are long gone; what was removed.
-
-    The newest few stay, and so does all that was used of late. A folder is renamed before it is emptied, so nobody finds
-    half of it; a process that still works there makes its code in memory, or the folder anew.
-    """
-    used = []
-    for folder in root.iterdir():
-        with contextlib.suppress(OSError):
-            if FINGERPRINT.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
-                used.append((folder.stat().st_mtime, folder))
-    removed = []
-    for last, folder in sorted(used, reverse=True)[NEWEST:]:
-        if last < clock.time() - DAYS * 86400.0:
-            with contextlib.suppress(OSError):
-                aside = folder.rename(root / f"old-{uuid.uuid4().hex}")
-                shutil.rmtree(aside, ignore_errors=True)
-                removed.append(folder)
-    return removed

@@ -3,9 +3,8 @@
 A kernel is written for one component on its own row; a loop in the same file runs it over the stack. No
 fastmath and no BLAS inside: results must not depend on the machine's library.
 
-Machine code is kept on disk (modular/kept_code.py) in a folder that carries a fingerprint of *all* sources a kernel may
-call: ours, and the Python files beside the kernel's own file and beside those of the kernels it calls. An edit anywhere
-opens a fresh folder.
+Machine code is kept on disk under what a kernel is made of (modular/kept_code.py), in a folder that carries the fingerprint of
+what all kernels have in common: the compiler, its settings, and the few files of ours that make code for it.
 """
 
 from __future__ import annotations
@@ -13,72 +12,83 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite
 import numba
 import numpy as np
 import platformdirs
+from numba.core import config
 
 import modular.first_use  # listens to the compiler  # noqa: F401
-from modular.kept_code import SUFFIX, KeptCode, cannot_keep, open_folder
-from modular.reach import HOUSE, PACKAGES, in_house, origins
-
-__all__ = ["HOUSE", "PACKAGES", "anything_kept", "cache_folder", "fingerprint", "kernel"]
+from modular.contents import GENERATORS, contents_of_module
+from modular.dispatcher import dispatch
+from modular.house import HOUSE
+from modular.kept_code import KeptCode
+from modular.kernel_store import KernelStore, cannot_keep, open_store
+from modular.target import choose_target
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+# settings of numba that change the code
+SETTINGS = ("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE",
+            "OPT", "SLP_VECTORIZE", "USING_SVML")  # fmt: skip
+SHIPPED = HOUSE / "modular" / "kernels"  # code that a release brings along (docs/releasing.md)
+
+choose_target()
 
 
 def kernel(function: Function) -> Function:
     """Compile `function` on first use and keep the machine code on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
-    file = Path(function.__code__.co_filename)
-    if file.is_file():  # what is typed in has no file, and is compiled in memory
-        beside = [] if in_house(file.resolve().parent) else sorted(origins(function))
-        compiled._cache = KeptCode(function, functools.partial(cache_folder, fingerprint(*beside)))
+    compiled = dispatch(function)
+    if has_file(function) and compiled is not function:
+        compiled.keep_in(functools.partial(KeptCode, stores))
     return cast(Function, compiled)
 
 
-def cache_folder(of: str) -> Path | None:
-    """Folder for the machine code of kernels with this fingerprint; None where none can be made."""
+def has_file(function: Callable[..., Any]) -> bool:
+    """Whether a function stands in a file; what is typed in is compiled in memory."""
+    return Path(function.__code__.co_filename).is_file()
+
+
+def stores() -> list[KernelStore]:
+    """Where machine code lies: what a release brought along, then what this user has compiled."""
+    own = own_store()
+    return [*_shipped(), *([own] if own is not None else [])]
+
+
+def own_store() -> KernelStore | None:
+    """The folder of this user for compiled code; None where none can be had."""
     root = os.environ.get("MODULAR_CACHE_DIR") or platformdirs.user_cache_dir("modular-multibody")
     if root.startswith("~"):  # nobody's home is known
-        cannot_keep(Path(root), OSError("no such home"))
+        cannot_keep(Path(root), "no such home")
         return None
-    return _opened(Path(root).absolute() / "kernels", of)
+    return _opened(Path(root).absolute() / "machine-code", compiler())
 
 
-_opened = functools.cache(open_folder)
-
-
-def anything_kept() -> bool:
-    """Whether machine code of our own kernels lies on disk."""
-    folder = cache_folder(fingerprint())
-    return folder is not None and any(folder.glob(f"*{SUFFIX}"))
-
-
-def fingerprint(*beside: Path) -> str:
-    """Hash of everything that compiled code in `beside` may depend on, as the files are now."""
-    digest = hashlib.blake2b(_of_house(), digest_size=12)
-    for folder in beside:
-        if not in_house(folder):
-            _feed(digest, sorted(folder.glob("*.py")))
-    return digest.hexdigest()
+_opened = functools.cache(open_store)
 
 
 @functools.cache
-def _of_house() -> bytes:
-    """Our sources, as they were when they were imported, the versions and the platform."""
-    digest = hashlib.blake2b(digest_size=12)
-    digest.update(repr((sys.version, numba.__version__, np.__version__, platform.machine())).encode())
-    _feed(digest, [file for package in PACKAGES for file in sorted((HOUSE / package).rglob("*.py"))])
-    return digest.digest()
+def _shipped() -> list[KernelStore]:
+    folder = SHIPPED / compiler()
+    return [KernelStore(folder, shipped=True)] if folder.is_dir() else []
 
 
-def _feed(digest: Any, files: list[Path]) -> None:
-    for file in files:
-        digest.update(file.name.encode())
-        digest.update(file.read_bytes())
+def anything_kept() -> bool:
+    """Whether machine code of kernels lies on disk."""
+    return any(store.anything() for store in stores())
+
+
+@functools.cache
+def compiler() -> str:
+    """Fingerprint of what turns kernels into machine code: versions, settings, and our own files that generate code."""
+    versions = (sys.implementation.cache_tag, sys.abiflags if hasattr(sys, "abiflags") else "", numba.__version__)
+    settings = [(name, repr(getattr(config, name, None))) for name in SETTINGS]
+    words = (versions, llvmlite.__version__, np.__version__, settings)
+    digest = hashlib.blake2b(repr(words).encode(), digest_size=12)
+    for name in GENERATORS:
+        digest.update(contents_of_module(name))
+    return digest.hexdigest()

@@ -14,10 +14,13 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from modular.dispatcher import bare
 from modular.first_use import expect
-from modular.kernel import kernel
+from modular.kept_code import KeptLoop
+from modular.kernel import has_file, kernel, stores
 from modular.lanes import WHOLE, types
 from modular.memory import BYTE
+from modular.views import ViewType
 
 if TYPE_CHECKING:
     from modular.table import Table
@@ -29,7 +32,10 @@ class Loop:
     """A compiled loop; one machine code per layout of the tables."""
 
     def __init__(self, function: Callable[..., int]) -> None:
-        self.kernel: Any = kernel(function)
+        self.dispatcher: Any = bare(function)
+        self.kept = KeptLoop(stores, function, self.dispatcher.targetoptions) if has_file(function) else None
+        if self.kept is not None:
+            self.dispatcher._cache = self.kept
         self.__name__, self.__module__, self.__doc__ = function.__name__, function.__module__, function.__doc__
         self._addresses: dict[tuple[int, int], int] = {}
 
@@ -38,12 +44,23 @@ class Loop:
         key = (id(stack.view), id(elements.view))  # one view per layout, kept for good
         found = self._addresses.get(key)
         if found is None:
-            expect(one.kernel for one in stack.loops.values())
-            signature = (types.int64, types.int64, stack.view, elements.view)
-            self.kernel.compile(signature)
-            compiled = self.kernel.overloads[signature]
+            expect(stack.loops.values())
+            found = self._addresses[key] = self._find(stack.view, elements.view)
+        return found
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is machine code for some layout."""
+        return bool(self._addresses)
+
+    def _find(self, stack: ViewType, elements: ViewType) -> int:
+        """Machine code that is kept, or made now."""
+        signature = (types.int64, types.int64, stack, elements)
+        found = self.kept.address(signature, self.dispatcher.targetctx) if self.kept is not None else None
+        if found is None:
+            self.dispatcher.compile(signature)
+            compiled = self.dispatcher.overloads[signature]
             found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
-            self._addresses[key] = found
         return found
 
     def __reduce__(self) -> str:

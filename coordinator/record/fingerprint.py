@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numba.core import codegen, config
 
-from modular.kernel import HOUSE, PACKAGES
+from modular.house import HOUSE, PACKAGES
+from modular.target import BASELINES
 from modular.version import __version__
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy")
@@ -72,7 +73,10 @@ def _machine() -> dict[str, str]:
 
 def _features() -> str:
     """Features of the processor that the compiler may use and that change how sums are rounded."""
-    words = str(config.CPU_FEATURES or codegen.get_host_cpu_features()).split(",")
+    if config.CPU_NAME in dict(BASELINES.values()):
+        words = [f"+{feature}" for feature in dict(BASELINES.values())[config.CPU_NAME]]
+    else:
+        words = str(config.CPU_FEATURES or codegen.get_host_cpu_features()).split(",")
     return " ".join(sorted(word[1:] for word in words if word.startswith("+") and word[1:].startswith(ROUNDING)))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from coordinator.record.fingerprint import digest_of_files
 from modular.assembly import Assembly
 from modular.component import ATOMS, Component, class_name
-from modular.kernel import PACKAGES
+from modular.house import PACKAGES
 
 OURS = (*PACKAGES, "scenarios")
 SHOWN = 4

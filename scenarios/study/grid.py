@@ -10,8 +10,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coordinator.record.fingerprint import versions
 from modular.errors import ModelError
-from modular.kernel import fingerprint
 from scenarios.steps import DURATION, WHOLE, divides, read_steps
 from scenarios.study.cases import Case
 from scenarios.study.reference import ADAPTIVE, FINER, Reference, default_reference
@@ -100,7 +100,7 @@ def model_digest(assembly: Assembly, scenario: str) -> str:
     digest.update(json.dumps(assembly.to_data(), sort_keys=True).encode())
     if Path(scenario).is_file():
         digest.update(Path(scenario).read_bytes())
-    digest.update(fingerprint().encode())
+    digest.update(json.dumps(versions(), sort_keys=True).encode())
     return digest.hexdigest()
 
 

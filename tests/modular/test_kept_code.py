@@ -1,19 +1,16 @@
-"""Kept machine code: loops of the user, several processes at once, broken and old files, and who hears of compiling."""
+"""Kept machine code: never older than its sources, found by what it is made of, whole or made again; who hears of compiling."""
 
 import os
 import shutil
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from modular.kept_code import DAYS, NEWEST, SUFFIX, tidy
-from modular.kernel import cache_folder, fingerprint
-from modular.reach import essence
+from modular.kernel import own_store
+from modular.kernel_store import SUFFIX
 
 JOINT = """
 from dataclasses import dataclass
@@ -97,9 +94,10 @@ def python(folder: Path, script: str, cache: Path, **more: str) -> subprocess.Co
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """A cache of its own, with what is kept of our own kernels already."""
-    ours = cache_folder(fingerprint())
+    ours = own_store()
     if ours is not None:
-        shutil.copytree(ours, tmp_path / "cache" / "kernels" / ours.name)
+        shutil.copytree(ours.folder, tmp_path / "cache" / ours.folder.parent.name / ours.folder.name)
+        (tmp_path / "cache" / ours.folder.parent.name).chmod(0o700)
     return tmp_path / "cache"
 
 
@@ -240,30 +238,6 @@ def test_kept_code_finds_what_it_calls_of_numba_itself(tmp_path: Path):
     assert (first[-1], second[-1]) == ("0 0 0 0", "1 1 1 1")
 
 
-SUMS = """
-def first(x):
-    return x + {one}
-
-def second(x):
-    return x * 2
-
-PARTS, LIMIT = (first, (second, {two})), {three}
-
-def whole(x):
-    return PARTS[0](x) + PARTS[1][0](x) < LIMIT
-"""
-
-
-def test_what_a_kernel_reaches_is_known_by_its_content_alone():
-    def reaches(one: float, two: float, three: float) -> bytes:
-        module: dict[str, Any] = {"__name__": "sums"}
-        exec(compile(SUMS.format(one=one, two=two, three=three), "sums.py", "exec"), module)
-        return essence(module["whole"])
-
-    assert reaches(1.0, 2.0, 3.0) == reaches(1.0, 2.0, 3.0)
-    assert len({reaches(1.0, 2.0, 3.0), reaches(9.0, 2.0, 3.0), reaches(1.0, 9.0, 3.0), reaches(1.0, 2.0, 9.0)}) == 4
-
-
 def test_half_a_file_is_made_again(tmp_path: Path):
     (tmp_path / "small.py").write_text(SMALL)
     cache = tmp_path / "cache"
@@ -294,32 +268,114 @@ def test_nor_does_a_home_that_nobody_may_write_to_stop_it(tmp_path: Path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_old_folders_go_and_the_newest_and_the_strange_ones_stay(tmp_path: Path):
-    now = time.time()
+INNER = """
+from modular.kernel import kernel
 
-    def folder(name: str, days: float) -> Path:
-        made = tmp_path / name
-        made.mkdir()
-        (made / f"code{SUFFIX}").write_bytes(b"code")
-        os.utime(made, (now - days * 86400.0,) * 2)
-        return made
+@kernel
+def inner(x):
+    return {factor} * x
 
-    newest = [folder(f"{k:024x}", DAYS + k) for k in range(NEWEST)]
-    old = [folder(f"{k:024x}", DAYS + k) for k in range(100, 103)]
-    strange = [folder("pictures", 1000.0), folder("old", 1000.0)]
-    assert sorted(tidy(tmp_path)) == sorted(old)
-    assert sorted(tmp_path.iterdir()) == sorted([*newest, *strange])
-    young = [folder(f"{k:024x}", DAYS / 2) for k in range(200, 210)]
-    assert set(tidy(tmp_path)) == set(
-        newest
-    )  # others are newer now; what was used of late stays, however many there are
-    assert set(tmp_path.iterdir()) == {*young, *strange}
+@kernel
+def beside(x):
+    return x - 1.0
+"""
+OUTER = """
+{more}
+from inner import beside, inner
+from modular import first_use
+from modular.kernel import kernel
+
+@kernel
+def outer(x):
+    return inner(x) + 1.0
+
+@kernel
+def apart(x):
+    return beside(x)
+
+compiled = []
+with first_use.told(lambda name, ready, sight: compiled.append(name)):
+    print(outer(7.0) + apart(1.0), *sorted(compiled))
+"""
 
 
-def test_old_folders_go_when_a_new_one_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MODULAR_CACHE_DIR", str(tmp_path))
-    for k in range(NEWEST + 2):
-        (tmp_path / "kernels" / f"{k:024x}").mkdir(parents=True)
-        os.utime(tmp_path / "kernels" / f"{k:024x}", (k, k))
-    assert cache_folder("f" * 24) is not None
-    assert len(list((tmp_path / "kernels").iterdir())) == NEWEST
+def test_an_edited_callee_compiles_its_dependents_and_no_other_and_going_back_finds_the_old_code(tmp_path: Path):
+    cache = tmp_path / "cache"
+
+    def outer(factor: float, more: str = "") -> list[str]:
+        (tmp_path / "inner.py").write_text(INNER.format(factor=factor))
+        (tmp_path / "outer.py").write_text(OUTER.format(more=more))
+        for name in ("inner.py", "outer.py"):
+            os.utime(tmp_path / name, ns=(0, 0))  # nobody can tell by the clock
+        return python(tmp_path, "outer.py", cache).stdout.split()
+
+    assert outer(3.0) == ["22.0", "apart", "beside", "inner", "outer"]
+    assert outer(3.0) == ["22.0"]
+    assert outer(3.0, "# a comment\nUNUSED = 1") == ["22.0"]
+    assert outer(5.0) == ["36.0", "inner", "outer"]
+    assert outer(3.0) == ["22.0"]
+
+
+MADE = """
+from modular import first_use
+from modular.kernel import kernel
+
+def family(row, factor):
+    @kernel
+    def loop(n):
+        total = 0.0
+        for k in range(n):
+            total += factor * row(k)
+        return total
+    return loop
+
+@kernel
+def square(k):
+    return k * k
+
+@kernel
+def cube(k):
+    return k * k * k
+
+loops = [family(square, 1.0), family(square, 1.0), family(square, 2.0), family(cube, 1.0)]
+compiled = []
+with first_use.told(lambda name, ready, sight: compiled.append(name)):
+    print(*[loop(4) for loop in loops], len(compiled))
+"""
+
+
+def test_kernels_that_functions_make_are_kept_by_what_they_were_made_of(tmp_path: Path):
+    (tmp_path / "made.py").write_text(MADE)
+    first, second = (python(tmp_path, "made.py", tmp_path / "cache").stdout.split() for _ in range(2))
+    assert first == ["14.0", "14.0", "28.0", "36.0", "5"]  # three loops and two rows; the second loop is the first
+    assert second == ["14.0", "14.0", "28.0", "36.0", "0"]
+
+
+def test_the_cache_stands_where_the_user_wants_it(tmp_path: Path):
+    (tmp_path / "small.py").write_text(SMALL)
+    python(tmp_path, "small.py", tmp_path / "here")
+    assert len(list((tmp_path / "here").rglob(f"small.double.*{SUFFIX}"))) == 1
+    assert not list(tmp_path.glob("__pycache__/*.nb*"))
+
+
+RECURSIVE = """
+from modular.kernel import kernel
+
+@kernel
+def factorial(n):
+    if n <= 1:
+        return 1
+    return n * factorial(n - 1)
+
+@kernel
+def twice(n):
+    return 2 * factorial(n)
+
+print(twice(5), factorial(5), *[sum(k.stats.cache_hits.values()) for k in (twice, factorial)])
+"""
+
+
+def test_a_kernel_may_call_itself(tmp_path: Path):
+    (tmp_path / "recursive.py").write_text(RECURSIVE)
+    assert python(tmp_path, "recursive.py", tmp_path / "cache").stdout.split() == ["240", "120", "0", "0"]
+    assert python(tmp_path, "recursive.py", tmp_path / "cache").stdout.split() == ["240", "120", "1", "1"]
