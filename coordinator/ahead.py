@@ -5,7 +5,8 @@ So compiling is not part of the time of the run, and Ctrl-C while it lasts leave
 
 from __future__ import annotations
 
-from functools import cache
+import weakref
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,35 @@ import numpy as np
 from coordinator.engine.driver import DONE, STATUS, YIELD, drive
 from coordinator.engine.engine import shown
 from coordinator.score import compiled
+from modular.compile_pool import Job, jobs_of, pool
 from modular.first_use import expect
+from modular.kernel import own_store
+from modular.table import Table
 
 if TYPE_CHECKING:
+    from coordinator.couplings.coupling import Coupling
     from coordinator.simulation import Simulation
+    from coordinator.system import System
+
+
+def foresee(system: System, coupling: Coupling) -> None:
+    """Should a loop have to be compiled, the others of this system are known, and other processes begin with the last of them."""
+    pool.foreseen = partial(_to_come, weakref.ref(system), coupling.verbs) if own_store() is not None else None
+
+
+def _to_come(known: weakref.ref[System], verbs: tuple[str, ...]) -> list[Job]:
+    system = known()
+    if system is None:
+        return []
+    tables: list[Any] = [system.elements, *system.bodies, *system.joints, *system.forces]
+    tables += [table for table in system.workshop.values() if isinstance(table, Table)]
+    loops = [
+        (table.loops[verb], table.view, system.elements.view)
+        for verb in verbs
+        for table in tables
+        if verb in table.loops
+    ]
+    return [*jobs_of(loops), *([Job.calling(_compile_driver)] if verbs and not compiled_driver.ready else [])]
 
 
 def compile_ahead(simulation: Simulation) -> bool:
@@ -37,8 +63,12 @@ def compile_ahead(simulation: Simulation) -> bool:
         if compiled((stack, verb)):
             stack.loops[verb].address(stack, system.elements)
     if whole:
+        pool.claim(Job.calling(_compile_driver))
         _compile_driver()
     return whole
+
+
+compiled_driver: Any = drive
 
 
 @cache

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import networkx as nx
-
 from coordinator.system import System
 from modular.errors import ModelError
 from modular.names import missing
@@ -19,6 +17,8 @@ def check_group(system: System, bodies: Sequence[str], what: str) -> None:
             raise ModelError(f"{what}: " + missing("body", body, list(system.body_home)))
     if len(set(bodies)) < 2:
         raise ModelError(f"{what}: {told(bodies)} is one body; name two neighbours or more, such as 'crank', 'rod'.")
+    import networkx as nx  # a tenth of a second, for those who need it
+
     graph = nx.Graph()
     graph.add_nodes_from(set(bodies).union(*(known for known in system.groups if not set(known).isdisjoint(bodies))))
     for name in system.joint_home:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from coordinator.ahead import compile_ahead
+from coordinator.ahead import compile_ahead, foresee
 from coordinator.aiming import aim
 from coordinator.alarm import Alarm
 from coordinator.breakage import Breakage
@@ -618,6 +618,7 @@ class Simulation:
         check_schedule(self.assembly)
         self.coupling.configure(self.system, self.dt)
         self.system.elements.clock[:] = self.dt, 0.0, self.dt
+        foresee(self.system, self.coupling)
         self.system.show()
         lost = agree_velocities(self.system, project=project)
         if lost:

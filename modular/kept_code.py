@@ -109,6 +109,11 @@ class KeptLoop(KeptCode):
     def load_overload(self, types: Any, context: Any) -> Any:
         """Whoever compiles has looked already."""
 
+    def has(self, types: Any, context: Any) -> bool:
+        """Whether the loop is kept, by the name of its file."""
+        name = self.file_of(types, context.codegen())
+        return name is not None and any(store.has(name) for store in self._stores())
+
     def address(self, types: Any, context: Any) -> int | None:
         """Where the loop lies now, if it is kept."""
         found: int | None = self.find(types, context.codegen(), address_in)

@@ -49,6 +49,10 @@ class KernelStore:
             return None
         return unsealed(name, data)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name; not whether it is whole."""
+        return (self.folder / name).is_file()
+
     def save(self, name: str, content: bytes) -> None:
         """Keep it: beside first, then renamed, so that whoever reads at the same time finds all or nothing."""
         if self.shipped:

@@ -14,7 +14,8 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from modular.dispatcher import bare
+from modular.compile_pool import Job, pool
+from modular.dispatcher import BareDispatcher
 from modular.first_use import expect
 from modular.kept_code import KeptLoop
 from modular.kernel import has_file, kernel, stores
@@ -32,7 +33,7 @@ class Loop:
     """A compiled loop; one machine code per layout of the tables."""
 
     def __init__(self, function: Callable[..., int]) -> None:
-        self.dispatcher: Any = bare(function)
+        self.dispatcher: Any = BareDispatcher(function)
         self.kept = KeptLoop(stores, function, self.dispatcher.targetoptions) if has_file(function) else None
         if self.kept is not None:
             self.dispatcher._cache = self.kept
@@ -53,15 +54,31 @@ class Loop:
         """Whether there is machine code for some layout."""
         return bool(self._addresses)
 
-    def _find(self, stack: ViewType, elements: ViewType) -> int:
-        """Machine code that is kept, or made now."""
+    def is_kept(self, stack: ViewType, elements: ViewType) -> bool:
+        """Whether there is machine code for this layout, here or on disk."""
+        if (id(stack), id(elements)) in self._addresses:
+            return True
         signature = (types.int64, types.int64, stack, elements)
-        found = self.kept.address(signature, self.dispatcher.targetctx) if self.kept is not None else None
-        if found is None:
-            self.dispatcher.compile(signature)
-            compiled = self.dispatcher.overloads[signature]
-            found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
-        return found
+        return self.kept is not None and self.kept.has(signature, self.dispatcher.targetctx)
+
+    def compile(self, stack: ViewType, elements: ViewType) -> int:
+        """Machine code for this layout, made now and kept; where it lies."""
+        signature = (types.int64, types.int64, stack, elements)
+        self.dispatcher.compile(signature)
+        compiled = self.dispatcher.overloads[signature]
+        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+    def _find(self, stack: ViewType, elements: ViewType) -> int:
+        """Machine code that is kept, or made now, here or by a process that helps."""
+        signature = (types.int64, types.int64, stack, elements)
+        found = self._kept(signature)
+        if found is None and self.kept is not None:
+            pool.claim(Job(f"{self.__module__}:{self.__name__}", stack.fields, elements.fields))
+            found = self._kept(signature)
+        return self.compile(stack, elements) if found is None else found
+
+    def _kept(self, signature: Any) -> int | None:
+        return self.kept.address(signature, self.dispatcher.targetctx) if self.kept is not None else None
 
     def __reduce__(self) -> str:
         """A loop is known by its name; whoever copies a stack shares its loops."""

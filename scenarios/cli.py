@@ -18,6 +18,7 @@ from scenarios import catalogue
 from scenarios.commands.bench import bench
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
+from scenarios.commands.kernels import kernels
 from scenarios.commands.live import live
 from scenarios.commands.replay import replay
 from scenarios.commands.rerun import rerun
@@ -414,6 +415,7 @@ app.command()(bench)
 # --- workers ---------------------------------------------------------------------------------------------------------
 
 app.command()(worker)
+app.command()(kernels)
 app.add_typer(keys, name="keys")
 
 

@@ -9,7 +9,6 @@ from math import pi
 from typing import Any, Self
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from components.bodies import turning
 from components.bodies.beam_shape import pulled_back, stored
@@ -239,6 +238,8 @@ class Beam(Body):
         if self.dimension == 2:
             turn = np.array([np.arctan2(self.own_axes[1, 0], self.own_axes[0, 0])])
         else:
+            from scipy.spatial.transform import Rotation  # a third of a second, for those who need it
+
             x, y, z, s = Rotation.from_matrix(self.own_axes).as_quat()
             turn = np.array([s, x, y, z]) / np.linalg.norm([s, x, y, z])
         return np.concatenate([places, np.broadcast_to(turn, (len(places), len(turn)))], axis=1)

@@ -9,7 +9,6 @@ from math import inf
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from components.bodies.led_stack import LedBodies
 from components.bodies.posed_body import PosedBody
@@ -282,6 +281,8 @@ def _axes_of_rod(source: Any, q: Array, v: Array) -> tuple[Array, Array]:
     if line.shape[1] == 2:
         quarter = np.array([[0.0, 1.0], [-1.0, 0.0]])
         return np.stack([line, line @ quarter], -1), np.stack([rate, rate @ quarter], -1)
+    from scipy.spatial.transform import Rotation  # a third of a second, for those who need it
+
     frames = [Rotation.align_vectors([line[0]], [[1.0, 0.0, 0.0]])[0].as_matrix()]
     for before, after in pairwise(line):
         across = np.cross(before, after)
@@ -299,6 +300,8 @@ def _turning(times: Any, axes: Array, rates: Array) -> Smooth:
         angle = np.unwrap(np.arctan2(axes[:, 1, 0], axes[:, 0, 0]))
         rate = axes[:, 0, 0] * rates[:, 1, 0] - axes[:, 1, 0] * rates[:, 0, 0]
         return Smooth(times, angle.tolist(), rate.tolist(), goes_on=True)
+    from scipy.spatial.transform import Rotation
+
     p = Rotation.from_matrix(axes).as_quat()[:, [3, 0, 1, 2]]
     flips = np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=1) < 0.0, -1.0, 1.0))
     p[1:] *= flips[:, None]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from components.bodies import turning
-from components.bodies.modal_reduction import Reduced, of_beam, reduced
 from components.bodies.modal_stack import ModalBodies
 from components.bodies.quaternions import mixed, spinning
 from components.bodies.recent import recently
@@ -19,6 +18,7 @@ from modular.side import Mark
 
 if TYPE_CHECKING:
     from components.bodies.beam import Beam
+    from components.bodies.modal_reduction import Reduced
 
 DRAWN = "#"  # how names of places begin that are drawn and are no ports
 ROUNDING = 1e-9  # what may be left of things that are to be symmetric, or zero
@@ -52,6 +52,8 @@ class ModalBody(Body):
     @classmethod
     def of_beam(cls, beam: Beam, modes: int = 6, **more: Any) -> Self:
         """A beam that bends a little: with `modes` of it held at its ports beside the motions of these."""
+        from components.bodies.modal_reduction import of_beam  # a quarter of a second, for those who need it
+
         found = of_beam(beam, modes)
         motion = {"velocity": beam.velocity, "angular_velocity": beam.angular_velocity}
         return cls(**_as_fields(found), **(motion | more))
@@ -68,6 +70,8 @@ class ModalBody(Body):
         -> a node, or several nodes that move as one rigid piece; modes: how many of the body held at its ports; lines: pairs of
         nodes between which it is drawn.
         """
+        from components.bodies.modal_reduction import reduced  # a quarter of a second, for those who need it
+
         return cls(**_as_fields(reduced(places, mass, stiffness, ports, modes, lines)), **more)
 
     # --- what it is ------------------------------------------------------------------------------------------------------

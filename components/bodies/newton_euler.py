@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from components.bodies.mass_moments import FLAT
 from components.bodies.posed_body import PosedBody
@@ -112,6 +111,8 @@ class NewtonEulerBody(PosedBody):
         """Coordinates at the start."""
         if self.dimension == 2:
             return np.array([*self.centre, 0.0])
+        from scipy.spatial.transform import Rotation  # a third of a second, for those who need it
+
         x, y, z, s = Rotation.from_matrix(self.own_axes).as_quat()
         p = np.array([s, x, y, z])
         return np.concatenate([np.asarray(self.centre, float), p / np.linalg.norm(p)])
@@ -202,6 +203,8 @@ class NewtonEulerBody(PosedBody):
         place, pace = q[:d] + turn @ arm, v[:d] + rate @ arm
         if d == 2:
             return np.array([*place, q[2]]), np.array([*pace, v[2]])
+        from scipy.spatial.transform import Rotation  # a third of a second, for those who need it
+
         change = Rotation.from_matrix(before.own_axes.T @ self.own_axes).as_quat()[[3, 0, 1, 2]]
         return np.array([*place, *product(q[3:], change)]), np.array([*pace, *product(v[3:], change)])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from coordinator.score import Rounds
 from coordinator.system import System
@@ -14,6 +14,9 @@ from modular.errors import CouplingError
 
 class Coupling(Component):
     """One way of stepping a system; settings only, no memory."""
+
+    # what stacks will be asked for from the first tick on, in that order: such loops are compiled by several processes
+    verbs: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def configure(self, system: System, dt: float) -> None:

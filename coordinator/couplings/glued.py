@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from coordinator.compositions import ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
@@ -30,6 +30,13 @@ class Glued(Coupling):
 
     `tolerance`: what joints and bodies may leave open, as a share of the extent of the system.
     """
+
+    verbs: ClassVar[tuple[str, ...]] = (
+        "show", "linearise", "measure_rates", "recall", "press", "drift", "steady", "account", "keep", "arrive", "respond", "face",
+        "weigh", "answer", "respond_ahead", "weigh_ahead", "answer_ahead", "stand", "kick", "expect", "reevaluate", "foresee",
+        "look_ahead", "strike", "carry", "close", "stop", "look_along", "forget", "move_along", "react", "meet", "settle",
+        "wrenches", "advance", "exert", "ask",
+    )  # fmt: skip
 
     order: int = 2
     tolerance: float = 1e-14

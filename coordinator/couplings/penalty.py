@@ -44,6 +44,11 @@ def guarded(joints: Joints) -> Part:
 class Penalty(WithComponents):
     """Explicit penalty joints; second order in dt with the default gains."""
 
+    verbs: ClassVar[tuple[str, ...]] = (
+        "show", "linearise", "measure_rates", "keep", "respond", "see", "weigh", "ask", "tighten", "stiffen", "stand", "exert",
+        "reevaluate", "predict", "foresee", "look_ahead", "put_back", "remember", "open", "keep_bounds", "load", "grow",
+        "put_bounds_back", "wrenches", "go_on", "exert_on", "account",
+    )  # fmt: skip
     adapts: ClassVar[bool] = True  # whether a tick may be taken in halves
 
     rule: StiffnessRule = field(default_factory=Stable)

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-import networkx as nx
-
 from coordinator.system import JointHome, System
 from modular.body import DriftsAndKicks, GivesCompliance
 from modular.port import GROUND
@@ -90,6 +88,8 @@ class Planning:
 
     def _with(self, ways: dict[str, Wish]) -> Plan:
         system = self.system
+        import networkx as nx  # a tenth of a second, for those who need it
+
         graph = nx.Graph()
         graph.add_nodes_from(body for body in system.body_home if self._own(body))
         for name, (way, _) in ways.items():
