@@ -43,7 +43,9 @@ def test_nobody_waits_for_a_worker_that_dies(job: Job, monkeypatch: pytest.Monke
     pool.close()
 
 
-def test_who_needs_a_loop_takes_it_off_the_list_and_asks_once_what_else_will_come(job: Job, monkeypatch: pytest.MonkeyPatch):
+def test_who_needs_a_loop_takes_it_off_the_list_and_asks_once_what_else_will_come(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(compile_pool, "FEWEST", 100)
     others = [Job(f"modular.elements:loop{k}") for k in range(3)]
     asked = []
