@@ -4,6 +4,8 @@ import time
 
 import psutil
 
+GUARD = 300.0  # seconds after which nobody waits any more for what never comes; a busy machine is given them
+
 
 def lives(pid):
     """Whether a process runs."""
@@ -13,9 +15,9 @@ def lives(pid):
         return False
 
 
-def gone(pids, seconds=2.0):
-    """Whether processes end within so long."""
-    until = time.monotonic() + seconds
+def gone(pids):
+    """Whether processes end: all do, or one that is left behind stays for good."""
+    until = time.monotonic() + GUARD
     while time.monotonic() < until:
         if not any(map(lives, pids)):
             return True
@@ -23,11 +25,11 @@ def gone(pids, seconds=2.0):
     return False
 
 
-def wait_for(done, seconds=20.0):
+def wait_for(done):
     """Look again and again until something is true."""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + GUARD
     while not (found := done()):
-        assert time.monotonic() < until, f"{done.__name__} has not come true in {seconds:g} s"
+        assert time.monotonic() < until, f"{done.__name__} has not come true in {GUARD:g} s"
         time.sleep(0.02)
     return found
 
