@@ -8,13 +8,13 @@ import random
 import pytest
 
 import scenarios
-from company_of_processes import GUARD
 from coordinator import Simulation, Site
 from coordinator.protocol import Deadlines
 from coordinator.workers import away, process
 from coordinator.workers.messages import FIELDS
 from modular import Crossing, Cut
 from slow import some, spread
+from waiting import GUARD
 from worker_threads import Losing, Threads
 
 DT, UNTIL, EVERY = 1e-4, 0.04, 20  # steps between checkpoints

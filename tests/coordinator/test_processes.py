@@ -12,7 +12,7 @@ import pytest
 
 import scenarios
 from clock_of_words import let_words_count
-from company_of_processes import GUARD, gone
+from company_of_processes import gone
 from components import Spherical
 from coordinator import LeakWarning, Simulation, Site
 from coordinator.protocol import Deadlines
@@ -20,6 +20,7 @@ from coordinator.workers import away, process
 from coordinator.workers.process import Process
 from modular import Crossing, Cut, Join, Limit, ModelError
 from scenarios.report.workers import advice
+from waiting import GUARD
 from worker_threads import Losing, Threads
 
 UNTIL = 0.2

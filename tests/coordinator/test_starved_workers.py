@@ -13,12 +13,12 @@ import pytest
 
 import scenarios
 from clock_of_words import PER_WORD, let_words_count
-from company_of_processes import wait_for
 from coordinator import Simulation, Site
 from coordinator.launchers import ByHand, Subprocess
 from coordinator.protocol import Deadlines
 from coordinator.workers.attention import MOST, Attention
 from coordinator.workers.pulse import Pulse
+from waiting import wait_for
 
 UNTIL, SILENCE = 0.1, 2.0
 

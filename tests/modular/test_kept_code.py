@@ -14,6 +14,7 @@ import pytest
 from modular.kept_code import DAYS, NEWEST, SUFFIX, tidy
 from modular.kernel import cache_folder, fingerprint
 from modular.reach import essence
+from waiting import GUARD
 
 JOINT = """
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ def python(folder: Path, script: str, cache: Path, **more: str) -> subprocess.Co
     environment = {**os.environ, "MODULAR_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **more}
     done = subprocess.run(
         [sys.executable, "-W", "error", script], cwd=folder, env=environment, capture_output=True, text=True,
-        timeout=300, check=False,
+        timeout=GUARD, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done

@@ -12,6 +12,7 @@ import modular.kernel
 import modular.reach
 from modular.kept_code import SUFFIX
 from modular.kernel import cache_folder, fingerprint
+from waiting import GUARD
 
 INNER = """
 from modular.kernel import kernel
@@ -43,7 +44,7 @@ def run(folder: Path, cache: Path, script: str = "outer.py") -> list[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=GUARD,
         check=False,
     )
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""A clock for deadlines that counts what a healthy worker says: however busy the machine is, no time passes while it cannot speak."""
+"""A clock for deadlines that counts what a healthy worker says: while a busy machine lets it say nothing, no time passes."""
 
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers import away

@@ -4,7 +4,7 @@ import time
 
 import psutil
 
-GUARD = 300.0  # seconds after which nobody waits any more for what never comes; a busy machine is given them
+from waiting import GUARD
 
 
 def lives(pid):
@@ -23,15 +23,6 @@ def gone(pids):
             return True
         time.sleep(0.02)
     return False
-
-
-def wait_for(done):
-    """Look again and again until something is true."""
-    until = time.monotonic() + GUARD
-    while not (found := done()):
-        assert time.monotonic() < until, f"{done.__name__} has not come true in {GUARD:g} s"
-        time.sleep(0.02)
-    return found
 
 
 def visible(pid):
