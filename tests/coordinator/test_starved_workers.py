@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 import scenarios
-from clock_of_words import PER_WORD, let_words_count
+from clock_of_words import let_words_count
 from coordinator import Simulation, Site
 from coordinator.launchers import ByHand, Subprocess
 from coordinator.protocol import Deadlines
@@ -108,43 +108,49 @@ def test_the_pulse_of_a_process_beats_until_it_ends_and_a_stopped_one_is_not_hel
 # --- workers that are silent -----------------------------------------------------------------------------------------
 
 
+def patient_for(simulation):
+    """For how long the run has waited for others so far, as it counts time [s]."""
+    return simulation.company.team._attention._counted
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
 @pytest.mark.parametrize("why", ["held up", "hangs"])
 def test_a_silent_worker_is_replaced_where_it_hangs_and_not_where_it_is_held_up(why, alone, monkeypatch):
     """Both are stopped here; of the one that is held up its machine says that it is ready to run."""
-    said = let_words_count(monkeypatch)
-    last, stopped = [0.0], threading.Event()
+    said, stopped_at = let_words_count(monkeypatch), []
+
+    def stop(identity, word):
+        """In the middle of a run."""
+        if identity.startswith("worker1/1/") and word == "samples" and not stopped_at:
+            process.suspend()
+            stopped_at.append(patient_for(simulation))
+            asked_at.append(patient_for(simulation))
 
     def starved(pulse):
-        if why == "hangs" or not stopped.is_set():
+        if why == "hangs" or pulse._process != process or not asked_at:
             return 0.0
-        passed, last[0] = PER_WORD * said.words - last[0], PER_WORD * said.words
-        return passed
+        before, asked_at[0] = asked_at[0], patient_for(simulation)
+        return asked_at[0] - before
 
-    def wake(process, began):
-        if why == "hangs":
-            return  # until it is killed, as nobody listens to it any more
-        wait_for(lambda: PER_WORD * (said.words - began) > 3.0 * SILENCE or simulation.company.team.deaths)
-        stopped.clear()
+    def wake():
+        wait_for(lambda: stopped_at and (patient_for(simulation) > stopped_at[0] + 3.0 * SILENCE or team.deaths))
         if process.is_running():
             process.resume()
 
     site = Site(Subprocess(), deadlines=Deadlines(silence=SILENCE))
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
         simulation.run(0.02)
-        process = psutil.Process(simulation.workers[1].pid)
-        process.suspend()
-        last[0] = PER_WORD * said.words
-        monkeypatch.setattr(Pulse, "starved", lambda pulse: starved(pulse) if pulse._process == process else 0.0)
-        stopped.set()
-        waker = threading.Thread(target=wake, args=(process, said.words))
+        team = simulation.company.team
+        process, asked_at = psutil.Process(team.places["worker1"].pid), []
+        monkeypatch.setattr(Pulse, "starved", starved)
+        monkeypatch.setattr(said, "hears", staticmethod(stop))
+        waker = threading.Thread(target=wake)
         waker.start()
         run = simulation.run(UNTIL)
         waker.join()
         replaced = [worker.replaced for worker in simulation.workers]
-        deaths = simulation.company.team.deaths
     assert run.digest == alone.digest
-    assert replaced == ([0, 1] if why == "hangs" else [0, 0]), deaths
+    assert replaced == ([0, 1] if why == "hangs" else [0, 0]), team.deaths
 
 
 # --- connections that tear -------------------------------------------------------------------------------------------
@@ -153,17 +159,17 @@ def test_a_silent_worker_is_replaced_where_it_hangs_and_not_where_it_is_held_up(
 @pytest.mark.parametrize("comes_back", [True, False])
 def test_a_worker_whose_connection_tears_keeps_its_place_unless_it_stays_silent(comes_back, alone, monkeypatch):
     said = let_words_count(monkeypatch)
-    site = Site(Subprocess(), deadlines=Deadlines(silence=SILENCE))
+
+    def mend():
+        wait_for(lambda: patient_for(simulation) > began + torn_for or team.deaths)
+        monkeypatch.setattr(said, "torn", "nobody")
+
+    torn_for = 3.0 if comes_back else 100.0  # long enough to be missed again and again
+    site = Site(Subprocess(), deadlines=Deadlines(silence=2.0 * torn_for if comes_back else SILENCE))
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
         simulation.run(0.02)
-        team, began = simulation.company.team, said.words
+        team, began = simulation.company.team, patient_for(simulation)
         monkeypatch.setattr(said, "torn", "worker1/1")
-
-        def mend():
-            for_so_long = 0.5 * SILENCE if comes_back else 100.0 * SILENCE
-            wait_for(lambda: PER_WORD * (said.words - began) > for_so_long or team.deaths)
-            monkeypatch.setattr(said, "torn", "nobody")
-
         mender = threading.Thread(target=mend)
         mender.start()
         run = simulation.run(UNTIL)

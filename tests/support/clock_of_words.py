@@ -12,6 +12,7 @@ class Speaking(Mailbox):
 
     healthy, torn = "worker0", "nobody"
     words = 0
+    hears = staticmethod(lambda identity, word: None)  # what else happens at a word
 
     def _is_torn(self, identity):
         """Whether there is no connection, to this incarnation such as "worker1/1"."""
@@ -20,6 +21,7 @@ class Speaking(Mailbox):
     def mail(self):
         for sender, parts, whose in super().mail():
             Speaking.words += sender.startswith(f"{self.healthy}/".encode())
+            self.hears(sender.decode(errors="replace"), bytes(parts[0]).decode(errors="replace"))
             if not self._is_torn(sender):
                 yield sender, parts, whose
 
