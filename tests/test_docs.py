@@ -15,6 +15,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+from waiting import GUARD
+
 mpl.use("Agg")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,7 +24,6 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 NOT_RUN = "<!-- not run -->"
 ALLOWED_NOT_RUN = 3  # in all pages together: fragments that cannot stand alone
-TIME_OF_A_COMMAND = 300  # seconds
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def call(command: list[str], folder: Path) -> None:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=TIME_OF_A_COMMAND,
+        timeout=GUARD,
         check=False,
     )
     assert result.returncode == 0, f"{shlex.join(command)}\n{result.stdout}{result.stderr}"

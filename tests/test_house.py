@@ -14,6 +14,7 @@ import coordinator
 import scenarios.systems
 from modular import Assembly, Component, __version__
 from scenarios import catalogue
+from waiting import GUARD
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("modular", "components", "coordinator", "scenarios")
@@ -254,7 +255,7 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     """The import linter on the packages in a folder, by the contracts of its pyproject.toml."""
     call = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
     return subprocess.run(
-        [sys.executable, "-c", call], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", call], cwd=folder, capture_output=True, text=True, timeout=GUARD, check=False
     )
 
 

@@ -148,6 +148,10 @@ class Coordinator:
         if history.closed is None and not self._standings.idle and still > deadlines.stuck:
             self.stop(f"nothing has moved for {still:.1f} s: {'; '.join(self.standing(now)[:8])}.")
 
+    def excuse(self, name: str, seconds: float, now: float) -> None:
+        """A worker was held up for so long: its machine had no processor for it. It was not silent meanwhile."""
+        self._standings.excuse(name, seconds, now)
+
     # --- messages of workers ------------------------------------------------------------------------------------------------
 
     def hear(self, raw: bytes, now: float, sender: str | None = None) -> None:

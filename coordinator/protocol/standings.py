@@ -50,6 +50,12 @@ class Standings:
             self.behind.add(name)
             self.short.add(name)
 
+    def excuse(self, name: str, seconds: float, now: float) -> None:
+        """A worker could say nothing for so long, nor those who wait for it get on."""
+        standing = self.of[name]
+        standing.heard = min(now, standing.heard + seconds)
+        self.moved = min(now, self.moved + seconds)
+
     def report(self, message: Progress, report_step: int, now: float) -> bool:
         """Take in a report. True where it is the last that was missing at the goal."""
         standing = self.of[message.name]

@@ -25,13 +25,16 @@ from coordinator.protocol import effects
 from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
+from coordinator.transports.addresses import is_local
 from coordinator.transports.keys import Keys
 from coordinator.transports.meeting_place import MeetingPlace
 from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.workers.attention import Attention
 from coordinator.workers.far import FarLine
 from coordinator.workers.lines import Line, Lost, Unreachable
 from coordinator.workers.messages import Message, read, samples_from_arrays, written
 from coordinator.workers.piece import Piece
+from coordinator.workers.pulse import Pulse
 from coordinator.workers.team import Member, Stood
 from modular.errors import ModelError
 from modular.parcel import unpacked
@@ -43,8 +46,8 @@ SAID = 1 << 26  # bytes that a worker may have to remember until then of what it
 NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
-LAST_WORDS = 0.5  # seconds in which a launcher may say how a process has ended whose connection is gone
-RIVAL = 3.0  # seconds that somebody waits who wants a place that another has
+LAST_WORDS = 0.5  # seconds in which a launcher may say how a process has ended that is gone
+RIVAL = 3.0  # seconds that somebody waits who wants a place that another has; without a connection it is his then
 GREETS = 3.0  # seconds after which somebody who came has gone again, if not heard
 LONG = 20.0  # seconds without a worker that was started, until somebody may want to know
 COUNTED = ("ticks", "working", "talking", "waiting")
@@ -64,6 +67,7 @@ class Place:
     alive: bool = False
     identity: bytes = b""  # of the process that is there
     pid: int | None = None
+    pulse: Pulse | None = None  # where it can be felt
     acting: int = 0  # incarnation in the present run
     has_piece: bool = False
     wanted: bool = False  # whether it has to begin as soon as it is there
@@ -71,7 +75,7 @@ class Place:
     patience: float = ASK_AGAIN  # until then, the next time
     leaves: bool = False  # whether it has said that it has to go
     missed_at: float = math.inf  # when somebody is told that it has not come [s]
-    gone_at: float = math.inf  # when its connection was found gone [s]
+    gone_at: float = math.inf  # since when there is no connection to it [s]
     stood: Stood | None = None
     samples: list[Segment] | None = None
     state: bytes = b""
@@ -123,6 +127,7 @@ class Away:
         self.deadlines = deadlines or protocol.Deadlines()
         self._trail: deque[str] = deque(maxlen=TRAIL)
         self._began = time.monotonic()
+        self._attention = Attention()  # by which everybody is waited for
         self._moved = (-1, 0.0)  # the step that all had done, and since when
         self.mailbox = Mailbox(where, keys=keys)
         self._own_keys = keys is not None and guests is None
@@ -185,8 +190,8 @@ class Away:
         for place in self.places.values():
             place.stood = None
         if last > run.tick:
-            self._reached, self._moved = 0, (-1, time.monotonic())
-            run.core.run_to(last - run.tick, time.monotonic())
+            self._reached, self._moved = 0, (-1, self._attention.now())
+            run.core.run_to(last - run.tick, self._attention.now())
             self._pump(lambda: self._reached >= last - run.tick or any(p.stood for p in self.places.values()))
         self._tick = last
         return [place.stood or Stood(last, None) for place in self.places.values()]
@@ -262,7 +267,7 @@ class Away:
 
     def comings(self) -> tuple[list[str], list[str]]:
         """Who has come by himself and wants to take part, and who wants to go."""
-        now = time.monotonic()
+        now = self._attention.now()
         self._waiting = {name: heard for name, heard in self._waiting.items() if now - heard < GREETS}
         leaving, self._leaving = self._leaving, []
         return list(self._waiting), [name for name in leaving if name in self.places]
@@ -302,7 +307,7 @@ class Away:
 
     def call(self, name: str, who: Hashable, method: str, parcel: bytes) -> Message:
         """Ask a process about a black box, and again until it answers; raises Lost when it is gone."""
-        place, now = self.places.get(name), time.monotonic()
+        place, now = self.places.get(name), self._attention.now()
         self._number, self._answers = self._number + 1, {}
         question = written("call", {"number": self._number, "method": method}, parcel)
         ask_at, patience, slow_at = now, ASK_AGAIN, now + SLOW
@@ -316,7 +321,7 @@ class Away:
                 slow_at = now + SLOW
                 _log.warning("workers: '%s' has been busy with '%s' of a black box for %.0f s", name, method, SLOW)
             self.mailbox.wait(NAP)
-            now = time.monotonic()
+            now = self._attention.now()
             self._look_after(now)
         return self._answers[self._number]
 
@@ -328,7 +333,7 @@ class Away:
         plan = protocol.Plan(1, 0, 0, tuple(self._edges))
         called = tuple(Called(name) for name in self._names)
         opened = Opened(self._runs, "", "", self._every, 1 << 30, DEATHS, called, plan)
-        core = protocol.Coordinator.open(opened, self.deadlines, time.monotonic())
+        core = protocol.Coordinator.open(opened, self.deadlines, self._attention.now())
         self._run = Run(core, self._runs, tick, starts)
         for place in self.places.values():
             place.acting, place.wanted = 0, False
@@ -351,9 +356,9 @@ class Away:
 
     def _until(self, done: Callable[[Place], bool], word: str, data: dict[str, Any]) -> None:
         """Ask every worker, and again those that were replaced meanwhile."""
-        asked_at = -ASK_AGAIN
+        asked_at = -math.inf
         while not all(map(done, self.places.values())):
-            now = time.monotonic()
+            now = self._attention.now()
             if now - asked_at >= ASK_AGAIN:
                 asked_at = now
                 for place in self.places.values():
@@ -380,7 +385,7 @@ class Away:
 
     def _pump(self, done: Callable[[], bool]) -> None:
         while not done():
-            self._look_after(time.monotonic())
+            self._look_after(self._attention.now())
             if not done():
                 self.mailbox.wait(NAP)
 
@@ -395,19 +400,12 @@ class Away:
         if now >= self._ping_at:
             self._ping_at = now + PING
             for place in self.places.values():
-                if place.identity and not self.mailbox.answer(place.identity, *written("ping")):
-                    place.gone_at = min(place.gone_at, now)
-                elif now > place.missed_at:
-                    place.missed_at = math.inf
-                    _log.warning(
-                        "'%s' has not come for %g s; it is to turn to %s", place.name, LONG, self.mailbox.address
-                    )
+                self._feel(place, now)
         for gone in self.launcher.exits():
             if gone.name in self.places:
                 self._bury(gone, now)
         for place in self.places.values():
-            if now - place.gone_at > LAST_WORDS:  # its launcher knows nothing of it
-                self._mourn(place, place.launched, "its connection is gone", now)
+            self._give_up_on(place, now)
         if self._run is not None:
             if now >= self._run.core.next_wake():
                 self._run.core.wake(now)
@@ -415,8 +413,32 @@ class Away:
             self._say_who_is_slow(self._run, now)
         if self._failure:
             raise ModelError(f"workers: {self._failure}")
-        if now > self._until_when:
+        if time.monotonic() > self._until_when:
             raise ModelError("workers: they did not give back in time what was lent to them.")
+
+    def _feel(self, place: Place, now: float) -> None:
+        """Look whether a worker is there, and what held it up if it only waited for its turn."""
+        if place.identity:
+            if self.mailbox.answer(place.identity, *written("ping")):
+                place.gone_at = math.inf
+            else:
+                place.gone_at = min(place.gone_at, now)
+            if (held_up := place.pulse.starved() if place.pulse is not None else 0.0) > 0.0:
+                place.gone_at += held_up
+                if self._run is not None:
+                    self._run.core.excuse(place.name, held_up, now)
+        elif now > place.missed_at:
+            place.missed_at = math.inf
+            _log.warning("'%s' has not come for %g s; it is to turn to %s", place.name, LONG, self.mailbox.address)
+
+    def _give_up_on(self, place: Place, now: float) -> None:
+        """A connection that is gone comes back, unless the process is gone too; where that cannot be seen only silence tells."""
+        gone_for = now - place.gone_at
+        if gone_for > self.deadlines.silence:
+            self.launcher.stop(place.name, place.launched)
+            self._mourn(place, place.launched, "its connection is gone", now)
+        elif gone_for > LAST_WORDS and place.pulse is not None and not place.pulse.beats:
+            self._mourn(place, place.launched, "its process is gone", now)  # its launcher knows nothing of it
 
     def _say_who_is_slow(self, run: Run, now: float) -> None:
         """Who waits for whom, where nobody has got on for long; slow is not dead."""
@@ -431,12 +453,14 @@ class Away:
     def _hear(self, identity: bytes, message: Message, whose: str, now: float) -> None:
         data = message.data
         if message.word == "here":
-            self._greet(identity, data, whose)
+            self._greet(identity, data, whose, now)
             return
         place = next((one for one in self.places.values() if one.identity == identity), None)
         if place is not None and message.word not in ("answer", "idle", "leave"):
             self._note(f"{place.name} says {_brief(message.word, data, message.parcel)}")
         run = self._run
+        if place is not None:
+            place.gone_at = math.inf
         if place is not None and message.word == "answer":
             self._answers[data["number"]] = message
         if place is not None and message.word == "leave" and not place.leaves:
@@ -468,20 +492,21 @@ class Away:
             late = run.tick + data["step"] > self._kept  # there would be no way back
             self._tell(place, "loaded", {k: data[k] for k in ("step", "incarnation", "digest")}, b"" if late else blob)
 
-    def _greet(self, identity: bytes, data: dict[str, Any], whose: str) -> None:
+    def _greet(self, identity: bytes, data: dict[str, Any], whose: str, now: float) -> None:
         place = self.places.get(data["name"])
         if place is None and self._welcoming and (self.mailbox.keys is None or whose == data["name"]):
-            self._waiting[data["name"]] = time.monotonic()
+            self._waiting[data["name"]] = now
             return
         why = self._why_not(place, identity, data, whose)
         if not why and place is not None and place.identity not in (b"", identity):
-            why = self._is_taken(place, identity, by_hand=not data["incarnation"])
+            why = self._is_taken(place, identity, now, by_hand=not data["incarnation"])
             if not why:
                 return
         if why or place is None:
             self.mailbox.answer(identity, *written("quit", {"why": why}))
             return
         if identity == place.identity:
+            place.gone_at = math.inf
             return
         if data["fingerprint"] != bits():
             self._failure = (
@@ -489,6 +514,7 @@ class Away:
             )
             return
         place.identity, place.pid, place.missed_at, place.gone_at = identity, data["pid"], math.inf, math.inf
+        place.pulse = Pulse.of(data["pid"]) if is_local(self.mailbox.address) else None
         if place.wanted:
             self._begin(place)
 
@@ -502,17 +528,19 @@ class Away:
             return f"'{place.name}' has been replaced."
         return ""
 
-    def _is_taken(self, place: Place, rival: bytes, *, by_hand: bool) -> str:
+    def _is_taken(self, place: Place, rival: bytes, now: float, *, by_hand: bool) -> str:
         """Why a second process cannot have a place; nothing while it may turn out that the first is gone: it will greet again.
 
-        Whoever has killed a worker and starts another does not wait until we have noticed.
+        Whoever has killed a worker and starts another does not wait until its silence has told us.
         """
-        now = time.monotonic()
-        if not self.mailbox.answer(place.identity, *written("ping")):
-            self._mourn(place, place.launched, "its connection is gone", now)
-            return ""
         first = self._rivals.setdefault(rival, now)
-        return f"'{place.name}' is there already." if now - first > RIVAL or not by_hand else ""
+        if self.mailbox.answer(place.identity, *written("ping")):
+            return f"'{place.name}' is there already." if now - first > RIVAL or not by_hand else ""
+        place.gone_at = min(place.gone_at, now)
+        dead = place.pulse is not None and not place.pulse.beats
+        if dead or (place.pulse is None and now - place.gone_at > RIVAL):
+            self._mourn(place, place.launched, "its process is gone" if dead else "its connection is gone", now)
+        return ""
 
     def _bury(self, gone: Exited, now: float) -> None:
         """A process has ended, says the launcher."""
@@ -528,6 +556,7 @@ class Away:
         self.deaths.append(f"'{place.name}': {reason}")
         self._note(f"{place.name} is gone: {reason[:BRIEF]}")
         place.alive, place.identity, place.has_piece, place.pid, place.leaves = False, b"", False, None, False
+        place.pulse = None
         place.state, place.stood, place.facts, place.before = b"", None, {}, {}
         place.gone_at = math.inf
         if self._run is not None and place.acting:
@@ -540,7 +569,7 @@ class Away:
     def _launch(self, place: Place) -> None:
         place.launched += 1
         place.alive = True
-        place.missed_at = time.monotonic() + LONG
+        place.missed_at = self._attention.now() + LONG
         told = {"name": place.name, "incarnation": str(place.launched), "hub": self.mailbox.address}
         if self._meeting is not None:
             self._sockets += 1
@@ -565,7 +594,7 @@ class Away:
         parcel = b"" if place.has_piece else self._parcels[place.number]
         self._note(f"{place.name} is told begin, at tick {run.tick}")
         self.mailbox.answer(place.identity, *written("begin", data, parcel, start))
-        place.again_at = time.monotonic() + place.patience
+        place.again_at = self._attention.now() + place.patience
         place.patience *= 2.0  # a large piece takes its time
 
     def _begin_again(self, place: Place, now: float) -> None:
@@ -595,7 +624,7 @@ class Away:
                 place = self.places[effect.name]
                 if place.alive and place.acting == effect.incarnation:
                     self.launcher.stop(place.name, place.launched)
-                    self._mourn(place, place.launched, "nothing was heard of it", time.monotonic())
+                    self._mourn(place, place.launched, "nothing was heard of it", self._attention.now())
             elif isinstance(effect, effects.Tell):
                 place = self.places[effect.name]
                 if place.acting == effect.incarnation:

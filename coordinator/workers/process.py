@@ -24,6 +24,7 @@ from coordinator.record.fingerprint import bits
 from coordinator.transports.addresses import mailbox_towards, reached_at
 from coordinator.transports.keys import Keys
 from coordinator.transports.zeromq import Mailbox
+from coordinator.workers.attention import Attention
 from coordinator.workers.far import Desk
 from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, written
@@ -61,18 +62,19 @@ class Process:
         self._piece: Piece | None = None
         self._ticks, self._sent = 0, 0  # bytes
         self._working = self._talking = self._waiting = 0.0  # [s]
-        self._hub, self._began, self._told = told["hub"], time.monotonic(), False
+        self._attention = Attention()  # by which everybody is waited for
+        self._hub, self._began, self._told = told["hub"], self._attention.now(), False
         self._greeted = False
         self._greet_at = self._idle_at = self._leave_at = 0.0
         self._nap = IDLE
         self._leaving = False
-        self._heard_at, self._orphan = time.monotonic(), float(told.get("orphan", "inf"))
+        self._heard_at, self._orphan = self._attention.now(), float(told.get("orphan", "inf"))
 
     def serve(self) -> None:
         """Until it is over: a neighbour that is waited for at once, all others every other millisecond."""
         look_at = 0.0
         while not self.over:
-            now = time.monotonic()
+            now = self._attention.now()
             if now >= look_at:
                 self._look_around(now)
                 look_at = now + LOOK
@@ -82,10 +84,9 @@ class Process:
             elif waits_for == NEIGHBOUR:
                 started = time.monotonic()
                 frame = self.mailbox.next_mail(int(1000 * LOOK))
-                now = time.monotonic()
-                self._waiting += now - started
+                self._waiting += time.monotonic() - started
                 if frame is not None and self.job is not None and len(frame) == 1:
-                    self.job.core.receive(frame[0], now)
+                    self.job.core.receive(frame[0], self._attention.now())
 
     def leave(self) -> None:
         """Ask to be let go: others take the bodies over."""
@@ -94,7 +95,7 @@ class Process:
     def _hear_all(self, nap: float) -> None:
         """What has come in, or does so within a nap."""
         while not self.over and self.mailbox.wait(nap):
-            self._hear(time.monotonic())
+            self._hear(self._attention.now())
             nap = 0.0
 
     def _hear(self, now: float) -> None:
@@ -142,7 +143,7 @@ class Process:
 
     def _work(self, job: Job, now: float) -> str:
         """Go on with the job; who has to be heard next."""
-        before = job.tick, job.sent, job.worker.working, job.waiting
+        started, before = time.monotonic(), (job.tick, job.sent, job.worker.working, job.waiting)
         waits_for = job.go_on(now)
         self._ticks += job.tick - before[0]
         self._sent += job.sent - before[1]
@@ -154,7 +155,7 @@ class Process:
         worked, waited = job.worker.working - before[2], job.waiting - before[3]
         self._working += worked
         self._waiting += waited
-        self._talking += time.monotonic() - now - worked - waited
+        self._talking += time.monotonic() - started - worked - waited
         return waits_for
 
     def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:

@@ -3,12 +3,10 @@
 import contextlib
 import os
 import random
-import signal
 import socket
 import stat
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -23,6 +21,7 @@ from coordinator.workers import away
 from modular import ModelError
 from rough_way import Gates, free_port
 from scenarios.cli import app
+from waiting import GUARD, wait_for
 from worker_threads import Losing
 
 UNTIL = 0.3
@@ -38,6 +37,18 @@ def started(tmp_path, address, name, *more):
     arguments = ["worker", "--connect", address, "--name", name, *more]
     with (tmp_path / f"{name}.log").open("ab") as said:
         return subprocess.Popen([sys.executable, "-c", command, *arguments], stdout=said, stderr=said)
+
+
+def goes_on_until(simulation, condition):
+    """Tick by tick, as a run that is still hears nobody; most of the time is left to others."""
+
+    def came_about():
+        simulation.run(simulation.time + 1e-4)
+        return condition()
+
+    while not came_about():
+        assert simulation.time < 0.9 * UNTIL
+        time.sleep(0.2)
 
 
 def test_workers_with_keys_are_killed_and_started_again(tmp_path):
@@ -65,24 +76,17 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
         impostor = start("worker1", "worker0")  # a key that is known, of somebody else
         stranger = start("worker1", "stranger")  # a key that is not
         first = start("worker1", "worker1")
-
-        def kill():
-            while simulation.tick < 100:
-                time.sleep(0.02)
-            first.send_signal(signal.SIGKILL)
-            start("worker1", "worker1")
-
-        killer = threading.Thread(target=kill)
-        killer.start()
+        goes_on_until(simulation, lambda: impostor.poll() is not None)
+        goes_on_until(simulation, lambda: simulation.company.team.mailbox.guests.refused > 0)
+        assert impostor.poll() == 2
+        first.kill()
+        start("worker1", "worker1")
         run = simulation.run(UNTIL)
-        killer.join()
         workers = simulation.workers
-        assert impostor.wait(10) == 2
         assert stranger.poll() is None  # nobody has answered it
-        assert simulation.company.team.mailbox.guests.refused > 0
     stranger.kill()
     for process in processes:
-        process.wait(10)
+        process.wait(GUARD)
     assert run.digest == alone.digest
     assert "does not open the place of 'worker1'" in (tmp_path / "worker1.log").read_text()
     assert [worker.replaced for worker in workers] == [0, 1]
@@ -97,10 +101,13 @@ def test_a_mailbox_that_others_could_reach_needs_keys():
 def heard_by(mailbox):
     """What comes in and from whom, until something has and then a moment longer."""
     heard = []
-    until = time.monotonic() + 10.0
-    while time.monotonic() < until and not heard:
+
+    def some():
         mailbox.wait(0.1)
-        heard += [(parts, whose) for _, parts, whose in mailbox.mail()]
+        heard.extend((parts, whose) for _, parts, whose in mailbox.mail())
+        return heard
+
+    wait_for(some)
     time.sleep(0.3)
     mailbox.wait(0.1)
     return heard + [(parts, whose) for _, parts, whose in mailbox.mail()]
@@ -133,7 +140,7 @@ def test_garbage_half_open_connections_and_wrong_keys_of_the_run_reach_nobody():
     host, port = with_keys.address.removeprefix("tcp://").split(":")
     connections = []
     for k in range(300):
-        one = socket.create_connection((host, int(port)), timeout=5.0)
+        one = socket.create_connection((host, int(port)), timeout=GUARD)
         with contextlib.suppress(OSError):
             one.sendall(GARBAGE[k % len(GARBAGE)] if k % 2 else rng.randbytes(rng.randrange(1, 2000)))
         connections.append(one)
@@ -182,15 +189,13 @@ def test_whoever_comes_while_it_runs_takes_part(tmp_path):
         address = simulation.company.team.mailbox.address
         processes = [started(tmp_path, address, name) for name in ("worker0", "late")]
         simulation.run(UNTIL / 2)
-        while len(simulation.workers) < 2:
-            assert simulation.time < 5.0
-            simulation.run(simulation.time + 0.01)
+        goes_on_until(simulation, lambda: len(simulation.workers) == 2)
         end = max(UNTIL, simulation.time)
         run = simulation.run(end)
         assert [worker.name for worker in simulation.workers] == ["worker0", "late"]
         assert all(worker.ticks for worker in simulation.workers) or end > UNTIL
     for process in processes:
-        assert process.wait(10) == 0
+        assert process.wait(GUARD) == 0
     with Simulation(model(), 1e-4, record_every=50) as simulation:
         assert run.digest == (alone if end == UNTIL else simulation.run(end)).digest
 
@@ -207,14 +212,11 @@ def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_
         processes = [started(tmp_path, address, name) for name in ("worker0", "worker1")]
         simulation.run(UNTIL / 4)
         processes[0].terminate()
-        while len(simulation.workers) > 1:
-            assert simulation.time < 0.9 * UNTIL
-            simulation.run(simulation.time + 0.002)
-            time.sleep(0.05)  # it says it twice a second
-        assert processes[0].wait(10) == 0
+        goes_on_until(simulation, lambda: len(simulation.workers) == 1)
+        assert processes[0].wait(GUARD) == 0
         assert len(simulation.workers[0].bodies) == 8
         assert simulation.run(UNTIL).digest == alone.digest
-    assert processes[1].wait(10) == 0
+    assert processes[1].wait(GUARD) == 0
 
 
 RUN = """
@@ -243,16 +245,14 @@ def test_workers_wait_for_a_run_that_was_killed_and_comes_back(tmp_path):
     command = [sys.executable, "-c", RUN, address, str(folder)]
     processes = [started(tmp_path, address, name) for name in ("worker0", "worker1")]
     first = subprocess.Popen([*command, "1000", "begin"])
-    end = time.monotonic() + 60
-    while len(list(folder.glob("*.checkpoint"))) < 2:
-        assert time.monotonic() < end and first.poll() is None
-        time.sleep(0.01)
+    wait_for(lambda: len(list(folder.glob("*.checkpoint"))) >= 2 or first.poll() is not None)
+    assert first.poll() is None
     first.kill()
     first.wait()
     until = (max(int(path.stem) for path in folder.glob("*.checkpoint")) + 3000) * 1e-4
-    done = subprocess.run([*command, str(until), "resume"], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([*command, str(until), "resume"], capture_output=True, text=True, timeout=GUARD, check=True)
     for process in processes:
-        assert process.wait(10) == 0
+        assert process.wait(GUARD) == 0
     with Simulation(model(), 1e-4, record_every=50) as simulation:
         assert done.stdout.split()[1] == simulation.run(until).digest
 
@@ -268,7 +268,7 @@ def test_workers_behind_forwarded_ports_are_found_where_they_say(tmp_path):
             processes.append(started(tmp_path, simulation.company.team.mailbox.address, name, *where))
         assert simulation.run(UNTIL).digest == alone.digest
     for process in processes:
-        assert process.wait(10) == 0
+        assert process.wait(GUARD) == 0
     gates.close()
     assert min(gate.passed for gate in gates) > 88 * round(UNTIL / 1e-4)  # every frame of the neighbour came through
 

@@ -6,17 +6,21 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
+import calm
 import scenarios
+from calm import Calm
 from components import Law, Load
-from coordinator import Run, Simulation
+from coordinator import Run, Simulation, interrupt
 from coordinator.engine.driver import drive
 from coordinator.interrupt import held_interrupts, obey_late
 from modular import ModelError
+from waiting import GUARD, wait_for
 
 CHILD = """
 import json, os, signal, sys, threading, time
@@ -24,7 +28,13 @@ import scenarios
 from components import Law, Load
 from coordinator import Run, Simulation
 
-kind, folder = sys.argv[1:]
+kind, folder, support = sys.argv[1:]
+sys.path.insert(0, support)
+from calm import waited_by
+
+def moment():  # by a clock that stands while the run is ready to go on and waits for a processor
+    return time.perf_counter() - waited_by(os.getpid()).get(str(os.getpid()), 0.0)
+
 def model():
     chain = scenarios.load("chain", bodies=1500 if kind == "chain" else 3)
     if kind == "law":
@@ -33,7 +43,7 @@ def model():
 
 def later(seconds):
     time.sleep(seconds)
-    sent.append(time.perf_counter())
+    sent.append(moment())
     os.kill(os.getpid(), signal.SIGINT)
 
 waits, ticks, sent = [], [], []
@@ -44,7 +54,7 @@ for seconds in (0.05, 0.0831, 0.1117, 0.06):
     try:
         simulation.run(1.0 if kind == "chain" else 100.0)
     except KeyboardInterrupt:
-        waits.append(time.perf_counter() - sent[-1])
+        waits.append(moment() - sent[-1])
     ticks.append(simulation.tick)
 simulation.recorded.save(folder)
 by_hand = Simulation(model(), 1e-4, record_every=50)
@@ -58,14 +68,14 @@ print(json.dumps([waits, ticks, simulation.recorded.digest == by_hand.recorded.d
 @pytest.mark.parametrize("kind", ["chain", "law"])
 def test_a_run_stops_within_a_tenth_of_a_second_as_if_it_had_been_told_to_end_there(kind, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, kind, str(tmp_path / "kept")],
+        [sys.executable, "-c", CHILD, kind, str(tmp_path / "kept"), str(Path(calm.__file__).parent)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=GUARD,
         check=True,
     )
     waits, ticks, same, kept, given_back = json.loads(done.stdout)
-    assert len(waits) == 4 and sorted(waits)[1] < 0.1  # two in four at least: others may want the machine too
+    assert len(waits) == 4 and sorted(waits)[1] < 0.1  # two in four at least: the host of this machine may be busy too
     assert all(np.diff([50, *ticks]) > 0)
     assert same and kept and given_back
 
@@ -150,22 +160,30 @@ def test_whoever_waits_for_others_obeys_when_it_takes_too_long(monkeypatch):
         pytest.fail("that was late")
 
 
+def ask_when_it_is_held():
+    """Ctrl-C, some time after a run has begun."""
+    wait_for(lambda: interrupt._held)
+    time.sleep(0.3)
+    signal.raise_signal(signal.SIGINT)
+
+
 @pytest.mark.slow
 def test_a_worker_that_hangs_holds_nobody_up_and_what_was_recorded_is_left():
     with Simulation(scenarios.load("chain", bodies=6), 1e-4, record_every=50, workers=2) as simulation:
         simulation.run(0.02)
         before = simulation.recorded.digest
         simulation.run(0.0201)
-        psutil.Process(simulation.workers[1].pid).suspend()
-        threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
-        started = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
+        pids = [worker.pid for worker in simulation.workers]
+        psutil.Process(pids[1]).suspend()
+        with Calm(*pids) as took, pytest.raises(KeyboardInterrupt):
+            threading.Thread(target=ask_when_it_is_held).start()
             simulation.run(1.0)
-        assert time.monotonic() - started < 3.0
+        assert took.seconds < 3.0
         with pytest.raises(ModelError, match="lost in the middle of a slice"):
             simulation.run(1.0)
-        started = time.monotonic()
-    assert time.monotonic() - started < 2.0
+        with Calm(*pids) as took:
+            simulation.close()
+    assert took.seconds < 2.0
     assert simulation.recorded.digest == before
 
 

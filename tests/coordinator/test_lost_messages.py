@@ -14,10 +14,11 @@ from coordinator.workers import away, process
 from coordinator.workers.messages import FIELDS
 from modular import Crossing, Cut
 from slow import some, spread
+from waiting import GUARD
 from worker_threads import Losing, Threads
 
 DT, UNTIL, EVERY = 1e-4, 0.04, 20  # steps between checkpoints
-STILL = Deadlines(stuck=200.0)  # long enough to compile
+STILL = Deadlines(silence=GUARD, start=GUARD, stuck=GUARD)  # what is lost is said again long before
 APART = {"call", "answer", "leave", "refused", "quit"}  # of black boxes, and of ends
 OF_RUN = {"begin", "core", "samples?", "state?", "stored", "loaded", "over", "ping"}
 OF_WORKER = {"here", "idle", "core", "stood", "samples", "state", "store", "load"}

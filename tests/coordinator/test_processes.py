@@ -5,13 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from collections import deque
 
 import pytest
 
 import scenarios
+from clock_of_words import let_words_count
 from company_of_processes import gone
 from components import Spherical
 from coordinator import LeakWarning, Simulation, Site
@@ -20,6 +20,7 @@ from coordinator.workers import away, process
 from coordinator.workers.process import Process
 from modular import Crossing, Cut, Join, Limit, ModelError
 from scenarios.report.workers import advice
+from waiting import GUARD
 from worker_threads import Losing, Threads
 
 UNTIL = 0.2
@@ -90,63 +91,66 @@ def test_a_message_to_a_neighbour_is_a_header_and_48_bytes_per_element():
             assert worker.bytes_per_tick * 200 == pytest.approx((40 + 48) * (ticks + 1), abs=1e-6)
 
 
-def test_workers_that_are_killed_are_replaced_and_nobody_can_tell(alone):
+def kill_at(monkeypatch, *blows):
+    """Kill a worker of a simulation in the middle of a slice: (word, how many workers must have said it, name of a worker) each."""
+    targets, struck = [], []
+
+    def strike(said_by, word, count):
+        for blow in blows:
+            if said_by == "worker" and blow not in struck and word == blow[0] and count >= blow[1]:
+                struck.append(blow)
+                os.kill(targets[0].company.team.places[blow[2]].pid, signal.SIGKILL)
+        return False
+
+    monkeypatch.setattr(away, "Mailbox", Losing)
+    monkeypatch.setattr(Losing, "loses", staticmethod(strike))
+    return targets
+
+
+def test_workers_that_are_killed_are_replaced_and_nobody_can_tell(alone, monkeypatch):
+    targets = kill_at(monkeypatch, ("store", 4, "worker1"), ("store", 8, "worker0"))
     with Simulation(model(), 1e-4, record_every=50, workers=3) as simulation:
+        targets.append(simulation)
         simulation.company.team.every = 100
-        pids = {worker.pid for worker in simulation.workers}
-
-        def kill():
-            for number in (1, 0):
-                time.sleep(0.3)
-                pid = simulation.workers[number].pid
-                if pid is not None:
-                    os.kill(pid, signal.SIGKILL)
-
         simulation.run(0.01)
-        pids |= {worker.pid for worker in simulation.workers}
-        killer = threading.Thread(target=kill)
-        killer.start()
+        pids = {worker.pid for worker in simulation.workers}
         simulation.run(0.04)
-        killer.join()
         run = simulation.run(UNTIL)
         deaths = simulation.company.team.deaths
         pids |= {worker.pid for worker in simulation.workers}
-    assert deaths
+    assert [death.partition(":")[0] for death in deaths] == ["'worker1'", "'worker0'"]
     assert run.digest == alone.digest
-    assert gone(pids - {None})
+    assert gone(pids)
 
 
-def test_a_worker_that_is_killed_in_a_long_slice_is_replaced():
+def test_a_worker_that_is_killed_in_a_long_slice_is_replaced(monkeypatch):
     """Slices grow with the pace; however long they are, a checkpoint must lie before the beginning of the last."""
     with Simulation(scenarios.load("chain", bodies=2), 1e-4, record_every=50) as simulation:
         digest = simulation.run(4.0).digest
+    targets = kill_at(monkeypatch, ("store", 20, "worker1"))  # every 2000 ticks: slices are as long as they get
     with Simulation(scenarios.load("chain", bodies=2), 1e-4, record_every=50, workers=2) as simulation:
+        targets.append(simulation)
         simulation.run(0.5)
-        killer = threading.Timer(0.7, lambda: os.kill(simulation.workers[1].pid, signal.SIGKILL))
-        killer.start()
         run = simulation.run(4.0)
-        killer.join()
         assert simulation.workers[1].replaced == 1
     assert run.digest == digest
 
 
 def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, monkeypatch):
-    """Its connection stands, so that only its silence tells; when it wakes up nobody listens to it."""
-    hangs, work, site = threading.Event(), Process._work, Site(Threads(), deadlines=Deadlines(silence=4.0))
+    """Its connection stands, so that only its silence tells; when it wakes up nobody listens to it.
 
-    def hang(said_by, word, count):
-        if (said_by, word, count) == ("worker", "samples", 4):
-            hangs.set()
-        return False
+    Silence is measured in words of the other worker, and it hangs until its successor works.
+    """
+    follows, work, site = threading.Event(), Process._work, Site(Threads(), deadlines=Deadlines(silence=4.0))
 
     def work_or_hang(self, job, now):
-        if hangs.is_set() and (self.name, self.incarnation) == ("worker1", 1):
-            hangs.clear()
-            time.sleep(8.0)
+        if (self.name, self.incarnation) == ("worker1", 1) and job.tick > 800:
+            assert follows.wait(GUARD)
+        elif (self.name, self.incarnation) == ("worker1", 2):
+            follows.set()
         return work(self, job, now)
 
-    monkeypatch.setattr(away, "Mailbox", Losing)
-    monkeypatch.setattr(Losing, "loses", staticmethod(hang))
+    let_words_count(monkeypatch)
     monkeypatch.setattr(Process, "_work", work_or_hang)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
     with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
@@ -180,7 +184,7 @@ def test_workers_end_when_the_program_that_started_them_is_killed():
     program = (
         "import scenarios, sys, time\nfrom coordinator import Simulation\n"
         "s = Simulation(scenarios.load('chain', bodies=6), 1e-4, workers=2)\ns.run(0.01)\n"
-        "print(*[w.pid for w in s.workers], flush=True)\ntime.sleep(60)\n"
+        "print(*[w.pid for w in s.workers], flush=True)\ntime.sleep(3600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
         pids = [int(pid) for pid in process.stdout.readline().split()]

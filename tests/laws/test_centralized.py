@@ -283,14 +283,16 @@ def test_the_same_run_twice_gives_the_same_bits():
 
 @pytest.mark.slow
 def test_the_cost_of_a_step_grows_no_faster_than_the_chain():
-    costs = []
-    for bodies in (50, 200):
-        with Simulation(scenarios.load("chain", bodies=bodies), 1e-3, Centralized(HHT())) as simulation:
-            simulation.run(3e-3)
-            best = np.inf
-            for k in range(3):
-                start = time.perf_counter()
-                simulation.run((3 + 5 * (k + 1)) * 1e-3)
-                best = min(best, time.perf_counter() - start)
-        costs.append(best)
-    assert np.log(costs[1] / costs[0]) / np.log(4) <= 1.15
+    """In time of the processor, the shortest of some; both take turns, as others may slow the machine down."""
+    chains = [Simulation(scenarios.load("chain", bodies=bodies), 1e-3, Centralized(HHT())) for bodies in (50, 200)]
+    costs = np.full((6, 2), np.inf)
+    for k in range(len(costs)):
+        for which, simulation in enumerate(chains):
+            start = time.process_time()
+            simulation.run((3 + 5 * k) * 1e-3)
+            if k:  # the first has to be compiled
+                costs[k, which] = time.process_time() - start
+    for simulation in chains:
+        simulation.close()
+    short, long = costs.min(axis=0)
+    assert np.log(long / short) / np.log(4) <= 1.15

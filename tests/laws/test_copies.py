@@ -12,6 +12,7 @@ import scenarios
 from components import Revolute, Rod, Spherical, SpringDamper
 from coordinator import Centralized, Penalty, Simulation
 from modular.table import airy
+from waiting import GUARD
 
 FORKED = """
 import os, sys
@@ -79,12 +80,12 @@ def test_a_copy_shares_no_column():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_disturbs_nobody_and_starts_its_own_threads():
-    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=120)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=GUARD)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_memory_that_is_taken_when_written_to_is_not_shared_with_forked_processes():
     code = "import os; from modular.table import airy; a = airy((8,), float)\nif not os.fork():\n  a[:] = 1.0; os._exit(0)\n"
     code += "os.wait(); assert not a.any()"
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=GUARD)
     assert not airy((3, 2), float).any()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import modular
+from waiting import GUARD
 
 HOME = Path(modular.__file__).resolve().parent.parent
 
@@ -22,7 +23,7 @@ def start(code: str, *front: Path) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=GUARD,
         check=False,
     )
 

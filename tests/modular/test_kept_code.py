@@ -11,6 +11,7 @@ import pytest
 
 from modular.kernel import own_store
 from modular.kernel_store import SUFFIX
+from waiting import GUARD
 
 JOINT = """
 from dataclasses import dataclass
@@ -85,7 +86,7 @@ def python(folder: Path, script: str, cache: Path, **more: str) -> subprocess.Co
     environment = {**os.environ, "MODULAR_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **more}
     done = subprocess.run(
         [sys.executable, "-W", "error", script], cwd=folder, env=environment, capture_output=True, text=True,
-        timeout=300, check=False,
+        timeout=GUARD, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done

@@ -23,6 +23,7 @@ from modular.version import __version__
 from scenarios import catalogue
 from scenarios.cli import app
 from scenarios.settings import fit_settings, read_coupling, read_settings
+from waiting import GUARD
 
 PICTURES = {"trajectories.png", "energy.png", "violations.png", "ledger.png", "reactions.png"}
 
@@ -341,7 +342,7 @@ def test_ctrl_c_ends_the_command_with_130_and_a_folder_that_loads():
         assert "margin" in child.stdout.readline()  # the last line before the run
         time.sleep(0.3)
         child.send_signal(signal.SIGINT)
-        told, complaint = child.communicate(timeout=60)
+        told, complaint = child.communicate(timeout=GUARD)
     assert child.returncode == 130
     assert "Energy book" in told
     assert re.search(r"interrupted at [0-9.]+ of 500 s", complaint)

@@ -12,11 +12,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from company_of_processes import gone, wait_for
+from calm import Calm
+from company_of_processes import gone
 from coordinator import Run
 from slow import some
+from waiting import GUARD, wait_for
 
-SOON = 2.0  # seconds until nobody is left, on a machine that has nothing else to do
+SOON = 2.0  # seconds until nobody is left, not counting those in which the machine ran others
 TICKS = 100  # from one sample to the next
 LATEST = 1.5  # seconds after the first worker process has begun: most of the time the mechanism moves by then
 COMMAND = "import sys; from scenarios.cli import main; main()"
@@ -95,7 +97,7 @@ class Command:
             kept = [int(one.stem) for one in Path("kept").rglob("*.checkpoint")]
             return self.child.poll() is not None or max(kept, default=0) >= TICKS
 
-        wait_for(moved, 60.0)
+        wait_for(moved)
 
     def workers(self):
         """Process numbers of workers."""
@@ -111,18 +113,12 @@ class Command:
     def told(self, number):
         """Send a signal; how long it takes until everybody is gone, and what was said."""
         pids = [self.child.pid, *self.workers()]
-        started = time.monotonic()
-        self.child.send_signal(number)
-        self.child.wait(60)
-        assert gone(pids)
-        seconds = time.monotonic() - started
-        said, complaint = self.child.communicate(timeout=60)
-        return seconds, said, complaint
-
-
-def soon():
-    """How long that is here and now, where others may want the machine too."""
-    return SOON * max(1.0, psutil.getloadavg()[0] / (psutil.cpu_count() or 1))
+        with Calm(*pids) as took:
+            self.child.send_signal(number)
+            self.child.wait(GUARD)
+            assert gone(pids)
+        said, complaint = self.child.communicate(timeout=GUARD)
+        return took.seconds, said, complaint
 
 
 def ended_by(number, instant=None, prepare=lambda pids: None):
@@ -139,7 +135,7 @@ def ended_by(number, instant=None, prepare=lambda pids: None):
     seconds, said, complaint = command.told(number)
     about = f"{about} it took {seconds:.2f} s\n{said}\n{complaint}"
     assert command.child.returncode == 130, about
-    assert seconds < soon(), about
+    assert seconds < SOON, about
     assert "Traceback" not in complaint, about
     found = re.search(r"interrupted at ([0-9.e-]+) of 1000 s", complaint)
     if found is None:  # it had not begun
@@ -185,10 +181,12 @@ def test_a_run_that_is_killed_takes_its_workers_along(instant):
     command = Command()
     time.sleep(instant)
     pids = command.workers()
-    command.child.kill()
-    command.child.communicate()
     assert len(pids) >= 1
-    assert gone(pids, soon())
+    with Calm(*pids) as took:
+        command.child.kill()
+        command.child.communicate()
+        assert gone(pids)
+    assert took.seconds < SOON
 
 
 @pytest.mark.slow
@@ -202,8 +200,10 @@ def test_an_exception_in_a_component_ends_all_and_keeps_what_was_recorded(at):
     own_model(at)
     command = Command("--no-plot", target=("own_model.py",))
     pids = command.workers()
-    command.child.wait(60)
-    assert gone(pids, soon())
+    command.child.wait(GUARD)
+    with Calm(*pids) as took:
+        assert gone(pids)
+    assert took.seconds < SOON
     _, complaint = command.child.communicate()
     assert "this law knows no more" in complaint
     assert command.child.returncode == 2
@@ -220,8 +220,8 @@ def test_a_program_that_dies_of_an_exception_takes_its_workers_along():
         for line in child.stderr:
             if "this law knows no more" in line:
                 break
-        started = time.monotonic()
-        child.wait(60)
-        assert gone(pids)
-        assert time.monotonic() - started < soon()
+        with Calm(child.pid, *pids) as took:
+            child.wait(GUARD)
+            assert gone(pids)
+        assert took.seconds < SOON
         assert child.returncode == 1, child.stderr.read()

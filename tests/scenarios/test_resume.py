@@ -5,13 +5,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from typer.testing import CliRunner
 
 from coordinator import Run
 from scenarios.cli import app
+from waiting import GUARD, wait_for
 
 MODEL = ["chain", "--set", "bodies=30", "--record-every", "50", "--no-plot"]
 
@@ -29,20 +29,13 @@ def start(*words):
     return subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-def wait_for(found, seconds=120.0):
-    end = time.monotonic() + seconds
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_was_struck_down_goes_on_to_the_same_bits(blow, tmp_path):
     folder = tmp_path / "struck"
     process = start("run", *MODEL, "--until", "1000", "--checkpoint-every", "0.05", "--out", str(folder))
     wait_for(lambda: len(list(folder.glob("checkpoints/*.checkpoint"))) == 2)
     os.kill(process.pid, blow)
-    said = process.communicate(timeout=20)[1].decode()
+    said = process.communicate(timeout=GUARD)[1].decode()
     if blow is signal.SIGINT:
         assert re.search(r"Go on with: modular resume \S+struck", said)
     last = max(int(path.stem) for path in folder.glob("checkpoints/*.checkpoint"))

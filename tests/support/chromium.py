@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from waiting import GUARD
+
 PLACES = ("/usr/bin/chromium", "chromium", "google-chrome")
 ARGUMENTS = (
     "--no-sandbox",
@@ -29,7 +31,7 @@ ARGUMENTS = (
     "--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
 WINDOW = {"width": 900, "height": 600}  # every pixel is drawn by the processor
-PATIENCE = 120_000.0  # [ms] for one action on a page: the first pictures take half a minute where all cores are busy
+PATIENCE = 1e3 * GUARD  # [ms] for one action on a page: the first pictures take half a minute where all cores are busy
 HERE = ("127.0.0.1", "localhost", None)  # None: data and blobs
 HARMLESS = "Unable to preventDefault inside passive event listener"
 

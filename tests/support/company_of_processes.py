@@ -4,6 +4,8 @@ import time
 
 import psutil
 
+from waiting import GUARD
+
 
 def lives(pid):
     """Whether a process runs."""
@@ -13,23 +15,14 @@ def lives(pid):
         return False
 
 
-def gone(pids, seconds=2.0):
-    """Whether processes end within so long."""
-    until = time.monotonic() + seconds
+def gone(pids):
+    """Whether processes end: all do, or one that is left behind stays for good."""
+    until = time.monotonic() + GUARD
     while time.monotonic() < until:
         if not any(map(lives, pids)):
             return True
         time.sleep(0.02)
     return False
-
-
-def wait_for(done, seconds=20.0):
-    """Look again and again until something is true."""
-    until = time.monotonic() + seconds
-    while not (found := done()):
-        assert time.monotonic() < until, f"{done.__name__} has not come true in {seconds:g} s"
-        time.sleep(0.02)
-    return found
 
 
 def visible(pid):

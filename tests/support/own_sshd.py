@@ -9,6 +9,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from waiting import GUARD
+
 PATHS = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 SSHD = shutil.which("sshd", path=PATHS)
 THERE = os.name == "posix" and SSHD is not None and shutil.which("ssh") is not None and shutil.which("ssh-keygen")
@@ -43,10 +45,10 @@ def own_sshd(folder):
             [SSHD, "-D", "-e", "-f", str(settings)], stdout=said, stderr=said, stdin=subprocess.DEVNULL
         )
     try:
-        until = time.monotonic() + 10.0
+        until = time.monotonic() + GUARD
         while True:
             try:
-                socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+                socket.create_connection(("127.0.0.1", port), timeout=GUARD).close()
                 break
             except OSError:
                 assert server.poll() is None and time.monotonic() < until, log.read_text()
@@ -57,4 +59,4 @@ def own_sshd(folder):
         )  # fmt: skip
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(GUARD)

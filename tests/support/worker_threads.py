@@ -6,30 +6,32 @@ from contextlib import suppress
 
 from coordinator.launchers import Exited
 from coordinator.transports.zeromq import Mailbox
-from coordinator.workers.process import serve
+from coordinator.workers.process import Process
 from modular import ModelError
-
-ORPHAN = 8.0  # seconds without a word after which one that is left over ends
 
 
 class Threads:
     """A launcher of workers that are threads. One that is said to have died goes on, and nobody listens to it."""
 
     def __init__(self):
-        self.running, self._dead = [], []
+        self._serving, self._dead = [], []
 
     def mailbox(self):
         return "tcp://127.0.0.1:*"
 
     def start(self, order):
-        thread = threading.Thread(target=self._serve, args=({**order.told, "orphan": str(ORPHAN)},))
+        process = Process(order.told)
+        thread = threading.Thread(target=self._serve, args=(process,))
+        self._serving.append((process, thread))
         thread.start()
-        self.running.append(thread)
 
     @staticmethod
-    def _serve(told):
-        with suppress(ModelError):
-            serve(told)
+    def _serve(process):
+        try:
+            with suppress(ModelError):
+                process.serve()
+        finally:
+            process.mailbox.close()
 
     def say_dead(self, name, incarnation):
         """As if its process had ended."""
@@ -43,8 +45,11 @@ class Threads:
         pass
 
     def close(self):
-        for thread in self.running:
-            thread.join(2.0 * ORPHAN)
+        """Whoever has been told to quit does; those that are left over hear of it here."""
+        for process, _ in self._serving:
+            process.over = True
+        for _, thread in self._serving:
+            thread.join()
 
 
 class Losing(Mailbox):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import scenarios
+from calm import Calm
 from components import Distance, Load, Moment, PointMassRod, Revolute, Rod, SpringDamper
 from coordinator import Glued, Mixed, Penalty, Relaxed, Run, Simulation, first_difference
 from coordinator.laboratory.acts import (
@@ -33,6 +34,7 @@ from coordinator.laboratory.replaying import replay
 from coordinator.laboratory.session import Session
 from hands_on import digests, session_of, walk
 from modular import Add, Apply, Cut, Join, Limit, Merge, ModelError, Remove, Unmerge
+from waiting import GUARD, wait_for
 
 COUPLINGS = [Penalty(), Glued(), Glued(4), Relaxed(), Mixed(joints={"elbow": "penalty"})]
 
@@ -340,13 +342,6 @@ def test_a_motion_that_ends_can_be_undone():
 # --- by the clock ----------------------------------------------------------------------------------------------------
 
 
-def wait_for(condition, seconds=10.0):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not come about"
-        time.sleep(0.005)
-
-
 def test_time_goes_by_the_clock_and_stands_still_when_asked():
     with session_of(dt=1e-3) as session:
         session.start()
@@ -385,7 +380,7 @@ def test_acts_from_many_threads_are_all_answered():
         for thread in threads:
             thread.join()
         for receipt in receipts:
-            assert receipt.wait(60.0)
+            assert receipt.wait(GUARD)
         assert [bool(receipt.error) for receipt in receipts] == [False, True, False] * 80
         assert session.trouble == ""
 
@@ -394,13 +389,11 @@ def test_a_closed_session_is_gone_at_once_and_answers_what_waits():
     session = Session(Simulation(scenarios.load("chain", bodies=50), 1e-4)).start()
     session.post(SetSpeed(0.0))
     session.post(Resume())
-    until = time.monotonic() + 60.0
-    while session.simulation.tick < 100 and time.monotonic() < until:  # what is being compiled cannot be interrupted
-        time.sleep(0.01)
+    wait_for(lambda: session.simulation.tick >= 100)  # what is being compiled cannot be interrupted
     time.sleep(0.3)
-    began = time.monotonic()
-    session.close()
-    assert time.monotonic() - began < 1.0
+    with Calm() as took:
+        session.close()
+    assert took.seconds < 1.0
     assert not any(thread.name == "modular-session" for thread in threading.enumerate())
     assert "closed" in session.post(Pause()).error
 

@@ -162,6 +162,32 @@ def test_silence_is_death_and_any_word_is_life():
     assert "silent for 11.0 s" in written(out)[0].reason
 
 
+@pytest.mark.parametrize("silent", ["silence", "stuck"])
+def test_time_in_which_a_worker_was_held_up_is_no_silence_and_nothing_more(silent):
+    """Nine seconds in ten it has no processor: it counts as dead, or all as stuck, ten times later."""
+    core, limit = opened(), getattr(TIMES, silent)
+    for now in range(1, 2000):
+        for name in "ab" if silent == "silence" else "abc":
+            say(core, progress(name, 1), float(now))
+        core.excuse("c", 0.9, float(now))
+        core.wake(float(now))
+        if any(isinstance(effect, effects.Start | effects.Ended) for effect in core.effects()):
+            break
+    assert 10.0 * limit <= now <= 10.0 * limit + 13.0
+
+
+def test_nobody_is_excused_for_the_future():
+    core = opened()
+    core.excuse("c", 1e6, 1.0)
+    for now in range(1, 14):
+        for name in "ab":
+            say(core, progress(name, now), float(now))
+        core.wake(float(now))
+        if effects.Start("c", 2) in core.effects():
+            break
+    assert 11.0 < now < 13.0
+
+
 def test_the_dead_are_refused_whatever_they_say():
     core = opened()
     core.exited("c", 1, "killed", 1.0)

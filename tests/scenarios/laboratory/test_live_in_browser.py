@@ -8,24 +8,20 @@ import time
 from contextlib import contextmanager
 
 import numpy as np
+import psutil
 import pytest
 from playwright.sync_api import expect
 
 import scenarios
+from calm import Calm
 from chromium import opened
 from coordinator import Penalty, Run, Simulation, first_difference
 from coordinator.laboratory.replaying import replay
 from coordinator.laboratory.session import Session
 from scenarios.laboratory.opening import Laboratory
+from waiting import GUARD, wait_for
 
 COMMAND = [sys.executable, "-c", "from scenarios.cli import main; main()"]
-
-
-def wait_for(condition, seconds=60.0):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not come about"
-        time.sleep(0.01)
 
 
 @contextmanager
@@ -62,7 +58,7 @@ def press(page, key, condition):
     """A key; the page may have to be ready for it first."""
     for _ in range(5):
         page.keyboard.press(key)
-        until = time.monotonic() + 8.0
+        until = time.monotonic() + GUARD / 5
         while time.monotonic() < until:
             if condition():
                 return
@@ -91,7 +87,7 @@ def cut(page, joint):
     for _ in range(5):
         button(page, f"Cut {joint}").click()
         try:
-            return expect(button(page, f"Cut {joint}")).to_have_count(0, timeout=15_000)
+            return expect(button(page, f"Cut {joint}")).to_have_count(0, timeout=60_000)
         except AssertionError:
             continue
     pytest.fail(f"{joint} cannot be cut")
@@ -108,7 +104,7 @@ def test_figures_vi_30_and_vi_31_by_clicks_have_the_bits_of_the_scripted_run(use
         cut(page, "pivot")
         step(page, 4000, "tick 12,000")
         button(page, "Quit").click()
-        assert process.wait(30.0) == 0
+        assert process.wait(GUARD) == 0
     with Simulation(scenarios.load("cut-double-pendulum"), 1e-4) as simulation:
         told = simulation.run(1.2)
     assert first_difference(told, Run.load(out / "stretch-01")) is None
@@ -182,10 +178,11 @@ def test_a_click_is_carried_out_within_a_quarter_of_a_second(user):
         box = button(page, "Step").bounding_box()
         times = []
         for _ in range(15):
-            before, began = lab.session.snapshot.tick, time.monotonic()
-            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-            wait_for(lambda before=before: lab.session.snapshot.tick > before)
-            times.append(time.monotonic() - began)
+            before = lab.session.snapshot.tick
+            with Calm(*(child.pid for child in psutil.Process().children(recursive=True))) as took:  # and the browser
+                page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+                wait_for(lambda before=before: lab.session.snapshot.tick > before)
+            times.append(took.seconds)
         print(f"click to applied: median {1e3 * statistics.median(times):.0f} ms")
         assert statistics.median(times) < 0.25
 
@@ -198,7 +195,7 @@ def test_the_page_does_not_know_whether_workers_move_the_mechanism(user, tmp_pat
         cut(page, "ball3")
         step(page, 200, "tick 400")
         button(page, "Quit").click()
-        assert process.wait(30.0) == 0
+        assert process.wait(GUARD) == 0
     assert replay(tmp_path / "away").same
 
 
@@ -209,10 +206,10 @@ def test_whoever_closes_the_tab_lets_go_and_all_threads_end_in_a_second(user):
         button(page, "Play").wait_for()
         page.close()
         wait_for(lambda: not lab.gated.server.get_clients())
-        began = time.monotonic()
-        lab.close()
-        wait_for(lambda: not [t for t in threading.enumerate() if t not in before and t.is_alive()], 1.0)
-        assert time.monotonic() - began < 1.0
+        with Calm() as took:
+            lab.close()
+            wait_for(lambda: not [t for t in threading.enumerate() if t not in before and t.is_alive()])
+        assert took.seconds < 1.0
 
 
 @pytest.mark.parametrize("sign", ["SIGINT", "SIGTERM"])
@@ -226,7 +223,7 @@ def test_ctrl_c_and_sigterm_end_it_with_everything_kept(tmp_path, sign):
         time.sleep(0.5)
         began = time.monotonic()
         process.send_signal(getattr(signal, sign))
-        assert process.wait(20.0) == 0
+        assert process.wait(GUARD) == 0
         took = time.monotonic() - began
     print(f"{sign}: gone after {took:.2f} s")
     assert replay(out).same

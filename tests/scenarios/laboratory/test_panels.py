@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import html
-import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,10 +28,11 @@ from scenarios.laboratory.quantities import Quantity
 from scenarios.laboratory.readings import readings
 from scenarios.laboratory.selection import Selection
 from scenarios.settings import read_coupling
+from waiting import GUARD
 
 viser = pytest.importorskip("viser")
 
-from scenarios.laboratory import plots, tree  # noqa: E402
+from scenarios.laboratory import controls, plots, tree  # noqa: E402
 from scenarios.laboratory.controls import Controls  # noqa: E402
 from scenarios.laboratory.plots import Plots, drawable, power_of  # noqa: E402
 from scenarios.laboratory.tree import PAGE, Tree  # noqa: E402
@@ -60,7 +61,7 @@ class Panels:
         self.plots = Plots(self.server, self.selection)
         self.controls.hear(self.tree.fields, self.plots.inputs)
         for fields in (self.tree.fields, self.controls.inputs, self.plots.inputs):
-            fields.clock = lambda: time.monotonic() + self.later
+            fields.clock = lambda: self.later
         self.look()
 
     def post(self, act):
@@ -86,7 +87,7 @@ class Panels:
         async def nothing():
             pass
 
-        asyncio.run_coroutine_threadsafe(nothing(), self.server.get_event_loop()).result(10.0)
+        asyncio.run_coroutine_threadsafe(nothing(), self.server.get_event_loop()).result(GUARD)
 
     @property
     def handles(self):
@@ -127,7 +128,7 @@ class Panels:
     def strike(self, label):
         (command,) = [c for c in self.server.gui._command_handle_from_uuid.values() if c.label == label]
         for called in command._impl.trigger_cb:
-            asyncio.run_coroutine_threadsafe(called(None), self.server.get_event_loop()).result(10.0)
+            asyncio.run_coroutine_threadsafe(called(None), self.server.get_event_loop()).result(GUARD)
         self.look()
 
     @property
@@ -456,12 +457,15 @@ def test_keys_do_what_buttons_do(panels):
     assert list(panels.plan.bodies) == ["upper"]
 
 
-def test_a_key_that_is_held_down_pauses_once(panels):
+def test_a_key_that_is_held_down_pauses_once(panels, monkeypatch):
+    now = [5.0]
+    monkeypatch.setattr(controls, "time", SimpleNamespace(monotonic=lambda: now[0]))
     for _ in range(5):
         panels.strike("Pause or play")
+        now[0] += 0.2
     assert [type(receipt.act) for receipt in panels.posted] == [acts.Resume]
     assert panels.find("Pause") is panels.controls.play
-    time.sleep(0.3)
+    now[0] += 0.3
     panels.strike("Pause or play")
     assert [type(receipt.act) for receipt in panels.posted] == [acts.Resume, acts.Pause]
 
