@@ -13,3 +13,9 @@ sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as where a shell has started us in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config):
+    import campaign
+
+    campaign.asked_for = config.getoption("markexpr") != "not campaign"

@@ -89,7 +89,7 @@ def test_where_it_is_installed_every_way_gives_the_bits_of_the_class_itself(case
     [
         "often",
         "crossing",
-        *(pytest.param(case, marks=pytest.mark.slow) for case in ("fragile", "beams", "forgetful", "diverging")),
+        *(pytest.param(case, marks=pytest.mark.campaign) for case in ("fragile", "beams", "forgetful", "diverging")),
     ],
 )
 def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, ways, site):

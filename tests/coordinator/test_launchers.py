@@ -133,7 +133,7 @@ def test_processes_start_once_end_when_stopped_or_followed_and_none_is_left(laun
     assert time.monotonic() - started < 2.0
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_nothing_is_left_open_by_launchers_that_come_and_go(settings, hub):
     def come_and_go():
         launcher = made(settings)
@@ -193,7 +193,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("busy", [pytest.param("busy", marks=pytest.mark.slow), "idle"])
+@pytest.mark.parametrize("busy", [pytest.param("busy", marks=pytest.mark.campaign), "idle"])
 def test_processes_end_when_the_program_that_started_them_is_killed(settings, busy):
     here = Path(__file__).parent
     paths = os.pathsep.join([str(here.parent / "support"), os.environ.get("PYTHONPATH", "")])

@@ -60,7 +60,7 @@ def test_minimal_coordinates_follow_independent_references():
     assert four_bar_error(2, 0.3) < 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("error", "case", "until", "most"),
     [
@@ -281,7 +281,7 @@ def test_the_same_run_twice_gives_the_same_bits():
     assert all(np.array_equal(runs[0].reaction(name), runs[1].reaction(name)) for name in runs[0].joints)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_cost_of_a_step_grows_no_faster_than_the_chain():
     costs = []
     for bodies in (50, 200):

@@ -12,6 +12,7 @@ import pytest
 
 import coordinator.checkpoints.folder
 import scenarios
+from campaign import some
 from components import Law, Load, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Centralized, Checkpoints, CheckpointWarning, LeakWarning, Penalty, Shannon, Simulation, resume
 from coordinator.checkpoints.folder import heads_in
@@ -21,7 +22,6 @@ from mixture import mixture
 from modular import Apply, Assembly, Crossing, Cut, Join, Limit, ModelError
 from random_assemblies import random_assembly
 from scenarios.catalogue import names
-from slow import some
 from solvers import EXACT, IMPLICIT
 
 

@@ -8,6 +8,7 @@ import pytest
 import mechanisms
 import references
 import scenarios
+from campaign import some
 from components import Law, Load, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Relaxed, Simulation, resume
 from foreign import Glider, Gliders, Particle, Wire, pendulum
@@ -17,7 +18,6 @@ from random_assemblies import random_assembly
 from scenarios.bench.models import LENGTH as LINK
 from scenarios.bench.models import planar_chain
 from sleigh import rates, sleigh
-from slow import some
 from solvers import EXACT
 
 
@@ -108,7 +108,7 @@ def test_a_fold_is_passed_on_the_right_branch():
     assert np.abs(run.energy - run.energy[0]).max() < 1e-8
 
 
-@pytest.mark.parametrize("until", [20.0, pytest.param(1000.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("until", [20.0, pytest.param(1000.0, marks=pytest.mark.campaign)])
 def test_energy_stays_without_drift(until):
     run = glued(scenarios.load("double-pendulum"), 5e-3, until, record_every=20)
     error = (run.energy - run.energy[0]) / sum(run.kinetic_energy(name) for name in run.bodies).max()
@@ -127,7 +127,7 @@ def test_random_mechanisms_stay_closed_redundant_or_not(seed):
     assert max(violations(run)) < 1e-12 * extent(run)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_mechanisms_stay_closed(part):
     for seed in range(100 * (part + 1), 100 * (part + 1) + some(60)):

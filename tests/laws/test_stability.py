@@ -117,7 +117,7 @@ def test_random_mechanisms_with_led_and_rolling_joints_never_diverge_and_gain_no
 MANY = int(os.environ.get("MODULAR_SLOW_CASES", "300"))  # CI runs a short seed of them
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(100, 100 + MANY))
 def test_many_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=30, ticks=2000)

@@ -163,7 +163,7 @@ print(Simulation(scenarios.load("double-pendulum"), 1e-4).run(0.05).digest)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_two_first_runs_at_once_end_with_the_same_bits(tmp_path: Path):
     (tmp_path / "alike.py").write_text(ALIKE)
     with ThreadPoolExecutor(2) as pool:

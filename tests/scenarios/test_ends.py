@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from campaign import some
 from company_of_processes import gone, wait_for
 from coordinator import Run
-from slow import some
 
 SOON = 2.0  # seconds until nobody is left, on a machine that has nothing else to do
 TICKS = 100  # from one sample to the next
@@ -162,14 +162,14 @@ def instants(count, *about):
 
 @pytest.mark.parametrize(
     "number",
-    [pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.slow), pytest.param(signal.SIGTERM, id="SIGTERM")],
+    [pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.campaign), pytest.param(signal.SIGTERM, id="SIGTERM")],
 )
 def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(number):
     assert ended_by(number) > 0.0
     ended_by(number, *instants(1, number))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @SIGNALS
 @pytest.mark.parametrize("instant", instants(some(60)))
 def test_a_signal_at_any_instant(number, instant, tmp_path):
@@ -191,7 +191,7 @@ def test_a_run_that_is_killed_takes_its_workers_along(instant):
     assert gone(pids, soon())
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("instant", instants(some(60), "killed"))
 def test_a_run_that_is_killed_at_any_instant(instant):
     test_a_run_that_is_killed_takes_its_workers_along(instant)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray
 from typer.testing import CliRunner
 
 import scenarios
@@ -181,6 +180,8 @@ def test_both_formats_go_into_the_run_folder_and_hold_the_run():
     for form in ("netcdf", "csv"):
         result = modular("export", "kept", "--format", form)
         assert result.exit_code == 0, result.stderr
+    import xarray
+
     assert xarray.load_dataset("kept/run.nc").identical(kept.to_xarray())
     with Path("kept/run.csv").open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
 
 import scenarios
-from chromium import opened
+from chromium import expect, opened
 from coordinator import Penalty, Run, Simulation, first_difference
 from coordinator.laboratory.replaying import replay
 from coordinator.laboratory.session import Session
