@@ -33,7 +33,7 @@ def later(items, least=4):
     return [pytest.param(*case, marks=pytest.mark.campaign) for case in cases]
 
 
-def first(count, items, least=4):
+def first_of(count, items, least=4):
     """All of a list: so many of them always, those that follow in the campaign."""
     items = list(items)
     return [*items[:count], *later(items[count:], least)]
