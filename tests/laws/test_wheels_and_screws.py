@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from both_ways import scattered
+from campaign import each_once, named
 from components import Fixed, Gear, Moment, Prismatic, Rack, Revolute, RigidBody, Screw
 from coordinator import Glued, Penalty, Relaxed, Simulation, first_difference
 from modular import Assembly, ModelError
@@ -25,8 +26,11 @@ def turned(run, body):
     return np.unwrap(np.arctan2(arm[:, 1], arm[:, 0]))
 
 
-@COUPLINGS
-@pytest.mark.parametrize(("internal", "sign"), [(False, -1), (True, 1)])
+@pytest.mark.parametrize(
+    ("coupling", "dt", "internal", "sign"),
+    each_once([(Penalty(), 1e-4), (Glued(4), 1e-3)], [(False, -1), (True, 1)]),
+    ids=named,
+)
 def test_wheels_on_bearings_turn_as_their_teeth(coupling, dt, internal, sign):
     """A torque of 0.4 N m on the first of two wheels: (J_1 + (z_1/z_2)^2 J_2) alpha = M, for 85 turns."""
     model = Assembly(gravity=(0.0, 0.0))

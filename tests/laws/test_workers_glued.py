@@ -11,6 +11,7 @@ import mechanisms
 import scenarios
 from both_ways import same, scattered
 from by_parcel import ByParcel
+from campaign import each_once, named
 from company_of_processes import wait_for
 from components import Law, Load, Rod, Spherical, SpringDamper
 from coordinator import Glued, Relaxed, Simulation
@@ -69,9 +70,10 @@ def by_parcel(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("coupling", "workers"), [*((name, 2) for name in COUPLINGS), ("glued(4)", 1), ("glued", 3), ("relaxed", 3)]
+    ("coupling", "workers", "name"),
+    each_once([*((name, 2) for name in COUPLINGS), ("glued(4)", 1), ("glued", 3), ("relaxed", 3)], MODELS),
+    ids=named,
 )
-@pytest.mark.parametrize("name", MODELS)
 def test_every_mechanism_scattered_by_lot(name, coupling, workers):
     model = MODELS[name]
     lots = scattered(model(), min(workers, len(model().bodies)), seed=workers)

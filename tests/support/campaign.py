@@ -5,6 +5,7 @@ are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds
 spread over it.
 """
 
+import itertools
 import os
 
 import pytest
@@ -44,3 +45,28 @@ def shortened(chosen, items, least=4):
     items, chosen = list(items), list(chosen)
     assert all(item in items for item in chosen), "what is chosen has to be there"
     return [*chosen, *later([item for item in items if item not in chosen], least)]
+
+
+def each_once(*values, least=4):
+    """Cases of several parameters: every value of each of them once, and in the campaign the rest of their product.
+
+    A tuple among the values stands for several parameters that go together.
+    """
+    values = [list(some_of) for some_of in values]
+    count = max(map(len, values))
+    diagonal = [tuple(k % len(some_of) for some_of in values) for k in range(count)]
+    rest = [place for place in itertools.product(*(range(len(some_of)) for some_of in values)) if place not in diagonal]
+
+    def case(place):
+        found = (some_of[k] for some_of, k in zip(values, place, strict=True))
+        return tuple(itertools.chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in found))
+
+    return [*map(case, diagonal), *later(map(case, rest), least)]
+
+
+def named(value):
+    """How a parameter is called in the name of a test: couplings and classes by their own."""
+    if isinstance(value, str | int | float):
+        return None
+    name = getattr(value, "__name__", None) or repr(value)
+    return name if len(name) < 50 else type(value).__name__
