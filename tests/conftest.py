@@ -16,6 +16,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as where a shell has st
 
 
 def pytest_configure(config):
+    import budget
     import campaign
+    import heap
 
     campaign.asked_for = config.getoption("markexpr") != "not campaign"
+    for plugin in (heap, budget.Budget(config)):
+        config.pluginmanager.register(plugin)
+    if not hasattr(config, "workerinput"):
+        before_the_workers_start(config)
+
+
+def before_the_workers_start(config):
+    """Once per session, in the process that starts the others: what they share is made here."""
