@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,6 +15,8 @@ from urllib.parse import unquote
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
+
+from campaign import later, named
 
 mpl.use("Agg")
 
@@ -72,7 +75,10 @@ def links(text: str) -> list[str]:
     return [unquote(target.partition("#")[0]) for target in relative]
 
 
-def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+Call = Callable[[list[str], Path], None]
+
+
+def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
     """Execute the Python blocks and the `modular` commands of a page in order, in a folder of its own.
 
     Its Python blocks share one module, backed by a file whose lines are those of the page: tracebacks point
@@ -99,6 +105,16 @@ def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 call(command, folder)
 
 
+def call_here(command: list[str], folder: Path) -> None:
+    """Run a command in this process, which has imported everything already."""
+    from typer.testing import CliRunner
+
+    from scenarios.cli import app
+
+    result = CliRunner().invoke(app, command[1:])
+    assert result.exit_code == 0, f"{shlex.join(command)}\n{result.output}"
+
+
 def call(command: list[str], folder: Path) -> None:
     """Run the command line that is installed beside this interpreter."""
     script = shutil.which(command[0], path=str(Path(sys.executable).parent))
@@ -119,12 +135,13 @@ def call(command: list[str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_a_page_runs_as_it_stands(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("call", [call_here, *later([call])], ids=named)
+def test_a_page_runs_as_it_stands(page: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if page.name == "clusters.md":
         pytest.importorskip("distributed")
         if shutil.which("ssh") is None:
             pytest.skip("there is no ssh")
-    run_page(page, tmp_path, monkeypatch)
+    run_page(page, tmp_path, monkeypatch, call)
     plt.close("all")
 
 
@@ -208,7 +225,7 @@ def test_a_page_that_does_not_run_fails_at_its_own_line(tmp_path: Path, monkeypa
     page = tmp_path / "wrong.md"
     page.write_text("```python\nx = 1\n```\n\nand then\n\n```python\ny = x / 0\n```\n", encoding="utf-8")
     with pytest.raises(ZeroDivisionError) as caught:
-        run_page(page, tmp_path, monkeypatch)
+        run_page(page, tmp_path, monkeypatch, call)
     assert caught.traceback[-1].lineno == 7
     assert str(caught.traceback[-1].statement).strip() == "y = x / 0"
 
@@ -217,7 +234,7 @@ def test_a_command_that_fails_is_shown_with_what_it_said(tmp_path: Path, monkeyp
     page = tmp_path / "wrong.md"
     page.write_text("```bash\nmodular run no-such-scenario\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="modular run no-such-scenario"):
-        run_page(page, tmp_path, monkeypatch)
+        run_page(page, tmp_path, monkeypatch, call)
 
 
 def test_blocks_of_a_page_share_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -227,5 +244,5 @@ def test_blocks_of_a_page_share_their_names(tmp_path: Path, monkeypatch: pytest.
         "```python\nfrom pathlib import Path\nPath('seen').write_text(str(A(3).x))\n```\n",
         encoding="utf-8",
     )
-    run_page(page, tmp_path, monkeypatch)
+    run_page(page, tmp_path, monkeypatch, call)
     assert (tmp_path / "seen").read_text() == "3"

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 import scenarios
+from campaign import later
 from company_of_processes import gone, lives, visible, wait_for
 from coordinator import Simulation, Site
 from coordinator.launchers import Dask, Order, Ssh, Subprocess
@@ -21,7 +22,6 @@ from coordinator.workers.messages import read, written
 from modular import ModelError
 from own_sshd import THERE, own_sshd
 
-KINDS = ("processes", "ssh", "dask")
 UNTIL = 0.1
 VARIABLES = {name: os.environ[name] for name in ("MODULAR_CACHE_DIR", "PYTHONPATH") if name in os.environ}
 
@@ -54,7 +54,7 @@ def dask_client():
         yield client
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=["processes", "ssh", *later(["dask"])])
 def settings(request):
     """The kind of a launcher, and what it is made with, as plain data."""
     if request.param == "ssh":
@@ -281,6 +281,7 @@ def test_what_ssh_cannot_do_is_refused_before_anything_starts(monkeypatch):
 # --- dask ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_a_dask_worker_that_is_killed_takes_its_processes_along_and_the_run_goes_on(dask_client, alone):
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(Dask(dask_client))) as simulation:
         simulation.run(0.01)

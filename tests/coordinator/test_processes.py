@@ -116,6 +116,7 @@ def test_workers_that_are_killed_are_replaced_and_nobody_can_tell(alone):
     assert gone(pids - {None})
 
 
+@pytest.mark.campaign
 def test_a_worker_that_is_killed_in_a_long_slice_is_replaced():
     """Slices grow with the pace; however long they are, a checkpoint must lie before the beginning of the last."""
     with Simulation(scenarios.load("chain", bodies=2), 1e-4, record_every=50) as simulation:

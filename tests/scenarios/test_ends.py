@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from campaign import some
+from campaign import later, some
 from company_of_processes import gone, wait_for
 from coordinator import Run
 
@@ -180,7 +180,7 @@ def test_a_worker_that_hangs_holds_nobody_up():
     assert ended_by(signal.SIGTERM, prepare=lambda pids: psutil.Process(pids[0]).suspend()) > 0.0
 
 
-@pytest.mark.parametrize("instant", [LATEST, *instants(1, "killed")])
+@pytest.mark.parametrize("instant", [LATEST, *later(instants(1, "killed"))])
 def test_a_run_that_is_killed_takes_its_workers_along(instant):
     command = Command()
     time.sleep(instant)
@@ -197,7 +197,7 @@ def test_a_run_that_is_killed_at_any_instant(instant):
     test_a_run_that_is_killed_takes_its_workers_along(instant)
 
 
-@pytest.mark.parametrize("at", [0.0, 0.05])
+@pytest.mark.parametrize("at", [0.05, *later([0.0])])
 def test_an_exception_in_a_component_ends_all_and_keeps_what_was_recorded(at):
     own_model(at)
     command = Command("--no-plot", target=("own_model.py",))

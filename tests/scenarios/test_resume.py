@@ -10,6 +10,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
+from campaign import later
 from coordinator import Run
 from scenarios.cli import app
 
@@ -36,7 +37,7 @@ def wait_for(found, seconds=120.0):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("blow", [signal.SIGKILL, *later([signal.SIGINT])])
 def test_a_run_that_was_struck_down_goes_on_to_the_same_bits(blow, tmp_path):
     folder = tmp_path / "struck"
     process = start("run", *MODEL, "--until", "1000", "--checkpoint-every", "0.05", "--out", str(folder))
