@@ -16,7 +16,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-from campaign import later, named
+from campaign import later
 
 mpl.use("Agg")
 
@@ -25,6 +25,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 NOT_RUN = "<!-- not run -->"
 ALLOWED_NOT_RUN = 3  # in all pages together: fragments that cannot stand alone
+LONG = ("tutorial.md", "workers.md", "clusters.md")  # sessions with many commands or processes: the campaign has them
 TIME_OF_A_COMMAND = 300  # seconds
 
 
@@ -134,8 +135,44 @@ def call(command: list[str], folder: Path) -> None:
     assert result.returncode == 0, f"{shlex.join(command)}\n{result.stdout}{result.stderr}"
 
 
+def understood(command: list[str]) -> None:
+    """Read a command as the command line does, without doing what it says."""
+    from typer.main import get_command
+
+    from scenarios.cli import app
+
+    found, name, words = get_command(app), *command[:1], command[1:]
+    while hasattr(found, "commands"):
+        name, *words = words
+        assert name in found.commands, f"there is no command '{name}'"
+        found = found.commands[name]
+    found.make_context(name, words)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-@pytest.mark.parametrize("call", [call_here, *later([call])], ids=named)
+def test_what_a_page_shows_is_python_and_what_the_command_line_understands(page: Path):
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.run and block.language == "python":
+            compile("\n".join(block.lines), str(page), "exec")
+        for command in commands(block) if block.run and block.language == "bash" else ():
+            understood(command)
+
+
+def test_a_command_that_is_not_understood_is_named():
+    with pytest.raises(AssertionError, match="no command 'rum'"):
+        understood(["modular", "rum", "chain"])
+    with pytest.raises(Exception, match="--unti"):
+        understood(["modular", "run", "chain", "--unti", "0.1"])
+
+
+@pytest.mark.parametrize(
+    ("page", "call"),
+    [
+        *((page, call_here) for page in PAGES if page.name not in LONG),
+        *later(((page, call) for page in PAGES), least=len(PAGES)),
+    ],
+    ids=lambda value: value.relative_to(ROOT).as_posix() if isinstance(value, Path) else value.__name__,
+)
 def test_a_page_runs_as_it_stands(page: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if page.name == "clusters.md":
         pytest.importorskip("distributed")
