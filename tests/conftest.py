@@ -21,7 +21,7 @@ def pytest_configure(config):
     import heap
 
     campaign.asked_for = config.getoption("markexpr") != "not campaign"
-    for plugin in (heap, budget.Budget(config)):
+    for plugin in (heap, budget.Budget()):
         config.pluginmanager.register(plugin)
     if not hasattr(config, "workerinput"):
         before_the_workers_start(config)

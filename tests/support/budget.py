@@ -1,8 +1,9 @@
 """What a test may cost: processor time, with the processes that it starts and has waited for, without compiling.
 
 Processor time hardly depends on what else the machine does, as seconds on a clock do. Kernels are compiled by whichever test needs
-them first, so that is counted apart. At the end the tests above the budget are named; `long_tests.py` says which may be,
-and why. A test far above it fails the run where the variable CI is set.
+them first, so that is counted apart; so are processes that end with the fixtures of a test, which others may have used too: a
+browser, a cluster. The summary names the tests above the budget; `long_tests.py` says which may be, and why. A test far above it
+fails the run where the variable CI is set.
 """
 
 import os
@@ -15,21 +16,26 @@ from long_tests import LONG
 
 BUDGET = 4.0  # [s] of a processor
 FAR = 3.0  # so many budgets fail a run where CI is set
-CAMPAIGN = 10.0  # so much more may a test of the campaign take
+CAMPAIGN = 10.0  # so many budgets has a test of the campaign
 
 
-def processor_time():
-    """Of this process and of those that it has waited for [s]."""
+def of_this_process():
+    """Processor time [s]."""
+    return time.process_time()
+
+
+def of_others():
+    """The same of processes that this one has waited for."""
     if sys.platform == "win32":
-        return time.process_time()  # nobody counts for processes that have ended
+        return 0.0  # nobody counts it there
     import resource
 
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Compiling:
-    """Listens to numba: the processor time of this process that goes into compiling, nested as it may be."""
+    """Listens to numba: the processor time of this process that goes into compiling."""
 
     def __init__(self):
         self.spent, self._depth, self._began = 0.0, 0, 0.0
@@ -56,28 +62,32 @@ class Compiling:
 class Budget:
     """Measures every test where it runs, and tells the summary where it is printed."""
 
-    def __init__(self, config):
-        self.config = config
+    def __init__(self):
         self.compiling = None
-        self.found = {}
+        self.found = {}  # by test: processor time of itself, of compiling, of processes that ended with its fixtures, and allowed
+
+    def clocks(self):
+        return of_this_process(), self.compiling.spent, of_others()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item, nextitem):
-        if self.compiling is None:  # by now numba is there, if it will be
+        if self.compiling is None:
             self.compiling = Compiling()
             self.compiling.listen()
-        item.stash[START] = processor_time(), self.compiling.spent
+        item.stash[BEFORE] = item.stash[CALLED] = self.clocks()
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
+        if call.when == "call":
+            item.stash[CALLED] = self.clocks()
         if call.when == "teardown":
-            used, compiling = (
-                now - then for now, then in zip((processor_time(), self.compiling.spent), item.stash[START])
-            )
+            (own, compiling, others), before, called = self.clocks(), item.stash[BEFORE], item.stash[CALLED]
+            compiling -= before[1]
+            used = own - before[0] - compiling + called[2] - before[2]
             allowed = BUDGET * (CAMPAIGN if item.get_closest_marker("campaign") else 1.0)
-            report.user_properties.append(("processor", (used - compiling, compiling, allowed)))
+            report.user_properties.append(("processor", (used, compiling, others - called[2], allowed)))
         return report
 
     def pytest_runtest_logreport(self, report):
@@ -87,9 +97,8 @@ class Budget:
 
     def pytest_terminal_summary(self, terminalreporter):
         if self.found:
-            lines = told(self.found)
             terminalreporter.section("processor time")
-            for line in lines:
+            for line in told(self.found):
                 terminalreporter.write_line(line)
 
     @pytest.hookimpl(trylast=True)
@@ -98,19 +107,19 @@ class Budget:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-START = pytest.StashKey()
+BEFORE, CALLED = pytest.StashKey(), pytest.StashKey()
 
 
 def over(found):
     """Tests above what they are allowed and not in the list: name, seconds, allowed, whether far above."""
-    for test, (used, _, allowed) in sorted(found.items(), key=lambda entry: -entry[1][0]):
+    for test, (used, _, _, allowed) in sorted(found.items(), key=lambda entry: -entry[1][0]):
         if used > allowed and not any(test.startswith(name) for name in LONG):
             yield test, used, allowed, used > FAR * allowed
 
 
 def told(found):
     """The lines of the summary."""
-    used, compiling = (sum(entry[k] for entry in found.values()) for k in (0, 1))
-    yield f"{len(found)} tests: {used:.0f} s, and {compiling:.0f} s of compiling"
+    used, compiling, others = (sum(entry[k] for entry in found.values()) for k in range(3))
+    yield f"{len(found)} tests: {used:.0f} s, {compiling:.0f} s of compiling, {others:.0f} s of processes that they shared"
     for test, seconds, allowed, far in over(found):
         yield f"{seconds:6.1f} s, {allowed:g} s allowed{', far above it' if far else ''}: {test}"

@@ -1,8 +1,7 @@
 """Debian's Chromium, driven by playwright, for tests of pages: no display, no GPU, and no way out of this machine.
 
 Names that end in .test lead to 127.0.0.1, so that a test can be a page of somebody else; all other names lead nowhere.
-Playwright keeps an event loop running in the thread that drives it, so a browser is opened per module and closed at its end
-(the fixture `browser` next to the tests); a module of browser tests holds no others that need a loop of their own.
+One browser serves all tests of a process (the fixture `browser` next to the tests); a test has a user of its own, `visitor`.
 """
 
 import os
