@@ -174,7 +174,6 @@ def exact_end():
         (Glued(), 5e-4, 2),
         (Glued(4), 1e-3, 4),
         (Relaxed(), 5e-4, 2),
-        (Centralized(), 1e-3, 2),
         *later([(Centralized(), 2e-4, 2)]),
     ],
 )
