@@ -1,13 +1,12 @@
 """The default rule is safe and not timid; the margins say where the limit is."""
 
-import os
 from math import pi, sqrt
 
 import numpy as np
 import pytest
 
 import scenarios
-from campaign import each_once, first_of, named
+from campaign import each_once, first_of, named, some
 from components import Fixed, PointMassRod, Revolute, Rod, Spherical
 from coordinator import Penalty, Shannon, Simulation, Stable
 from modular import Assembly, Diverged
@@ -114,11 +113,8 @@ def test_random_mechanisms_with_led_and_rolling_joints_never_diverge_and_gain_no
     check_random(seed, most=8, ticks=1000, led=True)
 
 
-MANY = int(os.environ.get("MODULAR_SLOW_CASES", "300"))  # CI runs a short seed of them
-
-
 @pytest.mark.campaign
-@pytest.mark.parametrize("seed", range(100, 100 + MANY))
+@pytest.mark.parametrize("seed", range(100, 100 + some(300)))
 def test_many_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=30, ticks=2000)
 

@@ -15,8 +15,8 @@ asked_for = True  # False where this session leaves the campaign out, so that it
 
 
 def some(count):
-    """So many of `count` cases, one at least."""
-    return max(1, round(count * min(1.0, CASES / 300)))
+    """So many of `count` cases of the campaign, one at least."""
+    return 1 if not asked_for else max(1, round(count * min(1.0, CASES / 300)))
 
 
 def spread(items, least=8):
