@@ -5,7 +5,7 @@ import pytest
 
 import references
 from both_ways import scattered
-from campaign import each_once, named
+from campaign import each_once, later, named
 from components import AirDrag, Revolute, RigidBody, Rod
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation
 from coordinator.exact import exact_margin
@@ -94,7 +94,7 @@ def swing():
     return model
 
 
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Relaxed()], ids=lambda coupling: type(coupling).__name__)
+@pytest.mark.parametrize("coupling", [Penalty(), *later([Glued(), Relaxed()])], ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):
     def played(step=False, **settings):
         with Simulation(swing(), 1e-3, coupling, **settings) as simulation:

@@ -9,7 +9,7 @@ import scipy.linalg
 
 import references
 from both_ways import scattered
-from campaign import later, shortened
+from campaign import each_once, later, named, shortened
 from components import Beam, Fixed, Load, ModalBody, Revolute, Rod, Spherical, Table
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, resume
 from modular import Assembly, CouplingError, ModelError
@@ -262,8 +262,11 @@ def frame(dimension):
     return model
 
 
-@BOTH
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(4), Relaxed()], ids=["penalty", "glued", "relaxed"])
+@pytest.mark.parametrize(
+    ("dimension", "coupling"),
+    [*each_once([2, 3], [Penalty(), Glued(4)]), *later((d, Relaxed()) for d in (2, 3))],
+    ids=named,
+)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
     def played(step=False, **settings):
         with Simulation(frame(dimension), 1e-4, coupling, **settings) as simulation:

@@ -182,8 +182,7 @@ def train(dimension):
     return model
 
 
-@BOTH
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(4)], ids=["penalty", "glued"])
+@pytest.mark.parametrize(("dimension", "coupling"), each_once([2, 3], [Penalty(), Glued(4)]), ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
     def played(step=False, **settings):
         with Simulation(train(dimension), 5e-4, coupling, **settings) as simulation:
