@@ -274,6 +274,7 @@ def test_two_workers_give_the_same_bits_through_aims(coupling):
         assert other.events == run.events
 
 
+@pytest.mark.campaign
 def test_two_processes_give_the_same_bits_through_aims():
     assert played(swing, workers=2).digest == played(swing).digest
 
