@@ -131,6 +131,7 @@ def test_a_worker_that_is_killed_in_a_long_slice_is_replaced():
     assert run.digest == digest
 
 
+@pytest.mark.campaign
 def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, monkeypatch):
     """Its connection stands, so that only its silence tells; when it wakes up nobody listens to it."""
     hangs, work, site = threading.Event(), Process._work, Site(Threads(), deadlines=Deadlines(silence=4.0))
@@ -199,6 +200,7 @@ def test_a_law_that_others_cannot_find_is_refused_by_name():
         simulation.run(0.01)
 
 
+@pytest.mark.campaign
 def test_processes_come_and_go(alone):
     with Simulation(model(), 1e-4, record_every=50, workers=2) as simulation:
         simulation.run(0.03)
