@@ -85,7 +85,6 @@ def test_one_word_is_lost_often(said_by, word, alone, site, monkeypatch):
     assert found.digest == alone.digest and mailbox.gone[said_by, word]
 
 
-@pytest.mark.campaign
 def test_whoever_takes_a_place_while_all_go_back_goes_where_the_others_are(alone, site, monkeypatch):
     """It has a way to go to there: its checkpoint is older, and it takes long to come."""
 

@@ -131,7 +131,6 @@ def test_a_worker_that_is_killed_in_a_long_slice_is_replaced():
     assert run.digest == digest
 
 
-@pytest.mark.campaign
 def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, monkeypatch):
     """Its connection stands, so that only its silence tells; when it wakes up nobody listens to it."""
     hangs, work, site = threading.Event(), Process._work, Site(Threads(), deadlines=Deadlines(silence=4.0))
