@@ -8,8 +8,18 @@ import pytest
 
 from left_out import sentences
 
+SHARED = (
+    "double-pendulum",
+    "double-pendulum-3d",
+    "slider-crank",
+    "cut-double-pendulum",
+    "chain",
+)  # most tests need these
+
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+os.environ.setdefault("MODULAR_COMPILERS", "1")  # every core has a process of pytest's
 
 # tests start many processes: sources are compiled once, not by each of them
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -28,3 +38,25 @@ def pytest_sessionfinish(session):
         () if reporter is None else sentences(str(one.longrepr) for one in reporter.stats.get("skipped", []))
     ):
         reporter.write_line(skipped, yellow=True)
+
+
+def pytest_configure(config):
+    import budget
+    import campaign
+    import heap
+
+    campaign.asked_for = config.getoption("markexpr") != "not campaign"
+    for plugin in (heap, budget.Budget()):
+        config.pluginmanager.register(plugin)
+    if not hasattr(config, "workerinput"):
+        before_the_workers_start(config)
+
+
+def before_the_workers_start(config):
+    """Where nothing is compiled yet, the kernels that most tests share are made once, on all cores."""
+    from modular.kernel import anything_kept
+    from scenarios.kernels_ahead import compile_all
+
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.collectonly
+    if whole and not anything_kept():
+        compile_all(SHARED, ("penalty", "glued"), None)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -15,6 +16,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+from campaign import later
 from waiting import GUARD
 
 mpl.use("Agg")
@@ -24,6 +26,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 NOT_RUN = "<!-- not run -->"
 ALLOWED_NOT_RUN = 3  # in all pages together: fragments that cannot stand alone
+LONG = ("tutorial.md", "workers.md", "clusters.md")  # sessions with many commands or processes: the campaign has them
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,10 @@ def links(text: str) -> list[str]:
     return [unquote(target.partition("#")[0]) for target in relative]
 
 
-def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+Call = Callable[[list[str], Path], None]
+
+
+def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
     """Execute the Python blocks and the `modular` commands of a page in order, in a folder of its own.
 
     Its Python blocks share one module, backed by a file whose lines are those of the page: tracebacks point
@@ -100,6 +106,16 @@ def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 call(command, folder)
 
 
+def call_here(command: list[str], folder: Path) -> None:
+    """Run a command in this process, which has imported everything already."""
+    from typer.testing import CliRunner
+
+    from scenarios.cli import app
+
+    result = CliRunner().invoke(app, command[1:])
+    assert result.exit_code == 0, f"{shlex.join(command)}\n{result.output}"
+
+
 def call(command: list[str], folder: Path) -> None:
     """Run the command line that is installed beside this interpreter."""
     script = shutil.which(command[0], path=str(Path(sys.executable).parent))
@@ -119,13 +135,51 @@ def call(command: list[str], folder: Path) -> None:
     assert result.returncode == 0, f"{shlex.join(command)}\n{result.stdout}{result.stderr}"
 
 
+def understood(command: list[str]) -> None:
+    """Read a command as the command line does, without doing what it says."""
+    from typer.main import get_command
+
+    from scenarios.cli import app
+
+    found, name, words = get_command(app), *command[:1], command[1:]
+    while hasattr(found, "commands"):
+        name, *words = words
+        assert name in found.commands, f"there is no command '{name}'"
+        found = found.commands[name]
+    found.make_context(name, words)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_a_page_runs_as_it_stands(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_a_page_shows_is_python_and_what_the_command_line_understands(page: Path):
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.run and block.language == "python":
+            compile("\n".join(block.lines), str(page), "exec")
+        for command in commands(block) if block.run and block.language == "bash" else ():
+            understood(command)
+
+
+def test_a_command_that_is_not_understood_is_named():
+    with pytest.raises(AssertionError, match="no command 'rum'"):
+        understood(["modular", "rum", "chain"])
+    with pytest.raises(Exception, match="--unti"):
+        understood(["modular", "run", "chain", "--unti", "0.1"])
+
+
+@pytest.mark.parametrize(
+    ("page", "call"),
+    [
+        *((page, call_here) for page in PAGES if page.name not in LONG),
+        *later(((page, call) for page in PAGES if page.name in LONG), least=len(LONG)),
+        *later((page, call) for page in PAGES if page.name not in LONG),
+    ],
+    ids=lambda value: value.relative_to(ROOT).as_posix() if isinstance(value, Path) else value.__name__,
+)
+def test_a_page_runs_as_it_stands(page: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if page.name == "clusters.md":
         pytest.importorskip("distributed")
         if shutil.which("ssh") is None:
             pytest.skip("there is no ssh")
-    run_page(page, tmp_path, monkeypatch)
+    run_page(page, tmp_path, monkeypatch, call)
     plt.close("all")
 
 
@@ -209,7 +263,7 @@ def test_a_page_that_does_not_run_fails_at_its_own_line(tmp_path: Path, monkeypa
     page = tmp_path / "wrong.md"
     page.write_text("```python\nx = 1\n```\n\nand then\n\n```python\ny = x / 0\n```\n", encoding="utf-8")
     with pytest.raises(ZeroDivisionError) as caught:
-        run_page(page, tmp_path, monkeypatch)
+        run_page(page, tmp_path, monkeypatch, call)
     assert caught.traceback[-1].lineno == 7
     assert str(caught.traceback[-1].statement).strip() == "y = x / 0"
 
@@ -218,7 +272,7 @@ def test_a_command_that_fails_is_shown_with_what_it_said(tmp_path: Path, monkeyp
     page = tmp_path / "wrong.md"
     page.write_text("```bash\nmodular run no-such-scenario\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="modular run no-such-scenario"):
-        run_page(page, tmp_path, monkeypatch)
+        run_page(page, tmp_path, monkeypatch, call)
 
 
 def test_blocks_of_a_page_share_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -228,5 +282,5 @@ def test_blocks_of_a_page_share_their_names(tmp_path: Path, monkeypatch: pytest.
         "```python\nfrom pathlib import Path\nPath('seen').write_text(str(A(3).x))\n```\n",
         encoding="utf-8",
     )
-    run_page(page, tmp_path, monkeypatch)
+    run_page(page, tmp_path, monkeypatch, call)
     assert (tmp_path / "seen").read_text() == "3"

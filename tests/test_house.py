@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ Rule = Callable[[str, str], list[str]]  # (path inside the project, source) -> o
 
 
 def relative_imports(path: str, source: str) -> list[str]:
-    nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ImportFrom) and n.level]
+    nodes = [n for n in nodes_of(source) if isinstance(n, ast.ImportFrom) and n.level]
     return [f"{path}:{n.lineno}: relative import; write the whole path" for n in nodes]
 
 
@@ -46,7 +47,7 @@ def stray_zeromq(path: str, source: str) -> list[str]:
 
 def pickling(path: str, source: str) -> list[str]:
     found = [(line, name) for line, name in imported(source) if top(name) in PICKLERS]
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not is_false(node.value):
             found.append((node.value.lineno, "allow_pickle"))
         elif isinstance(node, ast.Attribute) and node.attr in ("read_pickle", "to_pickle"):
@@ -58,7 +59,7 @@ def naming_of_components(path: str, source: str) -> list[str]:
     """Even as text: the coordinator finds components by their contract, never by name."""
     if not path.startswith("coordinator/"):
         return []
-    tree = ast.parse(source)
+    tree = tree_of(source)
     prose = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
     texts = [
         n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in prose
@@ -70,7 +71,7 @@ def naming_of_components(path: str, source: str) -> list[str]:
 
 def library_calls_in_kernels(path: str, source: str) -> list[str]:
     offences = []
-    for function in kernels(ast.parse(source)):
+    for function in kernels(tree_of(source)):
         for node in ast.walk(function):
             if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
                 offences.append(f"{path}:{node.lineno}: @ in kernel '{function.name}'; BLAS rounds as it likes")
@@ -84,7 +85,7 @@ def library_calls_in_kernels(path: str, source: str) -> list[str]:
 def private_compilers(path: str, source: str) -> list[str]:
     """One decorator sets the options of the compiler; reassociated sums would depend on the machine."""
     offences = []
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         named = isinstance(node, ast.keyword) and node.arg == "fastmath" and not is_false(node.value)
         if named or (isinstance(node, ast.Constant) and node.value == "fastmath"):
             line = node.value.lineno if isinstance(node, ast.keyword) else node.lineno
@@ -96,15 +97,32 @@ def private_compilers(path: str, source: str) -> list[str]:
 
 
 def silent_modules(path: str, source: str) -> list[str]:
-    return [] if ast.get_docstring(ast.parse(source)) else [f"{path}: says nothing about itself; give it a docstring"]
+    return [] if ast.get_docstring(tree_of(source)) else [f"{path}: says nothing about itself; give it a docstring"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees_are_forgotten():
+    yield
+    tree_of.cache_clear()
+    nodes_of.cache_clear()
 
 
 # --- reading sources ----------------------------------------------------------------------------------------
 
 
+@cache
+def tree_of(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@cache
+def nodes_of(source: str) -> list[ast.AST]:
+    return list(ast.walk(tree_of(source)))
+
+
 def imported(source: str) -> Iterator[tuple[int, str]]:
     """Line and dotted name of everything imported, by statement or by text."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -16,6 +16,7 @@ import pytest
 import plants
 import scenarios
 import zoo
+from campaign import later
 from components import Spherical
 from coordinator import BlackBox, Centralized, Run, Simulation, Site, resume
 from coordinator.checkpoints.resume import latest
@@ -84,14 +85,7 @@ def test_where_it_is_installed_every_way_gives_the_bits_of_the_class_itself(case
         assert outcome == ways[case]["itself"], way
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        "often",
-        "crossing",
-        *(pytest.param(case, marks=pytest.mark.slow) for case in ("fragile", "beams", "forgetful", "diverging")),
-    ],
-)
+@pytest.mark.parametrize("case", ["often", *later(["crossing", "fragile", "beams", "forgetful", "diverging"])])
 def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, ways, site):
     with plants.build(case, boxed, workers=2, launcher=site) as simulation:
         assert [worker.name for worker in simulation.workers] == ["plant", "worker0"]
@@ -100,6 +94,7 @@ def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, wa
         assert np.isfinite(energy).all() and len(energy)
 
 
+@pytest.mark.campaign
 def test_a_worker_that_is_killed_is_replaced_and_nobody_can_tell(ways, site):
     with plants.build("often", boxed, workers=2, launcher=site) as simulation:
         simulation.company.team.every = 10
@@ -274,7 +269,7 @@ def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(site):
         assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("ping", [1.0, 0.001])
+@pytest.mark.parametrize("ping", [1.0, *later([0.001])])
 def test_one_that_ends_every_process_ends_the_run_with_its_last_words(site, ping, monkeypatch):
     """Also where it is noticed first that the connection has gone."""
     monkeypatch.setattr("coordinator.workers.away.PING", ping)

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import scenarios
+from campaign import later
 from coordinator import Simulation, Site
 from coordinator.launchers import ByHand
 from coordinator.transports.keys import authorised, public_key, read_keys, write_keys
@@ -200,7 +201,7 @@ def test_whoever_comes_while_it_runs_takes_part(tmp_path):
         assert run.digest == (alone if end == UNTIL else simulation.run(end)).digest
 
 
-@pytest.mark.parametrize("lost", [0, 2])
+@pytest.mark.parametrize("lost", [0, *later([2])])
 def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_path, monkeypatch):
     """Also where nobody hears of it at first."""
     monkeypatch.setattr(away, "Mailbox", Losing)

@@ -2,13 +2,13 @@
 
 import pytest
 
+from campaign import some
 from chaos_cases import FAMILIES
-from slow import some
 
 SHORT = sorted(set(FAMILIES) - {"leaks", "strangers"})  # one takes minutes, the other is a speed
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("kind", SHORT)
 @pytest.mark.parametrize("seed", range(some(10)))
 def test_a_bad_day_changes_no_bit(kind, seed):

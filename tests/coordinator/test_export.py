@@ -6,14 +6,16 @@ import sys
 
 import numpy as np
 import pytest
-import xarray
 
 import scenarios
 from components import Load, Revolute, Rod, Spherical
 from coordinator import Simulation
 from coordinator.record.export import columns, write_csv, write_netcdf
+from lazily import Lazily
 from modular import Add, Apply, Assembly, Cut, Join, ModelError, Remove
 from modular.ledger import LEDGER
+
+xarray = Lazily("xarray")
 
 
 def planar():

@@ -167,7 +167,7 @@ def ask_when_it_is_held():
     signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_worker_that_hangs_holds_nobody_up_and_what_was_recorded_is_left():
     with Simulation(scenarios.load("chain", bodies=6), 1e-4, record_every=50, workers=2) as simulation:
         simulation.run(0.02)

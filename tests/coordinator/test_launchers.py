@@ -15,6 +15,7 @@ import pytest
 
 import scenarios
 from calm import Calm
+from campaign import later
 from company_of_processes import gone, lives, visible
 from coordinator import Simulation, Site
 from coordinator.launchers import Dask, Order, Ssh, Subprocess
@@ -24,7 +25,6 @@ from modular import ModelError
 from own_sshd import THERE, own_sshd
 from waiting import wait_for
 
-KINDS = ("processes", "ssh", "dask")
 UNTIL = 0.1
 VARIABLES = {name: os.environ[name] for name in ("MODULAR_CACHE_DIR", "PYTHONPATH") if name in os.environ}
 
@@ -57,7 +57,7 @@ def dask_client():
         yield client
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=["processes", "ssh", *later(["dask"])])
 def settings(request):
     """The kind of a launcher, and what it is made with, as plain data."""
     if request.param == "ssh":
@@ -136,7 +136,7 @@ def test_processes_start_once_end_when_stopped_or_followed_and_none_is_left(laun
     assert took.seconds < 2.0
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_nothing_is_left_open_by_launchers_that_come_and_go(settings, hub):
     def come_and_go():
         launcher = made(settings)
@@ -196,7 +196,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("busy", [pytest.param("busy", marks=pytest.mark.slow), "idle"])
+@pytest.mark.parametrize("busy", [pytest.param("busy", marks=pytest.mark.campaign), "idle"])
 def test_processes_end_when_the_program_that_started_them_is_killed(settings, busy):
     here = Path(__file__).parent
     paths = os.pathsep.join([str(here.parent / "support"), os.environ.get("PYTHONPATH", "")])
@@ -284,6 +284,7 @@ def test_what_ssh_cannot_do_is_refused_before_anything_starts(monkeypatch):
 # --- dask ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_a_dask_worker_that_is_killed_takes_its_processes_along_and_the_run_goes_on(dask_client, alone):
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(Dask(dask_client))) as simulation:
         simulation.run(0.01)

@@ -8,12 +8,12 @@ import random
 import pytest
 
 import scenarios
+from campaign import some, spread
 from coordinator import Simulation, Site
 from coordinator.protocol import Deadlines
 from coordinator.workers import away, process
 from coordinator.workers.messages import FIELDS
 from modular import Crossing, Cut
-from slow import some, spread
 from waiting import GUARD
 from worker_threads import Losing, Threads
 
@@ -55,7 +55,7 @@ def run(site, monkeypatch, loses):
         return found, team.mailbox, team.deaths
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 1 + some(20)))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 1 + some(20)))])
 def test_a_tenth_of_all_words_is_lost_and_a_worker_dies(seed, alone, site, monkeypatch):
     def loses(said_by, word, count):
         if (said_by, word) == ("worker", "samples") and count == 16:  # then there are checkpoints
@@ -71,7 +71,7 @@ def test_a_tenth_of_all_words_is_lost_and_a_worker_dies(seed, alone, site, monke
     assert set(FIELDS) == OF_RUN | OF_WORKER | APART
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("said_by", "word"),
     spread([*(("run", word) for word in sorted(OF_RUN)), *(("worker", word) for word in sorted(OF_WORKER))]),

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import eigsh
 
 import coordinator.workers.company as company
 import scenarios
+from campaign import each_once, named
 from coordinator import Simulation
 from coordinator.workers.balance import fair_shares
 from coordinator.workers.partition import partition
@@ -36,8 +37,7 @@ def grid(width, height):
     return graph
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 5, 7])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("workers", "seed"), each_once([1, 2, 3, 5, 7], range(8)), ids=named)
 def test_everybody_is_in_one_part_and_no_part_is_empty(workers, seed):
     graph = random_assembly(seed, most=12).graph
     bodies = [name for name in graph if name != GROUND]

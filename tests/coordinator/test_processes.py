@@ -123,6 +123,7 @@ def test_workers_that_are_killed_are_replaced_and_nobody_can_tell(alone, monkeyp
     assert gone(pids)
 
 
+@pytest.mark.campaign
 def test_a_worker_that_is_killed_in_a_long_slice_is_replaced(monkeypatch):
     """Slices grow with the pace; however long they are, a checkpoint must lie before the beginning of the last."""
     with Simulation(scenarios.load("chain", bodies=2), 1e-4, record_every=50) as simulation:
@@ -202,6 +203,7 @@ def test_a_law_that_others_cannot_find_is_refused_by_name():
         simulation.run(0.01)
 
 
+@pytest.mark.campaign
 def test_processes_come_and_go(alone):
     with Simulation(model(), 1e-4, record_every=50, workers=2) as simulation:
         simulation.run(0.03)

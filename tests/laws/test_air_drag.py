@@ -5,6 +5,7 @@ import pytest
 
 import references
 from both_ways import scattered
+from campaign import each_once, later, named
 from components import AirDrag, Revolute, RigidBody, Rod
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation
 from coordinator.exact import exact_margin
@@ -29,8 +30,7 @@ def ball(drag, dimension=3, gravity=(0.0, 0.0, -G), **motion):
     return model
 
 
-@coupled
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("coupling", "dimension"), each_once(COUPLINGS.values(), [2, 3]), ids=named)
 def test_a_ball_that_falls_comes_to_its_last_velocity(coupling, dimension):
     """v = v_l tanh(g t / v_l), v_l^2 = m g / c: to second order, at every velocity on the way."""
     last = np.sqrt(MASS * G / C)
@@ -94,7 +94,7 @@ def swing():
     return model
 
 
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Relaxed()], ids=lambda coupling: type(coupling).__name__)
+@pytest.mark.parametrize("coupling", [Penalty(), *later([Glued(), Relaxed()])], ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):
     def played(step=False, **settings):
         with Simulation(swing(), 1e-3, coupling, **settings) as simulation:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinds
+from campaign import each_once, named
 from components import RigidBody
 from components.bodies.basis import FAMILY
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation
@@ -23,8 +24,7 @@ def moved(dimension, coupling, basis):
     return kinds.paths(run, dimension), run
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("name", COUPLINGS)
+@pytest.mark.parametrize(("dimension", "name"), each_once([2, 3], COUPLINGS), ids=named)
 def test_the_motion_is_the_same_to_rounding_in_every_basis(name, dimension):
     natural, _ = moved(dimension, COUPLINGS[name], "natural")
     assert np.ptp(natural, axis=0).max() > 0.1

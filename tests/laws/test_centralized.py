@@ -9,6 +9,7 @@ import mechanisms
 import references
 import scenarios
 import zoo
+from campaign import first_of, later, named
 from components import Fixed, KnifeEdge, PointMassRod, Revolute, Rolling, Spherical, SpringDamper
 from coordinator import (
     GGL,
@@ -60,7 +61,7 @@ def test_minimal_coordinates_follow_independent_references():
     assert four_bar_error(2, 0.3) < 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("error", "case", "until", "most"),
     [
@@ -87,7 +88,7 @@ def test_the_measured_order_is_the_declared_one(name):
     assert references.orders(errors)[0] >= (3.8 if name == "RK4" else 1.9)
 
 
-@pytest.mark.parametrize("name", ["HHT", "AL", "GGL"])
+@pytest.mark.parametrize("name", first_of(1, ["HHT", "AL", "GGL"]), ids=named)
 def test_springs_and_dampers_keep_the_order(name):
     model = zoo.pair(Spherical(), 3, gravity=(0.3, -9.81, 0.5))
     model.apply("spring", SpringDamper(stiffness=40.0, damping=1.5, length=0.4), "left.start", "right.end")
@@ -102,7 +103,14 @@ def test_springs_and_dampers_keep_the_order(name):
     assert references.orders(errors)[0] >= 1.9
 
 
-@pytest.mark.parametrize(("cls", "dimension"), zoo.JOINTS, ids=zoo.label)
+ONCE = [(cls, dimension) for cls, dimension in zoo.JOINTS if dimension == max(cls.dimensions)]
+
+
+@pytest.mark.parametrize(
+    ("cls", "dimension"),
+    [*ONCE, *later(joint for joint in zoo.JOINTS if joint not in ONCE)],
+    ids=zoo.label,
+)
 def test_every_joint_moves_alike_on_two_roads(cls, dimension):
     joint = cls.example(dimension)
     motion = {"velocity": (0.4, -0.3, 0.5)[:dimension], "angular_velocity": 1.1 if dimension == 2 else (0.9, -0.7, 1.2)}
@@ -158,7 +166,7 @@ def test_the_three_variants_of_the_course_give_one_motion():
     assert np.abs(reactions[0] - middle).max() < 0.02 * np.abs(middle).max()  # variant 1: the mean over the tick
 
 
-@pytest.mark.parametrize("name", ["HHT", "AL", "GGL", "Baumgarte", "RK4"])
+@pytest.mark.parametrize("name", first_of(2, ["HHT", "AL", "GGL", "Baumgarte", "RK4"]), ids=named)
 def test_redundant_reactions_are_finite_smooth_and_the_smallest(name):
     """Four hinges in space on a mechanism that is planar: three rows too many."""
     run = simulate(mechanisms.four_bar(3), ALL[name], 2e-3, 0.2)
@@ -205,7 +213,7 @@ def test_a_gap_within_the_tolerance_gives_no_kick(solver):
     assert np.abs(run.energy - run.energy[0]).max() < 1e-4  # m g gap, and no more
 
 
-@pytest.mark.parametrize("name", ["HHT", "AL", "GGL"])
+@pytest.mark.parametrize("name", first_of(1, ["HHT", "AL", "GGL"]), ids=named)
 def test_slider_crank_passes_its_singular_position(name):
     run = simulate(scenarios.load("slider-crank"), ALL[name], 2e-3, 1.4)
     folded = np.argmin(np.abs(run.time - 1.163))
@@ -281,7 +289,7 @@ def test_the_same_run_twice_gives_the_same_bits():
     assert all(np.array_equal(runs[0].reaction(name), runs[1].reaction(name)) for name in runs[0].joints)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_cost_of_a_step_grows_no_faster_than_the_chain():
     """In time of the processor, the shortest of some; both take turns, as others may slow the machine down."""
     chains = [Simulation(scenarios.load("chain", bodies=bodies), 1e-3, Centralized(HHT())) for bodies in (50, 200)]

@@ -12,6 +12,7 @@ import pytest
 
 import coordinator.checkpoints.folder
 import scenarios
+from campaign import first_of, later, shortened
 from components import Law, Load, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Centralized, Checkpoints, CheckpointWarning, LeakWarning, Penalty, Shannon, Simulation, resume
 from coordinator.checkpoints.folder import heads_in
@@ -21,7 +22,6 @@ from mixture import mixture
 from modular import Apply, Assembly, Crossing, Cut, Join, Limit, ModelError
 from random_assemblies import random_assembly
 from scenarios.catalogue import names
-from slow import some
 from solvers import EXACT, IMPLICIT
 
 
@@ -64,7 +64,7 @@ def same(model, dt, until, folder, *settings, **more):
     return two
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", shortened(names()[::3], names()))
 def test_every_scenario(name, tmp_path):
     def model():
         return scenarios.load(name)
@@ -73,7 +73,7 @@ def test_every_scenario(name, tmp_path):
     same(model, dt, 120 * dt, tmp_path, record_every=7)
 
 
-@pytest.mark.parametrize("seed", range(some(8)))
+@pytest.mark.parametrize("seed", first_of(3, range(8)))
 def test_random_mechanisms(seed, tmp_path):
     rule = Penalty() if seed % 3 else Penalty(rule=Shannon(delta=0.05))
     same(lambda: random_assembly(seed), 1e-4, 0.006, tmp_path, rule, record_every=1 + seed % 5, project_velocities=True)
@@ -260,10 +260,11 @@ def two_checkpoints(folder):
 
 
 @pytest.mark.parametrize("which", ["000000000040.checkpoint", "000000000040.samples"])
-def test_a_damaged_file_is_found_and_the_checkpoint_before_is_taken(which, tmp_path):
+@pytest.mark.parametrize("cases", [10, *later([40])])
+def test_a_damaged_file_is_found_and_the_checkpoint_before_is_taken(which, cases, tmp_path):
     digest, path = two_checkpoints(tmp_path), tmp_path / which
     good, rng = path.read_bytes(), np.random.default_rng(5)
-    for case in range(some(40)):
+    for case in range(cases):
         place = int(rng.integers(len(good)))
         bad = bytes([good[place] ^ (1 << int(rng.integers(8)))])
         path.write_bytes(good[:place] + (bad + good[place + 1 :] if case % 2 else b""))

@@ -5,6 +5,7 @@ import pytest
 
 import both_ways
 import scenarios
+from campaign import each_once, named
 from components import Clearance, PointMassRod, Prismatic, RigidBody, Spherical
 from coordinator import Centralized, Glued, Mixed, Penalty, Simulation
 from modular import Assembly, ModelError
@@ -22,8 +23,7 @@ def dropped(restitution, dimension=2, slow=2e-2):
     return model
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Centralized()], ids=["penalty", "glued", "HHT"])
+@pytest.mark.parametrize(("dimension", "coupling"), each_once([3, 2], [Penalty(), Glued(), Centralized()]), ids=named)
 def test_a_ball_falls_through_the_play_and_comes_to_rest_on_the_wall(coupling, dimension):
     """Free fall until sqrt(2 p / g); at last it hangs m g / k below the play, and the energy of the way down is gone."""
     with Simulation(dropped(0.3, dimension), 2e-5, coupling, record_every=10) as simulation:

@@ -5,6 +5,7 @@ import pytest
 
 import scenarios
 from both_ways import scattered
+from campaign import each_once, later, named
 from components import Box, Capsule, Contact, HalfSpace, Hand, PointMassRod, Revolute, RigidBody, Rod, Sphere
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation, resume
 from modular import Assembly, ModelError
@@ -41,9 +42,9 @@ def bounces(time, height, restitution, count=10):
     return found, start
 
 
-@coupled
-@pytest.mark.parametrize("restitution", [0.9, 0.75])
-@pytest.mark.parametrize("dt", [1e-3, 2e-4])
+@pytest.mark.parametrize(
+    ("coupling", "restitution", "dt"), each_once(COUPLINGS.values(), [0.9, 0.75], [1e-3, 2e-4]), ids=named
+)
 def test_a_ball_bounces_ten_times_as_its_closed_form(coupling, restitution, dt):
     """Every bounce is exact wherever in a tick it happens (Séguy 2003, I.3.6), so what is left is rounding and the corrected
     place of Newmark within the tick of a bounce, beta (1 + e) v dt."""
@@ -307,7 +308,7 @@ def mixed_bag():
     return model
 
 
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Relaxed()], ids=lambda coupling: type(coupling).__name__)
+@pytest.mark.parametrize("coupling", [Glued(), *later([Penalty(), Relaxed()])], ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):
     def played(step=False, **settings):
         with Simulation(mixed_bag(), 1e-3, coupling, **settings) as simulation:

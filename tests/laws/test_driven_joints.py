@@ -5,6 +5,7 @@ import pytest
 
 import references
 from both_ways import scattered
+from campaign import later, named
 from components import (
     DrivenDistance,
     DrivenPlace,
@@ -66,15 +67,19 @@ def tip_of_shaken(times):
     ("coupling", "order", "steps", "error"),
     [
         (Penalty(), 2, (8e-3, 4e-3, 2e-3), 3e-4),
-        (Glued(), 2, (2e-2, 1e-2, 5e-3), 2e-4),
         (Glued(4), 4, (2e-2, 1e-2, 5e-3), 3e-9),
-        (Relaxed(), 2, (2e-2, 1e-2, 5e-3), 2e-4),
-        (Mixed(), 2, (8e-3, 4e-3, 2e-3), 3e-4),
         (Merged(), 2, (8e-3, 4e-3, 2e-3), 3e-4),
-        (Centralized(HHT(alpha=0.0)), 2, (2e-2, 1e-2), 2e-3),
         (Centralized(GGL()), 2, (2e-2, 1e-2), 5e-4),
-        (Centralized(AugmentedLagrangian()), 2, (2e-2, 1e-2), 2e-3),
         (Centralized(MinimalCoordinates(method="RK4")), 4, (4e-2, 2e-2), 2e-6),
+        *later(
+            [
+                (Glued(), 2, (2e-2, 1e-2, 5e-3), 2e-4),
+                (Relaxed(), 2, (2e-2, 1e-2, 5e-3), 2e-4),
+                (Mixed(), 2, (8e-3, 4e-3, 2e-3), 3e-4),
+                (Centralized(HHT(alpha=0.0)), 2, (2e-2, 1e-2), 2e-3),
+                (Centralized(AugmentedLagrangian()), 2, (2e-2, 1e-2), 2e-3),
+            ],
+        ),
     ],
     ids=lambda value: str(value) if isinstance(value, Penalty | Glued | Centralized) else "",
 )
@@ -161,7 +166,7 @@ def arm():
     return model
 
 
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(4), Relaxed()], ids=lambda coupling: type(coupling).__name__)
+@pytest.mark.parametrize("coupling", [Glued(4), *later([Penalty(), Relaxed()])], ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, tmp_path):
     def played(step=False, **settings):
         with Simulation(arm(), 1e-3, coupling, project_velocities=True, **settings) as simulation:

@@ -5,6 +5,7 @@ import pytest
 
 import references
 from both_ways import scattered
+from campaign import each_once, later, named
 from components import (
     Bushing,
     Fixed,
@@ -309,8 +310,7 @@ def towed(reads, dimension):
     return model, side
 
 
-@pytest.mark.parametrize("reads", ["way", "distance"])
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("reads", "dimension"), each_once(["way", "distance"], [2, 3]), ids=named)
 def test_a_regulator_drives_by_a_way_or_a_distance(dimension, reads):
     """m x'' = k (0.3 - x) - c x': x = 0.3 (1 - e^(-a t) (cos(w t) + a / w sin(w t)))."""
     errors = []
@@ -356,7 +356,7 @@ def mixed_machine():
     return model
 
 
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Relaxed()], ids=lambda coupling: type(coupling).__name__)
+@pytest.mark.parametrize("coupling", [Relaxed(), *later([Penalty(), Glued()])], ids=named)
 def test_single_steps_stacks_of_their_own_workers_and_checkpoints_have_the_same_bits(coupling, tmp_path):
     def played(step=False, **settings):
         with Simulation(mixed_machine(), 1e-3, coupling, **settings) as simulation:

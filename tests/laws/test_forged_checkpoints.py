@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import scenarios
+from campaign import some
 from coordinator import Checkpoints, Simulation
 from coordinator.checkpoints.resume import Checkpoint
 from forged import forged
 from mixture import mixture
 from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
 from modular.parcel import packed, unpacked
-from slow import some
 
 MILLION = 1_000_000
 OURS = (ModelError, CouplingError, MemoryShortage, Diverged)
@@ -69,7 +69,7 @@ def test_it_is_refused_in_our_words_or_goes_on(tmp_path):
     assert refused > 10 and gone_on > 10
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("part", range(4))
 def test_many_are_refused_or_go_on(name, part, tmp_path):
@@ -77,7 +77,7 @@ def test_many_are_refused_or_go_on(name, part, tmp_path):
     assert refused and gone_on
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("part", range(10))
 def test_a_million_damaged_ones_are_found(part, tmp_path):
     """Flipped, cut or doubled, without a checksum that fits: found, whatever it is."""

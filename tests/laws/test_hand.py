@@ -8,6 +8,7 @@ import pytest
 import references
 import scenarios
 from both_ways import scattered
+from campaign import each_once, first_of, named
 from components import Hand, Law, Load, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Run, Simulation, rerun, resume
 from coordinator.checkpoints.resume import latest
@@ -55,8 +56,7 @@ def critical(mass=MASS, most=1e6, **more):
 # --- the law -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("coupling", COUPLINGS.values(), ids=COUPLINGS)
+@pytest.mark.parametrize(("dimension", "coupling"), each_once([2, 3], COUPLINGS.values()), ids=named)
 def test_what_is_held_comes_to_the_target_as_a_critically_damped_oscillator(coupling, dimension):
     """x - target = (x0 - target) (1 + w t) exp(-w t): a point mass at its port, a rod in its middle."""
     start, target = FROM[:dimension], TO[:dimension]
@@ -248,7 +248,7 @@ def test_objects_stacks_and_chunks_give_the_same_bits_through_aims(coupling):
         assert other.events == run.events
 
 
-@pytest.mark.parametrize("coupling", [*BITS.values(), Centralized()], ids=[*BITS, "centralized"])
+@pytest.mark.parametrize("coupling", first_of(2, [*BITS.values(), Centralized()]), ids=named)
 def test_a_target_goes_with_the_checkpoint(coupling, tmp_path):
     """Kept right after each aim, read again, and gone on with."""
     folders = iter(range(100))
@@ -265,7 +265,7 @@ def test_a_target_goes_with_the_checkpoint(coupling, tmp_path):
     assert latest(tmp_path / "0").simulation().system.force_home["hand"].stack.aimed[0] == 1
 
 
-@pytest.mark.parametrize("coupling", [*list(BITS.values())[:3]], ids=list(BITS)[:3])
+@pytest.mark.parametrize("coupling", first_of(1, [*list(BITS.values())[:3]]), ids=named)
 def test_two_workers_give_the_same_bits_through_aims(coupling):
     run = played(swing, coupling)
     for workers in (2, scattered(swing(), 2)):
@@ -274,6 +274,7 @@ def test_two_workers_give_the_same_bits_through_aims(coupling):
         assert other.events == run.events
 
 
+@pytest.mark.campaign
 def test_two_processes_give_the_same_bits_through_aims():
     assert played(swing, workers=2).digest == played(swing).digest
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinds
+from campaign import each_once, named
 from components import Beam, Fixed, ModalBody, NewtonEulerBody, Revolute, RigidBody, Rod, Spherical, Subassembly
 from coordinator import Glued, Penalty, Simulation
 from modular import Assembly
@@ -55,8 +56,7 @@ def played(make, dimension, coupling, dt):
         return kinds.paths(simulation.run(0.5), dimension)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("dimension", "kind"), each_once([2, 3], KINDS), ids=named)
 def test_a_four_bar_and_a_double_pendulum_move_alike_whatever_one_body_is(kind, dimension):
     """Affine bases to 1e-10; others to what two schemes of order four leave; a stiff mode by as much as it gives way."""
     within = 1e-10 if kind in ("canonical", "points", "masses") else 2e-6 if kind == "a stiff mode" else 2e-8

@@ -5,6 +5,7 @@ import pytest
 
 import both_ways
 import references
+from campaign import each_once, later, named
 from components import (
     DrivenPlace,
     Fixed,
@@ -77,12 +78,15 @@ def shaken(led=True):
 @pytest.mark.parametrize(
     ("coupling", "order", "dt", "most"),
     [
-        (Penalty(), 2, 2e-3, 2e-3), (Relaxed(), 2, 8e-3, 2e-3), (Glued(), 2, 8e-3, 2e-3), (Glued(4), 4, 8e-3, 1e-6),
-        (Mixed(), 2, 8e-3, 2e-3), (Merged(), 2, 2e-3, 2e-3),
-        (Centralized(HHT()), 2, 8e-3, 1e-2), (Centralized(HHT(alpha=0.0)), 2, 8e-3, 4e-3),
-        (Centralized(AugmentedLagrangian()), 2, 8e-3, 4e-3), (Centralized(GGL()), 2, 8e-3, 4e-3),
-        (Centralized(MinimalCoordinates()), 4, 8e-3, 1e-6), (Centralized(Substitution()), 4, 8e-3, 1e-6),
-        (Centralized(Baumgarte(method="RK4")), 4, 8e-3, 1e-6),
+        (Penalty(), 2, 2e-3, 2e-3), (Relaxed(), 2, 8e-3, 2e-3), (Glued(4), 4, 8e-3, 1e-6), (Merged(), 2, 2e-3, 2e-3),
+        (Centralized(HHT()), 2, 8e-3, 1e-2), (Centralized(Substitution()), 4, 8e-3, 1e-6),
+        *later(
+            [
+                (Glued(), 2, 8e-3, 2e-3), (Mixed(), 2, 8e-3, 2e-3), (Centralized(HHT(alpha=0.0)), 2, 8e-3, 4e-3),
+                (Centralized(AugmentedLagrangian()), 2, 8e-3, 4e-3), (Centralized(GGL()), 2, 8e-3, 4e-3),
+                (Centralized(MinimalCoordinates()), 4, 8e-3, 1e-6), (Centralized(Baumgarte(method="RK4")), 4, 8e-3, 1e-6),
+            ],
+        ),
     ],
     ids=lambda value: repr(value) if isinstance(value, Centralized) else type(value).__name__,
 )  # fmt: skip
@@ -191,8 +195,9 @@ def quaternions(times, axis, angle):
     return (1.0 + 0.3 * times)[:, None] * np.column_stack([np.cos(half), np.sin(half)[:, None] * axis])
 
 
-@pytest.mark.parametrize("quaternion", [False, True], ids=["angle", "quaternion"])
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Glued(4), Centralized()], ids=lambda c: type(c).__name__)
+@pytest.mark.parametrize(
+    ("quaternion", "coupling"), each_once([False, True], [Penalty(), Glued(), Glued(4), Centralized()]), ids=named
+)
 def test_what_is_welded_to_a_turning_body_feels_the_force_of_its_circle(coupling, quaternion):
     """m a of a mass centre on a circle, and J w' about the axis; the wrench of the weld against the closed form."""
     axis, turning = np.array([0.0, 0.6, 0.8]), Ramp(1.5, 2.0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import scenarios
+from campaign import each_once, first_of, named
 from components import Revolute, Rod, Spherical, SpringDamper
 from coordinator import Centralized, Glued, Merged, Mixed, Penalty, Shannon, Simulation, Stable, resume
 from foreign import Glider, Particle, Wire
@@ -172,7 +173,9 @@ def merging(coupling, dt=5e-4):
 
 
 @pytest.mark.parametrize(
-    "coupling", [Penalty(), Penalty(rule=Shannon(0.2)), Mixed(joints={"elbow": "penalty"}), Glued(), Centralized()]
+    "coupling",
+    first_of(3, [Penalty(), Penalty(rule=Shannon(0.2)), Mixed(joints={"elbow": "penalty"}), Glued(), Centralized()]),
+    ids=named,
 )
 def test_merged_for_a_while_it_is_the_same_motion_under_every_coupling(coupling):
     _, truth = merging(Glued(4), 1e-3)
@@ -348,8 +351,7 @@ COUPLINGS = [
 ]
 
 
-@pytest.mark.parametrize("law", [False, True], ids=["compiled", "with a law in Python"])
-@pytest.mark.parametrize("coupling", COUPLINGS)
+@pytest.mark.parametrize(("law", "coupling"), each_once([False, True], COUPLINGS), ids=named)
 def test_the_engine_single_steps_and_components_on_their_own_give_the_same_bits(coupling, law):
     found = []
     for settings in ({}, {"grouped": False}, {"record_every": 7}, {"threads": 2}):

@@ -10,6 +10,7 @@ import kinds
 import references
 import zoo
 from both_ways import scattered
+from campaign import each_once, named
 from components import NewtonEulerBody, RigidBody, Spherical, SpringDamper
 from components.bodies.basis import FAMILY
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Relaxed, Run, Simulation
@@ -65,18 +66,20 @@ def truth(dimension, until):
         return ends(simulation.run(until), dimension)
 
 
-@BOTH
 @pytest.mark.parametrize(
-    ("coupling", "order", "most", "until"),
-    [
-        (Penalty(), 2, 2e-2, 0.4),
-        (Glued(), 2, 2e-5, 0.4),
-        (Glued(4), 4, 1e-9, 0.4),
-        (Relaxed(), 2, 2e-5, 0.4),
-        (Centralized(), 2, 1e-5, 0.1),
-        (Centralized(MinimalCoordinates()), 4, 1e-9, 0.1),
-    ],
-    ids=["penalty", "glued", "glued 4", "relaxed", "HHT", "minimal"],
+    ("dimension", "coupling", "order", "most", "until"),
+    each_once(
+        [2, 3],
+        [
+            (Penalty(), 2, 2e-2, 0.4),
+            (Glued(), 2, 2e-5, 0.4),
+            (Glued(4), 4, 1e-9, 0.4),
+            (Relaxed(), 2, 2e-5, 0.4),
+            (Centralized(), 2, 1e-5, 0.1),
+            (Centralized(MinimalCoordinates()), 4, 1e-9, 0.1),
+        ],
+    ),
+    ids=named,
 )
 def test_a_four_bar_and_a_double_pendulum_move_as_with_natural_coordinates(coupling, order, most, until, dimension):
     """One body of the mechanism by place and turning: at the declared order towards the motion of all in natural coordinates."""
@@ -132,12 +135,13 @@ def angular_momentum(run, every):
     return np.array(found)
 
 
+@pytest.mark.parametrize("until", [10.0, pytest.param(100.0, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("kind", [*FAMILY, "newton-euler"])
-def test_a_tennis_racket_keeps_energy_and_angular_momentum_for_a_hundred_thousand_steps(kind):
+def test_a_tennis_racket_keeps_energy_and_angular_momentum_for_a_hundred_thousand_steps(kind, until):
     """It turns over and over; symplectic steps lose nothing that can be seen."""
     make = NewtonEulerBody if kind == "newton-euler" else lambda **data: RigidBody(**data, basis=kind)
     with Simulation(spinning(make), 1e-3, Glued(6), record_every=100) as simulation:
-        run = simulation.run(100.0)
+        run = simulation.run(until)
     assert np.ptp(run.energy) < 1e-9 * run.energy[0]
     momentum = angular_momentum(run, 10)
     assert np.abs(momentum - momentum[0]).max() < 1e-9 * np.linalg.norm(momentum[0])
@@ -178,8 +182,7 @@ def train(dimension):
     return model
 
 
-@BOTH
-@pytest.mark.parametrize("coupling", [Penalty(), Glued(4)], ids=["penalty", "glued"])
+@pytest.mark.parametrize(("dimension", "coupling"), each_once([2, 3], [Penalty(), Glued(4)]), ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
     def played(step=False, **settings):
         with Simulation(train(dimension), 5e-4, coupling, **settings) as simulation:

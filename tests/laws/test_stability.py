@@ -1,12 +1,12 @@
 """The default rule is safe and not timid; the margins say where the limit is."""
 
-import os
 from math import pi, sqrt
 
 import numpy as np
 import pytest
 
 import scenarios
+from campaign import each_once, first_of, named, some
 from components import Fixed, PointMassRod, Revolute, Rod, Spherical
 from coordinator import Penalty, Shannon, Simulation, Stable
 from modular import Assembly, Diverged
@@ -78,8 +78,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("bodies", [2, 10])
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize(("bodies", "kind"), each_once([2, 10], CASES), ids=named)
 def test_the_default_rule_is_safe_at_its_bound_and_within_a_third_of_the_true_limit(kind, bodies):
     """At safety 1 it holds; stiffer by 1/0.75 in omega it does not (the thesis' own choice is far beyond)."""
     assembly = CASES[kind](bodies)
@@ -97,7 +96,7 @@ def test_the_default_rule_is_safe_at_its_bound_and_within_a_third_of_the_true_li
     assert not holds(assembly, 1e-3, Stiffer(safety=1.0))
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", first_of(6, range(24)))
 def test_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=8, ticks=1000)
 
@@ -114,11 +113,8 @@ def test_random_mechanisms_with_led_and_rolling_joints_never_diverge_and_gain_no
     check_random(seed, most=8, ticks=1000, led=True)
 
 
-MANY = int(os.environ.get("MODULAR_SLOW_CASES", "300"))  # CI runs a short seed of them
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 100 + MANY))
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(100, 100 + some(300)))
 def test_many_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=30, ticks=2000)
 

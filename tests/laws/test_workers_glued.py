@@ -11,6 +11,7 @@ import mechanisms
 import scenarios
 from both_ways import same, scattered
 from by_parcel import ByParcel
+from campaign import each_once, first_of, named
 from company_of_processes import wait_for
 from components import Law, Load, Rod, Spherical, SpringDamper
 from coordinator import Glued, Relaxed, Simulation
@@ -69,16 +70,17 @@ def by_parcel(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("coupling", "workers"), [*((name, 2) for name in COUPLINGS), ("glued(4)", 1), ("glued", 3), ("relaxed", 3)]
+    ("coupling", "workers", "name"),
+    each_once([*((name, 2) for name in COUPLINGS), ("glued(4)", 1), ("glued", 3), ("relaxed", 3)], MODELS),
+    ids=named,
 )
-@pytest.mark.parametrize("name", MODELS)
 def test_every_mechanism_scattered_by_lot(name, coupling, workers):
     model = MODELS[name]
     lots = scattered(model(), min(workers, len(model().bodies)), seed=workers)
     same(model, 1e-3, 0.01, lots, COUPLINGS[coupling], record_every=workers, project_velocities=True)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first_of(2, range(6)), ids=named)
 def test_random_mechanisms_redundant_or_not(seed, by_parcel):
     def model():
         return random_assembly(seed)
@@ -199,7 +201,7 @@ def test_workers_across_whose_border_nothing_goes(coupling, team):
     same(two_apart, 1e-3, 0.01, {"one": ["rod0", "rod1"], "other": ["other"]}, COUPLINGS[coupling])
 
 
-@pytest.mark.parametrize("coupling", ["glued(4)", "relaxed"])
+@pytest.mark.parametrize("coupling", first_of(1, ["glued(4)", "relaxed"]), ids=named)
 def test_processes_of_which_some_are_killed_in_the_middle(coupling):
     model = scenarios.load("chain", bodies=5)
     with Simulation(model, 1e-3, COUPLINGS[coupling], record_every=20) as simulation:

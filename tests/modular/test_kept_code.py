@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign import later
 from modular.kernel import own_store
 from modular.kernel_store import SUFFIX
 from waiting import GUARD
@@ -102,7 +103,8 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def test_an_edited_joint_of_the_user_slides_where_its_new_equations_say(tmp_path: Path, cache: Path):
+@pytest.mark.parametrize("further", [False, *later([True])])
+def test_an_edited_joint_of_the_user_slides_where_its_new_equations_say(further: bool, tmp_path: Path, cache: Path):
     """A block held across (x, y) falls along (y, -x): the ratio of its ways is -y/x."""
     for folder in ("joints", "far"):
         (tmp_path / folder).mkdir()
@@ -118,6 +120,8 @@ def test_an_edited_joint_of_the_user_slides_where_its_new_equations_say(tmp_path
     assert slides(1, 0.6, 0.8) == pytest.approx(-1.333)
     assert slides(-1, 0.6, 0.8) == pytest.approx(1.333)  # its row kernel is edited
     assert slides(-1, 0.8, 0.6) == pytest.approx(0.75)  # the helper in another folder is edited
+    if not further:
+        return
     (tmp_path / "numbers").mkdir()
     for value, ratio in ((0.6, 0.75), (1.6, 2.0)):  # a number that the helper reads from a third folder is edited
         (tmp_path / "numbers" / "steepness.py").write_text(f"Y = {value}\n")
@@ -162,7 +166,7 @@ print(Simulation(scenarios.load("double-pendulum"), 1e-4).run(0.05).digest)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_two_first_runs_at_once_end_with_the_same_bits(tmp_path: Path):
     (tmp_path / "alike.py").write_text(ALIKE)
     with ThreadPoolExecutor(2) as pool:

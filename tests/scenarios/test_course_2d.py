@@ -89,7 +89,7 @@ def points(run, ports, every):
     return np.stack([run.position(port)[::every] for port in ports], axis=1)
 
 
-@pytest.mark.parametrize("until", [0.5, pytest.param(5.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("until", [0.5, pytest.param(5.0, marks=pytest.mark.campaign)])
 def test_the_spring_pendulum_follows_the_program_of_the_text_to_a_millionth(until):
     """4th order and 1/16 ms: the damper sees 5 g, and steps beyond 0.08 ms are refused."""
     run = simulate(scenarios.load("spring-pendulum"), 6.25e-5, until, Glued(order=4))
@@ -229,7 +229,7 @@ def test_the_points_of_the_scissors_are_those_of_table_1():
             assert run.position(f"solid{solid}.{point}")[0] == pytest.approx(place(point))
 
 
-@pytest.mark.parametrize("until", [1.0, pytest.param(5.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("until", [1.0, pytest.param(5.0, marks=pytest.mark.campaign)])
 def test_the_scissors_follow_the_program_of_the_text_to_a_millionth(until):
     run = simulate(scenarios.load("scissors"), 2.5e-3, until, Glued(order=4))
     assert largest(points(run, SCISSORS, 20), scissors(until)) < 1e-6
@@ -307,14 +307,14 @@ def ends(run, every):
     return np.stack([run.position(f"{body}.P2")[::every] for body in run.bodies], axis=1)
 
 
-@pytest.mark.parametrize(("until", "dt"), [(0.15, 2.5e-4), pytest.param(0.4, 2e-5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("until", "dt"), [(0.15, 2.5e-4), pytest.param(0.4, 2e-5, marks=pytest.mark.campaign)])
 def test_a_chain_of_fifty_links_follows_its_angles_to_a_millionth(until, dt):
     """Not for the 1.5 s of the text: see the next two tests."""
     run = simulate(scenarios.load("bicycle-chain", links=50), dt, until, Glued(order=4), record_every=round(0.05 / dt))
     assert largest(ends(run, 1), bicycle_chain(50, until, 0.05)) < 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_nobody_can_foretell_a_chain_for_the_time_of_the_text():
     """Twenty links, one of them turned by 1e-12 rad: 1e-13 m after half a second, centimetres after 1.5 s, in angles and without
     any of our steps. Rounding is multiplied no less. Fifty links come to that point earlier, after 0.4 s."""
@@ -323,7 +323,7 @@ def test_nobody_can_foretell_a_chain_for_the_time_of_the_text():
     assert apart[3] > 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_chain_of_fifty_links_keeps_its_energy_and_hangs_from_what_its_mass_centre_asks_for_the_whole_time():
     run = simulate(scenarios.load("bicycle-chain", links=50), 1e-5, 1.5, Glued(), record_every=100)
     start = 50 * 0.01 * G * 5.0

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from calm import Calm
+from campaign import later, some
 from company_of_processes import gone
 from coordinator import Run
-from slow import some
 from waiting import GUARD, wait_for
 
 SOON = 2.0  # seconds until nobody is left, not counting those in which the machine ran others
@@ -158,14 +158,14 @@ def instants(count, *about):
 
 @pytest.mark.parametrize(
     "number",
-    [pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.slow), pytest.param(signal.SIGTERM, id="SIGTERM")],
+    [pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.campaign), pytest.param(signal.SIGTERM, id="SIGTERM")],
 )
 def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(number):
     assert ended_by(number) > 0.0
     ended_by(number, *instants(1, number))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @SIGNALS
 @pytest.mark.parametrize("instant", instants(some(60)))
 def test_a_signal_at_any_instant(number, instant, tmp_path):
@@ -176,7 +176,7 @@ def test_a_worker_that_hangs_holds_nobody_up():
     assert ended_by(signal.SIGTERM, prepare=lambda pids: psutil.Process(pids[0]).suspend()) > 0.0
 
 
-@pytest.mark.parametrize("instant", [LATEST, *instants(1, "killed")])
+@pytest.mark.parametrize("instant", [LATEST, *later(instants(1, "killed"))])
 def test_a_run_that_is_killed_takes_its_workers_along(instant):
     command = Command()
     time.sleep(instant)
@@ -189,13 +189,13 @@ def test_a_run_that_is_killed_takes_its_workers_along(instant):
     assert took.seconds < SOON
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("instant", instants(some(60), "killed"))
 def test_a_run_that_is_killed_at_any_instant(instant):
     test_a_run_that_is_killed_takes_its_workers_along(instant)
 
 
-@pytest.mark.parametrize("at", [0.0, 0.05])
+@pytest.mark.parametrize("at", [0.05, *later([0.0])])
 def test_an_exception_in_a_component_ends_all_and_keeps_what_was_recorded(at):
     own_model(at)
     command = Command("--no-plot", target=("own_model.py",))

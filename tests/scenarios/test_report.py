@@ -81,13 +81,12 @@ def bare():
 @pytest.mark.parametrize(
     ("model", "until"),
     [
-        (lambda: scenarios.load("double-pendulum"), 0.05),
-        (lambda: scenarios.load("double-pendulum-3d"), 0.05),
-        (lambda: scenarios.load("double-pendulum"), 0.0),
-        (lambda: scenarios.load("chain", bodies=30), 0.01),
-        (bare, 0.01),
+        pytest.param(lambda: scenarios.load("double-pendulum"), 0.05, id="plane", marks=pytest.mark.campaign),
+        pytest.param(lambda: scenarios.load("double-pendulum-3d"), 0.05, id="space"),
+        pytest.param(lambda: scenarios.load("double-pendulum"), 0.0, id="one sample", marks=pytest.mark.campaign),
+        pytest.param(lambda: scenarios.load("chain", bodies=30), 0.01, id="many bodies", marks=pytest.mark.campaign),
+        pytest.param(bare, 0.01, id="no joints, no motion"),
     ],
-    ids=["plane", "space", "one sample", "many bodies", "no joints, no motion"],
 )
 def test_every_kind_of_run_can_be_drawn_and_told(model, until, tmp_path):
     run = record(model(), until)

@@ -9,6 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from campaign import later
 from coordinator import Run
 from scenarios.cli import app
 from waiting import GUARD, wait_for
@@ -29,7 +30,7 @@ def start(*words):
     return subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("blow", [signal.SIGKILL, *later([signal.SIGINT])])
 def test_a_run_that_was_struck_down_goes_on_to_the_same_bits(blow, tmp_path):
     folder = tmp_path / "struck"
     process = start("run", *MODEL, "--until", "1000", "--checkpoint-every", "0.05", "--out", str(folder))

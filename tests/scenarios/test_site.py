@@ -73,6 +73,7 @@ def test_every_launcher_has_a_name(monkeypatch):
         site("ssh")
 
 
+@pytest.mark.campaign
 def test_a_cluster_of_dask_on_this_machine_gives_the_bits_of_processes(monkeypatch):
     pytest.importorskip("distributed")
     for name, launcher in (("one", "subprocess"), ("two", "dask"), ("three", "here")):

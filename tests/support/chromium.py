@@ -1,20 +1,25 @@
 """Debian's Chromium, driven by playwright, for tests of pages: no display, no GPU, and no way out of this machine.
 
 Names that end in .test lead to 127.0.0.1, so that a test can be a page of somebody else; all other names lead nowhere.
-Playwright keeps an event loop running in the thread that drives it, so a browser is opened per module and closed at its end
-(the fixture `browser` next to the tests); a module of browser tests holds no others that need a loop of their own.
+One browser serves all tests of a process (the fixture `browser` next to the tests); a test has a user of its own, `visitor`.
 """
 
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from lazily import Lazily
 from waiting import GUARD
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+playwright = Lazily("playwright.sync_api")
 
 PLACES = ("/usr/bin/chromium", "chromium", "google-chrome")
 ARGUMENTS = (
@@ -35,7 +40,11 @@ PATIENCE = 1e3 * GUARD  # [ms] for one action on a page: the first pictures take
 HERE = ("127.0.0.1", "localhost", None)  # None: data and blobs
 HARMLESS = "Unable to preventDefault inside passive event listener"
 
-expect.set_options(timeout=PATIENCE)
+
+def expect(shown):
+    """What is expected of something that is shown, and waited for."""
+    playwright.expect.set_options(timeout=PATIENCE)
+    return playwright.expect(shown)
 
 
 def installed() -> str | None:
@@ -44,17 +53,15 @@ def installed() -> str | None:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium() -> Iterator["Browser"]:
     """A browser. Where there is none the test is skipped, or fails where the variable CI is set."""
     if (found := installed()) is None:
         missing = "Chromium is not installed (Debian: apt-get install chromium)"
         if os.environ.get("CI"):
             pytest.fail(f"{missing}, and CI is set: there, tests of pages are not left out")
         pytest.skip(missing)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found, headless=True, args=list(ARGUMENTS), timeout=PATIENCE
-        )
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=found, headless=True, args=list(ARGUMENTS), timeout=PATIENCE)
         try:
             yield browser
         finally:
@@ -62,7 +69,7 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def visitor(browser: Browser) -> Iterator[BrowserContext]:
+def visitor(browser: "Browser") -> Iterator["BrowserContext"]:
     """A user with cookies of his own; at the end, none of his pages may have failed or asked another machine."""
     context = browser.new_context(viewport=WINDOW, service_workers="block")
     context.set_default_timeout(PATIENCE)
@@ -87,7 +94,7 @@ def is_here(url: str) -> bool:
     return host in HERE or host.endswith(".test")
 
 
-def opened(context: BrowserContext, url: str) -> Page:
+def opened(context: "BrowserContext", url: str) -> "Page":
     """A page, loaded."""
     page = context.new_page()
     page.goto(url)

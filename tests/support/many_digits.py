@@ -4,7 +4,9 @@ The explicit midpoint rule with 2, 4, ..., 2k parts of a stretch, extrapolated t
 Solving Ordinary Differential Equations I, II.9): order 2k, from nothing but the rates, in mpmath's numbers.
 """
 
-import mpmath
+from lazily import Lazily
+
+mpmath = Lazily("mpmath")
 
 DIGITS = 40
 COLUMNS = 12  # order 24

@@ -1,23 +1,33 @@
 """Equations of motion that sympy derives from a Lagrangian: a road that shares nothing with formulas written by hand."""
 
-import sympy
-from sympy.physics.mechanics import dynamicsymbols
+from lazily import Lazily
 
-T = dynamicsymbols._t
+sympy, mechanics = Lazily("sympy"), Lazily("sympy.physics.mechanics")
+
+
+def dynamicsymbols(names):
+    """Functions of time."""
+    return mechanics.dynamicsymbols(names)
+
+
+def rate(expression):
+    """Its derivative by time."""
+    return expression.diff(mechanics.dynamicsymbols._t)
 
 
 def lagrange(lagrangian, coordinates):
     """Left-hand sides of d/dt (dL/dq') - dL/dq = 0."""
-    return [lagrangian.diff(q.diff(T)).diff(T) - lagrangian.diff(q) for q in coordinates]
+    return [rate(lagrangian.diff(rate(q))) - lagrangian.diff(q) for q in coordinates]
 
 
 def plain(expression, coordinates):
     """Time derivatives replaced by symbols; the symbols of q, then q', then q''."""
+    t = mechanics.dynamicsymbols._t
     n = len(coordinates)
     symbols = sympy.symbols(f"s0:{3 * n}", real=True)
     for order in (2, 1, 0):
         for q, s in zip(coordinates, symbols[order * n :]):
-            expression = expression.subs(q.diff(T, order) if order else q, s)
+            expression = expression.subs(q.diff(t, order) if order else q, s)
     return expression, symbols
 
 
@@ -32,7 +42,7 @@ def rates(lagrangian, coordinates, constraints=()):
         left + sum(force * c.diff(q) for force, c in zip(multipliers, constraints))
         for left, q in zip(lagrange(lagrangian, coordinates), coordinates)
     ]
-    equations, symbols = plain(sympy.Matrix([*equations, *(c.diff(T, 2) for c in constraints)]), coordinates)
+    equations, symbols = plain(sympy.Matrix([*equations, *(rate(rate(c)) for c in constraints)]), coordinates)
     unknowns = [*symbols[2 * n :], *multipliers]
     matrix = equations.jacobian(unknowns)
     rest = equations.subs(dict.fromkeys(unknowns, 0))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import scenarios
+from campaign import some
 from components import Distance, Fixed, Load, Moment, PointMassRod, Prismatic, Revolute, Rod, SpringDamper
 from coordinator import Glued, Mixed, Penalty, Relaxed, Shannon, Simulation
 from coordinator.laboratory.acts import (
@@ -33,7 +34,6 @@ from coordinator.laboratory.replaying import replay
 from coordinator.laboratory.session import Receipt, Session
 from hands_on import digests
 from modular import Add, Apply, Cut, Join, Limit, Merge, ModelError, Remove, Unmerge
-from slow import some
 
 MOST_BODIES = 12
 
@@ -174,7 +174,7 @@ def test_a_hundred_acts_of_sense_and_nonsense_are_repeated_to_the_last_bit(tmp_p
     assert (found.same, found.first) == (True, None)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_an_hour_of_acts_kills_nothing_and_fills_no_memory():
     """Ten thousand acts with a third of a second of motion after each."""
     acts = some(10_000)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from bad_days import DEADLINES, Day, Process, World, play
 
-from slow import some
+from campaign import first_of, some
 
 CHUNK = 20
 
@@ -19,23 +19,23 @@ def all_well(days):
     assert not bad, "\n".join(bad)
 
 
-@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("chunk", first_of(2, range(10)))
 def test_two_hundred_days(chunk):
     all_well(Day.drawn(seed) for seed in range(CHUNK * chunk, CHUNK * (chunk + 1)))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("chunk", range(some(100)))
 def test_two_thousand_days(chunk):
     all_well(Day.drawn(seed) for seed in range(1000 + CHUNK * chunk, 1000 + CHUNK * (chunk + 1)))
 
 
-@pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 1 + some(49)))])
+@pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 1 + some(49)))])
 def test_days_that_are_worse_than_promised(chunk):
     all_well(Day.violent(seed) for seed in range(10 * chunk, 10 * (chunk + 1)))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(20)))
 def test_a_thousand_workers(seed):
     all_well([Day(seed, 1000, 10, 4, 5, loss=0.05, twice=0.05, flips=0.01, kills=10, clogs=1, proposals=1, zombies=1)])
@@ -83,7 +83,7 @@ def test_the_coordinator_dies_before_any_sixth_effect_of_its_life(part):
     all_well(replace(LONG_LIFE, coordinator_dies_at=n) for n in range(part, count, 36))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(5)))
 def test_the_coordinator_dies_before_every_effect_of_its_life(seed):
     day = replace(LONG_LIFE, seed=seed)
@@ -120,7 +120,9 @@ def test_workers_die_at_this_moment(moment):
     assert sum(world.counts["died at the moment"] for world in worlds) > 3
 
 
-@pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "chunk", [0, pytest.param(1, marks=pytest.mark.campaign), pytest.param(2, marks=pytest.mark.campaign)]
+)
 @pytest.mark.parametrize("moment", CHANGING)
 def test_a_change_and_a_death_at_this_moment_are_all_or_nothing(moment, chunk):
     random.seed(f"{moment} {chunk}")
@@ -144,19 +146,19 @@ def events_of(day):
     return world.counts["events"]
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", first_of(1, range(4)))
 def test_a_worker_dies_at_any_eighth_event_of_a_day(part):
     all_well(replace(SHORT, dies_at_event=n) for n in range(2 * part, events_of(SHORT), 8))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(10)))
 def test_a_worker_dies_at_every_event_of_a_day(seed):
     day = replace(SHORT, seed=seed)
     all_well(replace(day, dies_at_event=n) for n in range(events_of(day)))
 
 
-@pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.campaign)])
 def test_two_at_once_and_neighbours_and_again_during_the_replay(chunk):
     seeds = range(25 * chunk, 25 * (chunk + 1))
     all_well(Day(s, 2 + s % 3, 24, 6, 8, kills=1, pairs=2, die_at="Resume", loss=0.02) for s in seeds)
@@ -273,7 +275,7 @@ def test_workers_that_run_different_programs_are_named():
 # --- rates ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_thousand_workers_step_as_fast_as_ten():
     rates = {}
     for workers in (10, 1000):

@@ -11,12 +11,12 @@ from hashlib import sha256
 import pytest
 from test_cores import WELCOME, hello, opened, worker
 
+from campaign import some
 from coordinator.protocol import Malformed, checkpoint, journal, schema
 from coordinator.protocol.control import Commit, Grant, Hello, Progress, from_coordinator, from_worker
 from coordinator.protocol.frames import Frame, Header, Kind, Rejection, decode, encode, stamped
 from coordinator.protocol.plan import Neighbour, Share
 from forged import twisted
-from slow import some
 
 MANY = 20_000
 MILLION = 1_000_000
@@ -172,19 +172,19 @@ def test_checkpoints():
     fuzz_checkpoints(3, 2000)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("part", range(10))
 def test_a_million_frames(part):
     fuzz_frames(f"frames {part}", some(MILLION // 10))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("part", range(10))
 def test_a_million_control_messages(part):
     fuzz_control(f"control {part}", some(MILLION // 10))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("part", range(10))
 def test_a_million_checkpoints(part):
     fuzz_checkpoints(f"checkpoints {part}", some(MILLION // 10))

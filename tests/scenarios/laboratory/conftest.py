@@ -1,14 +1,28 @@
-"""A browser for the tests of pages, one per module: an event loop runs in this thread as long as it is there."""
+"""One browser for all tests of pages in a process of pytest; every test that asks for it has a user of its own."""
+
+from asyncio import events
 
 import pytest
 
 from chromium import chromium, visitor
 
 
-@pytest.fixture(scope="module")
-def browser():
+@pytest.fixture(scope="session")
+def _browser_and_loop():
     with chromium() as opened:
-        yield opened
+        loop = events._get_running_loop()
+        events._set_running_loop(None)
+        yield opened, loop
+        events._set_running_loop(loop)
+
+
+@pytest.fixture
+def browser(_browser_and_loop):
+    """Its driver keeps an event loop running in this thread; between tests it is set aside, so that others can run theirs."""
+    opened, loop = _browser_and_loop
+    events._set_running_loop(loop)
+    yield opened
+    events._set_running_loop(None)
 
 
 @pytest.fixture

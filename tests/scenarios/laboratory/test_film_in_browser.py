@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,6 +22,7 @@ def filming():
     return module
 
 
+@pytest.mark.campaign
 def test_joints_are_cut_by_clicks_in_a_film_and_the_page_says_so(browser, tmp_path):
     live = filming()
     frames = live.film(browser, pictures=10)

@@ -52,8 +52,15 @@ def gated():
         yield server
 
 
+@pytest.fixture(scope="module")
+def _what_was_there_stays():
+    """Collections look only at what has come since: they are many here, and each looks for what a test leaves behind."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
-def silence(capfd, caplog):
+def silence(_what_was_there_stays, capfd, caplog):
     """Nothing is printed and nothing is logged, also of what asyncio says only when it is collected."""
     yield
     gc.collect()

@@ -6,10 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import viser
-from playwright.sync_api import expect
 
 import chromium
-from chromium import opened
+from chromium import expect, opened
 from scenarios.laboratory.gate import open_server
 
 CONNECT = """([url, protocol]) => new Promise(done => {

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 import numpy as np
 import psutil
 import pytest
-from playwright.sync_api import expect
 
 import scenarios
 from calm import Calm
-from chromium import opened
+from campaign import later
+from chromium import expect, opened
 from coordinator import Penalty, Run, Simulation, first_difference
 from coordinator.laboratory.replaying import replay
 from coordinator.laboratory.session import Session
@@ -187,6 +187,7 @@ def test_a_click_is_carried_out_within_a_quarter_of_a_second(user):
         assert statistics.median(times) < 0.25
 
 
+@pytest.mark.campaign
 def test_the_page_does_not_know_whether_workers_move_the_mechanism(user, tmp_path):
     with command("chain", "--set", "bodies=6", "--workers", "2", "--out", str(tmp_path / "away")) as (process, url):
         page = opened(user, url)
@@ -212,7 +213,7 @@ def test_whoever_closes_the_tab_lets_go_and_all_threads_end_in_a_second(user):
         assert took.seconds < 1.0
 
 
-@pytest.mark.parametrize("sign", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("sign", ["SIGINT", *later(["SIGTERM"])])
 def test_ctrl_c_and_sigterm_end_it_with_everything_kept(tmp_path, sign):
     import signal
 

@@ -1,0 +1,125 @@
+"""What a test may cost: processor time, with the processes that it starts and has waited for, without compiling.
+
+Processor time hardly depends on what else the machine does, as seconds on a clock do. Kernels are compiled by whichever test needs
+them first, so that is counted apart; so are processes that end with the fixtures of a test, which others may have used too: a
+browser, a cluster. The summary names the tests above the budget; `long_tests.py` says which may be, and why. A test far above it
+fails the run where the variable CI is set.
+"""
+
+import os
+import sys
+import time
+
+import pytest
+
+from long_tests import LONG
+
+BUDGET = 4.0  # [s] of a processor
+FAR = 3.0  # so many budgets fail a run where CI is set
+CAMPAIGN = 10.0  # so many budgets has a test of the campaign
+
+
+def of_this_process():
+    """Processor time [s]."""
+    return time.process_time()
+
+
+def of_others():
+    """The same of processes that this one has waited for."""
+    if sys.platform == "win32":
+        return 0.0  # nobody counts it there
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Compiling:
+    """Listens to numba: the processor time of this process that goes into compiling."""
+
+    def __init__(self):
+        self.spent, self._depth, self._began = 0.0, 0, 0.0
+
+    def listen(self):
+        from numba.core import event
+
+        ear = self
+
+        class Listener(event.Listener):
+            def on_start(self, event):
+                if ear._depth == 0:
+                    ear._began = time.thread_time()
+                ear._depth += 1
+
+            def on_end(self, event):
+                ear._depth -= 1
+                if ear._depth == 0:
+                    ear.spent += time.thread_time() - ear._began
+
+        event.register("numba:compile", Listener())
+
+
+class Budget:
+    """Measures every test where it runs, and tells the summary where it is printed."""
+
+    def __init__(self):
+        self.compiling = None
+        self.found = {}  # by test: processor time of itself, of compiling, of processes that ended with its fixtures, and allowed
+
+    def clocks(self):
+        return of_this_process(), self.compiling.spent, of_others()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item, nextitem):
+        if self.compiling is None:
+            self.compiling = Compiling()
+            self.compiling.listen()
+        item.stash[BEFORE] = item.stash[CALLED] = self.clocks()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = yield
+        if call.when == "call":
+            item.stash[CALLED] = self.clocks()
+        if call.when == "teardown":
+            (own, compiling, others), before, called = self.clocks(), item.stash[BEFORE], item.stash[CALLED]
+            compiling -= before[1]
+            used = own - before[0] - compiling + called[2] - before[2]
+            allowed = BUDGET * (CAMPAIGN if item.get_closest_marker("campaign") else 1.0)
+            report.user_properties.append(("processor", (used, compiling, others - called[2], allowed)))
+        return report
+
+    def pytest_runtest_logreport(self, report):
+        for name, value in report.user_properties if report.when == "teardown" else ():
+            if name == "processor":
+                self.found[report.nodeid] = value
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self.found:
+            terminalreporter.section("processor time")
+            for line in told(self.found):
+                terminalreporter.write_line(line)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        if os.environ.get("CI") and session.exitstatus == 0 and any(far for *_, far in over(self.found)):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+BEFORE, CALLED = pytest.StashKey(), pytest.StashKey()
+
+
+def over(found):
+    """Tests above what they are allowed and not in the list: name, seconds, allowed, whether far above."""
+    for test, (used, _, _, allowed) in sorted(found.items(), key=lambda entry: -entry[1][0]):
+        if used > allowed and not any(test.startswith(name) for name in LONG):
+            yield test, used, allowed, used > FAR * allowed
+
+
+def told(found):
+    """The lines of the summary."""
+    used, compiling, others = (sum(entry[k] for entry in found.values()) for k in range(3))
+    yield f"{len(found)} tests: {used:.0f} s, {compiling:.0f} s of compiling, {others:.0f} s of processes that they shared"
+    for test, seconds, allowed, far in over(found):
+        yield f"{seconds:6.1f} s, {allowed:g} s allowed{', far above it' if far else ''}: {test}"

@@ -1,0 +1,72 @@
+"""What runs in the long form only, `python -m pytest -m campaign`, and how long that form is.
+
+Every law holds in the short form too, with its first cases; long tails of seeds, whole products of parameters and long runs
+are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds, and of every product some that are evenly
+spread over it.
+"""
+
+import itertools
+import os
+
+import pytest
+
+CASES = int(os.environ.get("MODULAR_CAMPAIGN_CASES", "300"))
+asked_for = True  # False where this session leaves the campaign out, so that its cases need not be collected either
+
+
+def some(count):
+    """So many of `count` cases of the campaign, one at least."""
+    return 1 if not asked_for else max(1, round(count * min(1.0, CASES / 300)))
+
+
+def spread(items, least=8):
+    """So many of a list, evenly spread, `least` of them at least."""
+    items = list(items)
+    count = min(len(items), max(least, some(len(items))))
+    return [items[round(k * (len(items) - 1) / max(1, count - 1))] for k in range(count)]
+
+
+def later(items, least=4):
+    """Cases for `pytest.mark.parametrize` that are the campaign's, several values as a tuple; `spread` where it is short."""
+    if not asked_for:
+        return []
+    cases = [item if isinstance(item, tuple) else (item,) for item in spread(items, least)]
+    return [pytest.param(*case, marks=pytest.mark.campaign) for case in cases]
+
+
+def first_of(count, items, least=4):
+    """All of a list: so many of them always, those that follow in the campaign."""
+    items = list(items)
+    return [*items[:count], *later(items[count:], least)]
+
+
+def shortened(chosen, items, least=4):
+    """All of a list: those that are chosen always, the others in the campaign."""
+    items, chosen = list(items), list(chosen)
+    assert all(item in items for item in chosen), "what is chosen has to be there"
+    return [*chosen, *later([item for item in items if item not in chosen], least)]
+
+
+def each_once(*values, least=4):
+    """Cases of several parameters: every value of each of them once, and in the campaign the rest of their product.
+
+    A tuple among the values stands for several parameters that go together.
+    """
+    values = [list(some_of) for some_of in values]
+    count = max(map(len, values))
+    diagonal = [tuple(k % len(some_of) for some_of in values) for k in range(count)]
+    rest = [place for place in itertools.product(*(range(len(some_of)) for some_of in values)) if place not in diagonal]
+
+    def case(place):
+        found = (some_of[k] for some_of, k in zip(values, place, strict=True))
+        return tuple(itertools.chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in found))
+
+    return [*map(case, diagonal), *later(map(case, rest), least)]
+
+
+def named(value):
+    """How a parameter is called in the name of a test: couplings and classes by their own."""
+    if isinstance(value, str | int | float):
+        return None
+    name = getattr(value, "__name__", None) or repr(value)
+    return name if len(name) < 50 else type(value).__name__

@@ -1,0 +1,55 @@
+"""Tests that cost too much are named, with what they cost."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from campaign import later
+
+SUPPORT = Path(__file__).parent / "support"
+BURNS = "import time\nwhile time.process_time() < {seconds}: pass"
+CONFTEST = """
+import budget
+def pytest_configure(config):
+    budget.BUDGET = 0.2
+    config.pluginmanager.register(budget.Budget())
+"""
+TESTS = f"""
+import subprocess, sys, time
+import pytest
+from numba import njit
+
+def test_quick(): pass
+def test_here():
+    until = time.process_time() + 0.4
+    while time.process_time() < until: pass
+def test_elsewhere():
+    subprocess.run([sys.executable, "-c", {BURNS.format(seconds=0.8)!r}], check=True)
+def test_who_sleeps(): time.sleep(0.5)
+def test_who_compiles(): njit(lambda x: sum([x, x * x, x ** 3]))(1.0)
+@pytest.fixture
+def shared():
+    child = subprocess.Popen([sys.executable, "-c", {BURNS.format(seconds=0.4)!r}])
+    yield
+    child.wait()
+def test_with_what_others_use_too(shared): pass
+"""
+
+
+@pytest.mark.parametrize(("processes", "ci", "code"), [(1, "1", 1), *later([(0, "", 0)])])
+def test_a_test_above_the_budget_is_named_and_one_far_above_it_fails_where_ci_is_set(
+    processes, ci, code, tmp_path, monkeypatch
+):
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_some.py").write_text(TESTS)
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setenv("PYTHONPATH", str(SUPPORT))
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(processes), "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    lines = [line for line in done.stdout.splitlines() if " allowed" in line]
+    assert [line.rpartition("::")[2] for line in lines] == ["test_elsewhere", "test_here"], done.stdout
+    assert ["far above" in line for line in lines] == [True, False]
+    assert "6 tests" in done.stdout
+    assert done.returncode == code
