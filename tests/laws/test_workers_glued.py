@@ -12,7 +12,6 @@ import scenarios
 from both_ways import same, scattered
 from by_parcel import ByParcel
 from campaign import each_once, first_of, named
-from company_of_processes import wait_for
 from components import Law, Load, Rod, Spherical, SpringDamper
 from coordinator import Glued, Relaxed, Simulation
 from coordinator.workers.team import Here
@@ -20,6 +19,7 @@ from mixture import mixture
 from modular import Apply, Crossing, Cut, Diverged, Join, Limit
 from random_assemblies import random_assembly
 from sleigh import sleigh
+from waiting import wait_for
 
 COUPLINGS = {
     "glued": Glued(),

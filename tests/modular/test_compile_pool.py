@@ -8,18 +8,19 @@ from modular import compile_pool
 from modular.compile_pool import CompilePool, Job, jobs_of
 from modular.elements import Elements
 from modular.kernel import own_store
+from modular.lanes import types
 
 VERB = "forget_loads"
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    """A small loop of ours that is not kept yet, in a folder of its own."""
+    """A small loop of ours, in a folder of its own where nothing is kept yet."""
     monkeypatch.setenv("MODULAR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compile_pool, "FEWEST", 1)
     elements = Elements(2)
-    (found,) = jobs_of([(elements.loops[VERB], elements.view, elements.view)])
-    return found
+    loop = elements.loops[VERB]
+    return Job(f"{loop.__module__}:{loop.__name__}", elements.view.fields, elements.view.fields)
 
 
 def test_a_loop_that_a_worker_has_compiled_is_kept_where_this_process_looks(job: Job):
@@ -29,7 +30,9 @@ def test_a_loop_that_a_worker_has_compiled_is_kept_where_this_process_looks(job:
     feeder.join(timeout=100)
     pool.claim(job)
     elements = Elements(2)
-    assert elements.loops[VERB].is_kept(elements.view, elements.view)
+    loop = elements.loops[VERB]
+    signature = (types.int64, types.int64, elements.view, elements.view)
+    assert loop.kept is not None and loop.kept.address(signature, loop.dispatcher.targetctx)
     store = own_store()
     assert store is not None and len(list(store.folder.glob("elements.forget_loads_loop.*.kernel"))) == 1
     assert jobs_of([(elements.loops[VERB], elements.view, elements.view)]) == []
