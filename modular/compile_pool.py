@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from modular.house import HOUSE, PACKAGES
@@ -136,6 +137,8 @@ def jobs_of(pairs: Iterable[tuple[Any, ViewType, ViewType]]) -> list[Job]:
 
 
 def _size() -> int:
+    if not Path(sys.executable or "").stem.lower().startswith("python"):
+        return 0  # inside another program, which would start itself
     told = os.environ.get("MODULAR_COMPILERS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(int(told) if told.isdecimal() else cores, 1) - 1
