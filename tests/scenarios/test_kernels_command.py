@@ -54,7 +54,7 @@ def test_a_wheel_that_brings_code_along_compiles_nothing_in_a_fresh_environment(
     place = next((tmp_path / "fresh").rglob("site-packages"))
     zipfile.ZipFile(wheel).extractall(place)  # what is installed beside it is what this environment has
     (place / "others.pth").write_text("\n".join(path for path in sys.path if "site-packages" in path))
-    python = next((tmp_path / "fresh").glob("*/python*"))
+    python = tmp_path / "fresh" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     for coupling in ("penalty", "glued"):
         run = ["run", "double-pendulum", "--until", "0.1", "--no-plot", "--coupling", coupling]
         done = subprocess.run(
