@@ -130,7 +130,7 @@ class CompilePool:
 def jobs_of(pairs: Iterable[tuple[Any, ViewType, ViewType]]) -> list[Job]:
     """Loops of ours that are not kept yet, as jobs."""
     return [
-        Job(f"{loop.__module__}:{loop.__name__}", stack.fields, elements.fields)
+        loop.job(stack, elements)
         for loop, stack, elements in pairs
         if loop.__module__.partition(".")[0] in PACKAGES and not loop.is_kept(stack, elements)
     ]

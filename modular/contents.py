@@ -37,6 +37,7 @@ GENERATORS = tuple(
     f"modular.{name}"
     for name in (
         "blocks",
+        "code_libraries",
         "contents",
         "dispatcher",
         "kept_code",
@@ -71,6 +72,15 @@ def contents(function: Callable[..., Any], remember: bool = True) -> bytes:
     return _Description(_of_ours if remember else {}).of(function)
 
 
+def words(function: Any) -> frozenset[str]:
+    """Names of attributes, and words, in a kernel and in all that it reaches: it can ask for no other by name."""
+    if function not in _of_ours:
+        description = _Description(_of_ours)
+        description.of(function)
+        return frozenset(description.words)
+    return _of_ours[function][1]
+
+
 def contents_of_types(kinds: Iterable[Any]) -> bytes:
     """Digest of what the types of arguments stand for: functions among them, and what others have taught the compiler."""
     return _Description({}).of(tuple(kinds))
@@ -85,36 +95,43 @@ def contents_of_module(name: str) -> bytes:
     return _of_code(code)
 
 
-_of_ours: dict[FunctionType, bytes] = {}
+_of_ours: dict[FunctionType, tuple[bytes, frozenset[str]]] = {}
 
 
 class _Description:
     """One walk through all that something reaches."""
 
-    def __init__(self, known: dict[FunctionType, bytes]) -> None:
+    def __init__(self, known: dict[FunctionType, tuple[bytes, frozenset[str]]]) -> None:
         self.known = known
+        self.words: set[str] = set()  # names of attributes, and words, in what is innermost and all that it reaches
         self.open: list[int] = []  # what is being described, from the outermost to the innermost
         self.lasting = True  # nothing in what is innermost could change, or leads back to something around it
 
     def of(self, value: Any) -> bytes:
         """Digest of a value."""
         if isinstance(value, PLAIN):
+            if isinstance(value, str):
+                self.words.add(value)
             return _digest(type(value).__name__, repr(value).encode())
         if isinstance(value, FunctionType) and value in self.known:
-            return self.known[value]
+            known, reached = self.known[value]
+            self.words |= reached
+            return known
         if id(value) in self.open:
             back = len(self.open) - 1 - self.open.index(id(value))
             self.lasting = self.lasting and back == 0
             return _digest("back", str(back).encode())
         around, self.lasting = self.lasting, True
+        words, self.words = self.words, set()
         self.open.append(id(value))
         try:
             found = self._of_new(value)
             if self.lasting and isinstance(value, FunctionType):
-                self.known[value] = found
+                self.known[value] = found, frozenset(self.words)
         finally:
             self.open.pop()
             self.lasting = self.lasting and around
+            self.words |= words
         return found
 
     def _of_new(self, value: Any) -> bytes:
@@ -159,6 +176,7 @@ class _Description:
         else:
             self.lasting = self.lasting and in_house(function.__code__.co_filename)
             found = list(names(function))
+        self.words |= _words_of(function.__code__)
         parts = [_of_code(function.__code__), self.of(function.__defaults__), self.of(function.__kwdefaults__)]
         for word, value in found:
             try:
@@ -355,6 +373,28 @@ def _globals_of(code: CodeType) -> frozenset[str]:
     return frozenset(
         code.co_names[place >> 1] for _, operation, place in _instructions(code) if operation == LOAD_GLOBAL
     )
+
+
+@functools.cache
+def _words_of(code: CodeType) -> frozenset[str]:
+    """Names of attributes, and words among its constants."""
+    found = set(code.co_names)
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            found |= _words_of(value)
+        elif isinstance(value, (tuple, frozenset)):
+            found.update(word for word in _flat(value) if isinstance(word, str))
+        elif isinstance(value, str):
+            found.add(value)
+    return frozenset(found)
+
+
+def _flat(value: Iterable[Any]) -> Iterator[Any]:
+    for part in value:
+        if isinstance(part, (tuple, frozenset)):
+            yield from _flat(part)
+        else:
+            yield part
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -15,33 +15,41 @@ from typing import Any
 from numba.core import config
 from numba.core.registry import CPUDispatcher
 
+from modular.code_libraries import LinkableCompiler, WholeCompiler
+from modular.views import asked_by
+
 OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": True}
 BARE = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
-    """A kernel that only other kernels call, or somebody who has its address."""
+    """A kernel that only other kernels call, or, if it is not `linkable` alone, somebody who has its address."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function, targetoptions=dict(BARE))
+    def __init__(self, function: Callable[..., Any], linkable: bool = False) -> None:
+        kind = LinkableCompiler if linkable else WholeCompiler
+        super().__init__(function, targetoptions=dict(BARE), pipeline_class=kind)
 
     def compile(self, sig: Any) -> Any:
         """As numba does, a tenth faster."""
         with nothing_collected():
             return super().compile(sig)
 
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """How another kernel calls it, which may know more of a table than this one asks for."""
+        return super().get_call_template(tuple(asked_by(self.py_func, kind) for kind in args), kws)
+
 
 class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A kernel that Python may call; for other kernels it has a bare form."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function, targetoptions=dict(OPTIONS))
+        super().__init__(function, targetoptions=dict(OPTIONS), pipeline_class=WholeCompiler)
         self._kept: Callable[..., Any] | None = None
 
     @cached_property
     def bare(self) -> BareDispatcher:
         """The form for other kernels, made when the first asks."""
-        bare = BareDispatcher(self.py_func)
+        bare = BareDispatcher(self.py_func, linkable=True)
         bare._compiling_counter = self._compiling_counter  # a kernel may call itself
         if self._kept is not None:
             bare._cache = self._kept(self.py_func, bare.targetoptions)

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from modular.code_libraries import Linkable
 from modular.contents import Indescribable, contents, contents_of_types
 from modular.kernel_store import SUFFIX, KernelStore
 from modular.object_code import address_in, packed
@@ -137,11 +139,26 @@ class Portable(CompileResultCacheImpl):  # type: ignore[misc]
     def rebuild(self, context: Any, parts: Any) -> Any:
         """Put it together, where what it calls can be found."""
         needed, parts = parts
+        if parts[0][1] == "bitcode":
+            return self._rebuild_linkable(context, *parts)
         if needed:
             rtsys.initialize(context)  # arrays and their memory
         if not all(map(AT_HAND.fullmatch, needed)):
             context.refresh()
         return super().rebuild(context, parts)
+
+    def _rebuild_linkable(
+        self, context: Any, library: Any, description: Any, environment: Any, signature: Any, *parts: Any
+    ) -> Any:
+        """The same of what only others call: nothing of it is run."""
+        built = Linkable.of(context.codegen(), library[0], library[2])
+        objectmode, lifted, annotation, reload, environments = parts
+        return CompileResult(
+            target_context=context, typing_context=context.typing_context, library=built, environment=environment,
+            entry_point=context.get_executable(built, description, environment), fndesc=description,
+            type_annotation=annotation, signature=signature, objectmode=objectmode, lifted=lifted, typing_error=None,
+            call_helper=None, metadata=None, reload_init=reload, referenced_envs=environments,
+        )  # fmt: skip
 
     def check_cachable(self, made: Any) -> bool:
         """Not where an address of this process is in it."""

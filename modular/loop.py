@@ -21,7 +21,7 @@ from modular.kept_code import KeptLoop
 from modular.kernel import has_file, kernel, stores
 from modular.lanes import WHOLE, types
 from modular.memory import BYTE
-from modular.views import ViewType
+from modular.views import ViewType, asked_by
 
 if TYPE_CHECKING:
     from modular.table import Table
@@ -46,7 +46,11 @@ class Loop:
         found = self._addresses.get(key)
         if found is None:
             expect(stack.loops.values())
-            found = self._addresses[key] = self._find(stack.view, elements.view)
+            part = self._asked(stack.view, elements.view)
+            found = self._addresses.get((id(part[0]), id(part[1])))
+            if found is None:
+                found = self._addresses[id(part[0]), id(part[1])] = self._find(*part)
+            self._addresses[key] = found
         return found
 
     @property
@@ -56,24 +60,35 @@ class Loop:
 
     def is_kept(self, stack: ViewType, elements: ViewType) -> bool:
         """Whether there is machine code for this layout, here or on disk."""
+        stack, elements = self._asked(stack, elements)
         if (id(stack), id(elements)) in self._addresses:
             return True
         signature = (types.int64, types.int64, stack, elements)
         return self.kept is not None and self.kept.has(signature, self.dispatcher.targetctx)
 
+    def job(self, stack: ViewType, elements: ViewType) -> Job:
+        """What another process is told, that is to compile it."""
+        stack, elements = self._asked(stack, elements)
+        return Job(f"{self.__module__}:{self.__name__}", stack.fields, elements.fields)
+
     def compile(self, stack: ViewType, elements: ViewType) -> int:
         """Machine code for this layout, made now and kept; where it lies."""
+        stack, elements = self._asked(stack, elements)
         signature = (types.int64, types.int64, stack, elements)
         self.dispatcher.compile(signature)
         compiled = self.dispatcher.overloads[signature]
         return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+    def _asked(self, stack: ViewType, elements: ViewType) -> tuple[ViewType, ViewType]:
+        """What of a layout it asks for: layouts that differ elsewhere share its machine code."""
+        return asked_by(self.dispatcher.py_func, stack), asked_by(self.dispatcher.py_func, elements)
 
     def _find(self, stack: ViewType, elements: ViewType) -> int:
         """Machine code that is kept, or made now, here or by a process that helps."""
         signature = (types.int64, types.int64, stack, elements)
         found = self._kept(signature)
         if found is None and self.kept is not None:
-            pool.claim(Job(f"{self.__module__}:{self.__name__}", stack.fields, elements.fields))
+            pool.claim(self.job(stack, elements))
             found = self._kept(signature)
         return self.compile(stack, elements) if found is None else found
 

@@ -24,10 +24,12 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 from numba.core import types as numba_types
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import (
     intrinsic,
     lower_builtin,
+    lower_cast,
     lower_getattr_generic,
     models,
     overload_attribute,
@@ -35,11 +37,13 @@ from numba.extending import (
 )
 
 from modular.blocks import BlockType, leading, machine_type, offset, places, split_index
+from modular.contents import Indescribable, words
 from modular.lanes import LANES, VECTOR, WHOLE, index, lanes, mask, types
 
 View = Any  # what the sides of a loop are: tables, as they look inside compiled code
 Field = tuple[str, bool, str, tuple[int, ...]]  # name, whether it has a row per component, type of its numbers, shape
 POINTER = WHOLE.as_pointer()
+HIDDEN: Field = ("", False, "", ())  # a field that somebody does not ask for
 
 
 class RowsType(numba_types.Type):
@@ -70,12 +74,13 @@ class ViewType(numba_types.Type):
 
     def __init__(self, fields: tuple[Field, ...]) -> None:
         self.fields = fields
+        self._narrowed: dict[frozenset[str], ViewType] = {}
         super().__init__(f"View({hashlib.blake2b(repr(fields).encode(), digest_size=8).hexdigest()})")
 
     def find(self, name: str) -> tuple[int, Any] | None:
         """Place and type of a field."""
         for place, (known, rows, item, shape) in enumerate(self.fields):
-            if known == name:
+            if known == name != "":
                 kind = getattr(types, item)
                 return place, RowsType(kind, shape) if rows else BlockType(kind, shape)
         return None
@@ -85,6 +90,23 @@ class ViewType(numba_types.Type):
         found = self.find(name)
         assert found is not None
         return found
+
+    def narrowed(self, names: frozenset[str]) -> ViewType:
+        """The same table with no more than these of its fields in sight, each where it was."""
+        found = self._narrowed.get(names)
+        if found is None:
+            fields = [field if field[0] in names else HIDDEN for field in self.fields]
+            while fields and fields[-1] == HIDDEN:
+                fields.pop()
+            found = self._narrowed[names] = view_of(tuple(fields))
+        return found
+
+    def can_convert_to(self, context: Any, other: types.Type) -> Conversion | None:
+        """Whoever asks for less of a table may be given more."""
+        if not isinstance(other, ViewType) or len(other.fields) > len(self.fields):
+            return None
+        fits = all(asked in (HIDDEN, field) for asked, field in zip(other.fields, self.fields, strict=False))
+        return Conversion.safe if fits else None
 
     def shape_of(self, name: str) -> tuple[int, ...]:
         """The shape of a row of a column, or of what all components share."""
@@ -97,12 +119,28 @@ def view_of(fields: tuple[Field, ...]) -> ViewType:
     return ViewType(fields)
 
 
+def asked_by(function: Any, kind: types.Type) -> types.Type:
+    """What of a table a kernel asks for, itself or by those that it calls; any other type as it is."""
+    if not isinstance(kind, ViewType):
+        return kind
+    try:
+        return kind.narrowed(words(function))
+    except Indescribable:
+        return kind
+
+
 @register_model(ViewType)
 class ViewModel(models.PrimitiveModel):
     """The address of the table's sheet: two numbers per field, where it starts and its pitch."""
 
     def __init__(self, manager: Any, kind: ViewType) -> None:
         super().__init__(manager, kind, POINTER)
+
+
+@lower_cast(ViewType, ViewType)
+def _narrow(context: Any, builder: Any, given: ViewType, wanted: ViewType, value: Any) -> Any:
+    """It is the same sheet."""
+    return value
 
 
 @infer_getattr

@@ -8,7 +8,6 @@ from modular import compile_pool
 from modular.compile_pool import CompilePool, Job, jobs_of
 from modular.elements import Elements
 from modular.kernel import own_store
-from modular.lanes import types
 
 VERB = "forget_loads"
 
@@ -19,8 +18,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     monkeypatch.setenv("MODULAR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compile_pool, "FEWEST", 1)
     elements = Elements(2)
-    loop = elements.loops[VERB]
-    return Job(f"{loop.__module__}:{loop.__name__}", elements.view.fields, elements.view.fields)
+    return elements.loops[VERB].job(elements.view, elements.view)
 
 
 def test_a_loop_that_a_worker_has_compiled_is_kept_where_this_process_looks(job: Job):
@@ -31,8 +29,9 @@ def test_a_loop_that_a_worker_has_compiled_is_kept_where_this_process_looks(job:
     pool.claim(job)
     elements = Elements(2)
     loop = elements.loops[VERB]
-    signature = (types.int64, types.int64, elements.view, elements.view)
-    assert loop.kept is not None and loop.kept.address(signature, loop.dispatcher.targetctx)
+    compiled = loop.dispatcher.stats.cache_misses
+    assert loop.is_kept(elements.view, elements.view) and loop.address(elements, elements)
+    assert loop.dispatcher.stats.cache_misses == compiled
     store = own_store()
     assert store is not None and len(list(store.folder.glob("elements.forget_loads_loop.*.kernel"))) == 1
     assert jobs_of([(elements.loops[VERB], elements.view, elements.view)]) == []

@@ -243,6 +243,42 @@ def test_kept_code_finds_what_it_calls_of_numba_itself(tmp_path: Path):
     assert (first[-1], second[-1]) == ("0 0 0 0", "1 1 1 1")
 
 
+CALLED = """
+from modular.kernel import kernel
+
+@kernel
+def told(x):
+    if x < 0.0:
+        raise ValueError("less than nothing", x)
+    return x
+
+def caller(more):
+    @kernel
+    def outer(x):
+        return told(x) + more
+    return outer
+
+for more in ({more}):
+    outer = caller(more)
+    print(outer(2.0))
+    try:
+        outer(-more)
+    except ValueError as error:
+        print(*error.args)
+    print(sum(outer.stats.cache_hits.values()), sum(told.bare.stats.cache_hits.values()))
+"""
+
+
+def test_a_kernel_that_is_built_into_another_does_what_it_does_alone_also_when_it_was_kept(tmp_path: Path):
+    """What is found whole does not ask for its parts; another that calls the same kernel finds it."""
+    for more, found in (("0.5,", ["0 0"]), ("0.5, 1.5", ["1 0", "0 1"])):
+        (tmp_path / "called.py").write_text(CALLED.format(more=more))
+        lines = python(tmp_path, "called.py", tmp_path / "cache").stdout.splitlines()
+        assert lines[2::3] == found
+        assert lines[:2] == ["2.5", "less than nothing -0.5"]
+    assert lines[3:5] == ["3.5", "less than nothing -1.5"]
+
+
 def test_half_a_file_is_made_again(tmp_path: Path):
     (tmp_path / "small.py").write_text(SMALL)
     cache = tmp_path / "cache"

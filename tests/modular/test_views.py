@@ -1,0 +1,84 @@
+"""Views: a loop is compiled for what it asks of a table, and whoever differs elsewhere shares its machine code."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modular.blocks import shaped
+from modular.kernel import kernel
+from modular.lanes import lanes
+from modular.loop import FINE, loop
+from modular.table import Table
+from modular.views import view_of
+
+ROWS = 3
+
+
+class Sheet(Table):
+    """Columns as wide as one likes."""
+
+    def __init__(self, aside: int = 1, wide: int = 2, behind: int = 1) -> None:
+        super().__init__(ROWS)
+        self.column("aside", aside)
+        self.column("wide", wide)
+        self.column("behind", behind)
+        self.wide[...] = np.arange(ROWS * wide).reshape(ROWS, wide)
+
+
+@kernel
+def add(table: Any, n: int, much: float) -> None:
+    for k in range(table.wide.shape[0]):
+        table.wide[n, k] += much
+
+
+@loop
+def add_loop(start: int, stop: int, table: Any, elements: Any) -> int:
+    for n in range(start, stop):
+        add(table, n, 2.0)
+    return FINE
+
+
+as_wide = shaped(lanes, lambda table: [table.shape_of("wide"), table.shape_of("behind")])
+
+
+@loop
+def measure_loop(start: int, stop: int, table: Any, elements: Any) -> int:
+    wide, behind = as_wide(table)
+    for n in range(start, stop):
+        table.aside[n, 0] = 10.0 * wide.shape[0] + behind.shape[0]
+    return FINE
+
+
+def test_layouts_that_differ_in_what_a_loop_does_not_ask_for_share_its_machine_code():
+    tables = [Sheet(), Sheet(aside=5), Sheet(behind=7), Sheet(aside=2, behind=2)]
+    assert len({add_loop.address(table, table) for table in tables}) == 1
+    for table in tables:
+        before = table.wide.copy()
+        add_loop(table, table, 0, ROWS)
+        assert np.array_equal(table.wide, before + 2.0)
+        assert not table.aside.any() and not table.behind.any()
+
+
+def test_layouts_that_differ_in_what_it_asks_for_do_not():
+    narrow, wide = Sheet(), Sheet(wide=4)
+    assert add_loop.address(narrow, narrow) != add_loop.address(wide, wide)
+    add_loop(wide, wide, 0, ROWS)
+    assert np.array_equal(wide.wide, np.arange(4.0 * ROWS).reshape(ROWS, 4) + 2.0)
+
+
+@pytest.mark.parametrize(("wide", "behind"), [(2, 1), (3, 1), (2, 4)])
+def test_what_computes_shapes_asks_too(wide: int, behind: int):
+    table = Sheet(wide=wide, behind=behind)
+    measure_loop(table, table, 0, ROWS)
+    assert np.all(table.aside == 10.0 * wide + behind)
+
+
+def test_a_field_keeps_its_place_and_those_behind_the_last_one_asked_for_are_gone():
+    view = Sheet().view
+    part = view.narrowed(frozenset({"wide"}))
+    assert part is view.narrowed(frozenset({"wide", "unheard of"})) and part is view_of(part.fields)
+    assert part.find("wide") == view.find("wide") and len(part.fields) == 2
+    assert part.find("aside") is part.find("behind") is part.find("") is None
+    assert view.can_convert_to(None, part) is not None and part.can_convert_to(None, view) is None
+    assert Sheet(wide=3).view.can_convert_to(None, part) is None
