@@ -23,7 +23,9 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
 
     def _finalize_specific(self) -> None:
         super()._finalize_specific()
-        for value in self._final_module.global_variables:  # of kernels that were built in: what their errors are made of
+        for (
+            value
+        ) in self._final_module.global_variables:  # of kernels that were built in: what their errors are made of
             if value.name.startswith("_ZN08NumbaEnv") and (environment := lookup_environment(value.name)) is not None:
                 self._codegen.set_env(value.name, environment)
 

@@ -101,6 +101,10 @@ class ViewType(numba_types.Type):
             found = self._narrowed[names] = view_of(tuple(fields))
         return found
 
+    def __deepcopy__(self, memo: Any) -> ViewType:
+        """There is one for each layout, whoever copies a table."""
+        return self
+
     def can_convert_to(self, context: Any, other: types.Type) -> Conversion | None:
         """Whoever asks for less of a table may be given more."""
         if not isinstance(other, ViewType) or len(other.fields) > len(self.fields):

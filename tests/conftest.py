@@ -40,6 +40,11 @@ def pytest_sessionfinish(session):
         reporter.write_line(skipped, yellow=True)
 
 
+def pytest_xdist_auto_num_workers(config):
+    """One process more than there are cores: some tests wait for something to come true."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config):
     import budget
     import campaign
@@ -60,3 +65,29 @@ def before_the_workers_start(config):
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.collectonly
     if whole and not anything_kept():
         compile_all(SHARED, ("penalty", "glued"), None)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def workers_come_from_the_nursery():
+    """Worker processes are forked from one that has imported everything."""
+    import nursery
+
+    if not nursery.POSSIBLE:
+        yield
+        return
+    from coordinator.launchers import children
+
+    usual, children.subprocess = children.subprocess, nursery.FromTheNursery()
+    yield
+    children.subprocess.close()
+    children.subprocess = usual
+
+
+@pytest.fixture
+def as_users_start_them(monkeypatch):
+    """Worker processes are started by Python, as everywhere but in tests."""
+    import subprocess
+
+    from coordinator.launchers import children
+
+    monkeypatch.setattr(children, "subprocess", subprocess)

@@ -159,7 +159,9 @@ def test_the_last_words_of_a_process_come_with_the_news_of_its_end(launcher):
     assert launcher.exits() == []
 
 
-def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_its_secrets(launcher, alone):
+def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_its_secrets(
+    launcher, alone, as_users_start_them
+):
     told = []
     start = launcher.start
     launcher.start = lambda order: (told.append(order.told), start(order))

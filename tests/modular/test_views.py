@@ -1,5 +1,6 @@
 """Views: a loop is compiled for what it asks of a table, and whoever differs elsewhere shares its machine code."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -82,3 +83,4 @@ def test_a_field_keeps_its_place_and_those_behind_the_last_one_asked_for_are_gon
     assert part.find("aside") is part.find("behind") is part.find("") is None
     assert view.can_convert_to(None, part) is not None and part.can_convert_to(None, view) is None
     assert Sheet(wide=3).view.can_convert_to(None, part) is None
+    assert copy.deepcopy(view) is view and copy.deepcopy(part) is part
