@@ -5,8 +5,10 @@ its spring and ring until the damper has taken the energy, a disturbance of orde
 its marks are set off by K^-1 sigma_0, where sigma_0 is the load at which its sides do not accelerate against each other:
 phi''(sigma_0) = phi''(0) - W sigma_0 = 0. That system couples all joints made at one instant; it is solved by conjugate
 gradients in their rows, with the blocks E = dt^2 K of the stability rule as preconditioner (they make W E of order one; for
-a joint alone it is the inverse of its own W), and W is never formed: the bodies answer each trial load. The thesis is
-silent here.
+a joint alone it is the inverse of its own W), and W is never formed: the bodies answer each trial load. Rows that depend
+on each other (three rows of a cross product lock two directions) can hold loads that move nothing; rounding alone would
+decide on those, and they would begin to act as the bodies turn. So loads and answers stay among what the rows of each
+joint can do. The thesis is silent here.
 """
 
 from __future__ import annotations
@@ -83,10 +85,14 @@ class Trial(ABC):
         clock[STEP], clock[TIME] = dt, region.system.time(dt)
 
     def acceleration(self, load: Array) -> Array:
-        """With a load, in the order of the rows."""
+        """With a load, in the order of the rows; what of it a load could answer."""
         self.carry(load)
         self.region.play("trial", _trying)
-        return (self.rates() - self._now) / self.dt
+        return self.able((self.rates() - self._now) / self.dt)
+
+    @abstractmethod
+    def able(self, rows: Array) -> Array:
+        """What of it lies among the directions that the rows of each joint can act in."""
 
     @abstractmethod
     def rates(self) -> Array:
@@ -106,6 +112,7 @@ class OfOne(Trial):
 
     def __init__(self, region: Region, dt: float, joints: Joints, row: int) -> None:
         self.joints, self.row = joints, row
+        self._able = _among(joints, [row])
         joints.stiffness[row] = joints.damping[row] = 0.0
         super().__init__(region, dt)
 
@@ -123,7 +130,11 @@ class OfOne(Trial):
         own, form = self.joints.compliance[self.row : self.row + 1], self.joints.form
         redundant = form.locks < form.rows
         inverse = np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own)
-        return _times(np.asarray(inverse), residual)
+        return self.able(_times(np.asarray(inverse), residual))
+
+    def able(self, rows: Array) -> Array:
+        """Of the one joint."""
+        return rows if self._able is None else _times(self._able, rows)
 
 
 class OfMany(Trial):
@@ -138,6 +149,7 @@ class OfMany(Trial):
         self._order = np.argsort(names, kind="stable")
         self._back = np.argsort(self._order)
         self._blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
+        self._able = [_among(joints, rows) for joints, rows in new]
         for joints, rows in new:
             joints.stiffness[rows] = joints.damping[rows] = 0.0
         super().__init__(region, dt)
@@ -154,7 +166,12 @@ class OfMany(Trial):
     def ease(self, residual: Array) -> Array:
         """E times it."""
         parts = zip(self._blocks, self._parts(residual), strict=True)
-        return np.concatenate([_times(block, part) for block, part in parts])[self._order]
+        return self.able(np.concatenate([_times(block, part) for block, part in parts])[self._order])
+
+    def able(self, rows: Array) -> Array:
+        """Of each joint."""
+        parts = zip(self._able, self._parts(rows), strict=True)
+        return np.concatenate([part if able is None else _times(able, part) for able, part in parts])[self._order]
 
     def _parts(self, vector: Array) -> list[Array]:
         sizes = [len(rows) * joints.form.rows for joints, rows in self.new]
@@ -216,6 +233,20 @@ def _conjugate_gradients(trial: Trial) -> Array:
         if _largest(residual) <= ENOUGH * start:
             break
     return load
+
+
+def _among(joints: Joints, rows: list[int]) -> Array | None:
+    """Projectors on what the rows of joints can do, their rank being known; None where that is everything."""
+    form = joints.form
+    if form.locks == form.rows:
+        return None
+    seen, split = joints.compliance[rows], form.translations
+    found = np.zeros_like(seen)
+    for part, rank in ((slice(split), form.locks - form.rotations), (slice(split, None), form.rotations)):
+        if rank:
+            most = np.linalg.eigh(seen[:, part, part])[1][:, :, -rank:]
+            found[:, part, part] = most @ most.swapaxes(1, 2)
+    return found
 
 
 def _largest(values: Array) -> float:

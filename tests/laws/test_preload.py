@@ -5,9 +5,11 @@ import pytest
 
 import scenarios
 import zoo
-from components import Fixed, PointMassRod, Revolute
-from coordinator import Penalty, Shannon, Simulation
+from campaign import first_of, shortened
+from components import Fixed, KnifeEdge, PointMassRod, Revolute
+from coordinator import Glued, Penalty, Shannon, Simulation
 from modular import Assembly, Cut, InternalGains, Join
+from random_assemblies import random_assembly
 
 DT = 1e-4
 BARE = Penalty(preload=False)
@@ -59,6 +61,39 @@ def test_a_pin_starts_with_the_weight_it_holds():
         assert np.abs(reaction[:, 1]).max() / (2.0 * 9.81) == pytest.approx(
             overshoot, rel=0.06 if coupling is BARE else 2e-3
         )
+
+
+def tree(lot):
+    """A random mechanism without loops, so that one set of reactions holds it, and without blades, which dampers hold."""
+    for seed in range(1000 * lot, 1000 * lot + 1000):
+        model = random_assembly(seed, most=6, ratio=10.0)
+        joints = model.joint_edges.items()
+        if not any(name.startswith("close") or isinstance(edge.joint, KnifeEdge) for name, edge in joints):
+            return model
+
+
+@pytest.mark.parametrize("lot", first_of(8, range(60)))
+def test_a_run_starts_with_the_reactions_of_glued_joints(lot):
+    model, dt = tree(lot), 1e-5
+    with Simulation(model, dt, Glued()) as simulation:
+        glued = simulation.run(2 * dt)
+    with Simulation(model, dt) as simulation:
+        springs = simulation.run(2 * dt)
+    reactions = {name: glued.reaction(name)[0] for name in glued.joints}
+    scale = max(np.abs(one).max() for one in reactions.values())
+    for name, reaction in reactions.items():
+        assert springs.reaction(name)[0] == pytest.approx(reaction, abs=2e-3 * scale)
+
+
+@pytest.mark.parametrize("seed", shortened((0, 15, 17, 40), range(120)))
+def test_the_load_that_joints_start_with_hangs_on_no_step(seed):
+    """Where rows depend on each other, what they cannot do is none of it; curvature would put a million newtons there at the longer
+    step, in one mechanism of twenty."""
+    model, loads = random_assembly(seed, most=6, ratio=100.0), []
+    for dt in (1e-3, 1e-5):
+        with Simulation(model, dt) as simulation:
+            loads.append(max(np.abs(joints.preload[: joints.count]).max() for joints in simulation.system.joints))
+    assert loads[0] == pytest.approx(loads[1], rel=0.1, abs=1e-9)
 
 
 def test_a_joint_made_by_an_event_carries_its_load_at_once():
