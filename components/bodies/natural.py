@@ -75,6 +75,11 @@ class NaturalBody(Body):
     velocity: Sequence[float] | None
     angular_velocity: Sequence[float] | float | None
 
+    @property
+    def family(self) -> str:
+        """Bodies of one type and family are laid out together."""
+        return ""
+
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """Mass, elements and ports of many bodies of this type, one by one; a type with faster formulae says them here."""
@@ -293,7 +298,8 @@ class NaturalBody(Body):
                 problems.append(
                     f"port '{name}.{port}' at {tuple(place.point)} lies off the line or plane of body '{name}', which has "
                     "no inertia across it and cannot follow that point; give the body inertia (Rod: radius=…; "
-                    "RigidBody: inertia=…) or move the port."
+                    "RigidBody: inertia=…) or move the port. A mass at the end of a massless arm is a body with a port at its "
+                    "centre, held by a Distance joint."
                 )
         return problems
 

@@ -137,14 +137,15 @@ def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
 
 
 def lay_out(bodies: Sequence[NaturalBody]) -> Layout:
-    """Mass, elements and ports of bodies of one shape and any types, in their order."""
-    kinds = {type(body) for body in bodies}
-    if len(kinds) == 1:
-        return kinds.pop().lay_out(bodies)
-    if not kinds:
+    """Mass, elements and ports of bodies of one shape, any types and any bases, in their order."""
+    groups: dict[object, list[int]] = {}
+    for k, body in enumerate(bodies):
+        groups.setdefault((type(body), body.family), []).append(k)
+    if not groups:
         raise ModelError("rows_of: the list of bodies is empty; give at least one.")
-    groups = [(kind, [k for k, body in enumerate(bodies) if type(body) is kind]) for kind in kinds]
-    parts = [kind.lay_out([bodies[k] for k in group]) for kind, group in groups]
+    if len(groups) == 1:
+        return type(bodies[0]).lay_out(bodies)
+    parts = [type(bodies[group[0]]).lay_out([bodies[k] for k in group]) for group in groups.values()]
     shapes = {(*part.elements.shape[1:], min(part.points, part.elements.shape[1])) for part in parts}
     if len(shapes) > 1:
         raise ModelError(
@@ -154,7 +155,7 @@ def lay_out(bodies: Sequence[NaturalBody]) -> Layout:
         np.concatenate([np.asarray(part[column]) for part in parts]) for column in range(6)
     )
     whole = Layout(elements, mass, centre, moment, ports, counts, parts[0].points)
-    return whole.of(np.argsort(np.concatenate([group for _, group in groups])).tolist())
+    return whole.of(np.argsort(np.concatenate(list(groups.values()))).tolist())
 
 
 def falling(elements: Array, points: int) -> Array:

@@ -84,7 +84,8 @@ class PointMassRod(LaidOutBody):
         if np.size(self.masses) != 2 or not all(np.isfinite(m) and m > 0 for m in self.masses):
             problems.append(
                 f"body '{name}': masses = {self.masses}; give two positive masses [kg], at start and end. For a mass at one "
-                "end only, use RigidBody with its centre there and inertia 0."
+                "end only, use RigidBody with its centre and a port there and inertia=0, held by a Distance joint: a massless "
+                "rod is nothing else."
             )
         return problems
 

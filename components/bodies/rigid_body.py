@@ -59,6 +59,11 @@ class RigidBody(LaidOutBody):
         """About the mass centre, in world axes at the start; in the plane the number itself."""
         return tensor_of(self.inertia)
 
+    @property
+    def family(self) -> str:
+        """That of its basis."""
+        return self.basis
+
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """From the principal axes, where points and vectors are left out."""

@@ -1,13 +1,15 @@
 """Natural, canonical and point coordinates and four masses: one family, one motion (Séguy 2003, III.2)."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import kinds
 from campaign import each_once, named
-from components import RigidBody
+from components import Distance, PointMassRod, RigidBody, Spherical
 from components.bodies.basis import FAMILY
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation
 from coordinator.going_on import with_body
@@ -34,6 +36,28 @@ def test_the_motion_is_the_same_to_rounding_in_every_basis(name, dimension):
             basis
         )  # of lengths of 1 m; 2e-14 measured but for centralized solvers
         assert run.state(kinds.FREE[dimension][0])[0].shape[1:] == (dimension + 1, dimension)
+
+
+def two(bases, dimension):
+    """Two bodies, one hung from the other."""
+    model, inertia = Assembly(gravity=(0.4, -9.81, 0.7)[:dimension]), 0.02 if dimension == 2 else (0.03, 0.02, 0.04)
+    for k, basis in enumerate(bases):
+        centre, ports = (0.3 + k, 0.1, 0.0)[:dimension], {"a": (k, 0, 0)[:dimension], "b": (k + 1, 0, 0)[:dimension]}
+        model.add(f"body{k}", RigidBody(mass=1.0 + k, inertia=inertia, centre=centre, ports=ports, basis=basis))
+    model.join("upper", Spherical(), "ground", "body0.a")
+    model.join("lower", Spherical(), "body0.b", "body1.a")
+    return model
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("pair", list(itertools.permutations(FAMILY, 2)))
+def test_bodies_in_different_bases_begin_together_and_move_as_in_one(pair, dimension):
+    paths = []
+    for bases in (("natural", "natural"), pair):
+        with Simulation(two(bases, dimension), 2e-3) as simulation:
+            paths.append(simulation.run(0.1).position("body1.b"))
+    assert np.ptp(paths[0], axis=0).max() > 0.02
+    assert np.abs(paths[1] - paths[0]).max() < 1e-11
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -119,3 +143,18 @@ def test_a_run_folder_and_a_change_of_basis_while_it_moves_keep_the_motion(tmp_p
     with simulation:
         end = simulation.run(0.4).position("lower.right")[-1]
     assert np.abs(end - run.position("lower.right")[-1]).max() < 1e-10
+
+
+@pytest.mark.parametrize("name", COUPLINGS)
+def test_a_mass_on_a_massless_rod_is_what_the_messages_say(name):
+    """Refused as a rod and as a port off a point mass, with one remedy; followed, it swings as a mathematical pendulum."""
+    lonely = RigidBody(mass=2.0, inertia=0.0, centre=(1, 0), ports={"end": (0, 0)})
+    for body in (PointMassRod((0, 0), (1, 0), (0.0, 2.0)), lonely):
+        assert "held by a Distance joint" in "".join(body.check("bob"))
+    model = Assembly(gravity=(0, -9.81))
+    model.add("bob", RigidBody(mass=2.0, inertia=0.0, centre=(1, 0), ports={"centre": (1, 0)}))
+    model.join("rod", Distance(), "ground", "bob.centre", at=(0, 0))
+    with Simulation(model, 1e-3, COUPLINGS[name]) as simulation:
+        run = simulation.run(0.5)
+    angle = solve_ivp(lambda _, y: [y[1], -9.81 * np.cos(y[0])], (0, 0.5), [0.0, 0.0], rtol=1e-10, atol=1e-12).y[0, -1]
+    assert run.position("bob.centre")[-1] == pytest.approx([np.cos(angle), np.sin(angle)], abs=3e-5)
