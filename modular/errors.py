@@ -7,8 +7,8 @@ class ModelError(ValueError):
     """The model cannot be what its data say; the message names the component, the value and the remedy."""
 
 
-class CouplingError(RuntimeError):
-    """A coupling needs something that a component does not offer; the message says by name who lacks what."""
+class CouplingError(ModelError, RuntimeError):
+    """A coupling needs something that a component of the model does not offer; the message says by name who lacks what."""
 
 
 class MemoryShortage(MemoryError):

@@ -45,7 +45,9 @@ class Forces(Protocol):
     """A stack of forces of one kind.
 
     One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
-    that try states back and forth refuse it by name. One with a loop "weigh" is let know how bodies answer forces now.
+    that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but not
+    while time goes back: it is refused by steps with stages that do. One with a loop "weigh" is let know how bodies answer forces
+    now.
     """
 
     names: list[str]

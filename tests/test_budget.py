@@ -13,7 +13,7 @@ BURNS = "import time\nwhile time.process_time() < {seconds}: pass"
 CONFTEST = """
 import budget
 def pytest_configure(config):
-    budget.BUDGET = 0.2
+    budget.BUDGET, budget.slowness = 0.2, lambda: 1.0
     config.pluginmanager.register(budget.Budget())
 """
 TESTS = f"""

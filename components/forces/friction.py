@@ -29,7 +29,8 @@ class Friction(AlongCoordinate):
     """Friction along a coordinate: it holds up to `dry` [N, N m], slides against no more than that, and `viscous` [N s/m, …] adds.
 
     What holds is a spring with a memory: its end stays where it is, until the spring carries `dry`; then it is dragged along. So
-    what is stuck does not creep. `stiffness` [N/m, N m/rad] of that spring; left out, it is chosen by the step and the mass that is
+    what is stuck does not creep. Dry friction is for couplings of order 2: steps of higher order go back in time in some of their
+    stages, and are refused. `stiffness` [N/m, N m/rad] of that spring; left out, it is chosen by the step and the mass that is
     seen along the coordinate when it is made. A little damping goes with it while it holds, `ratio` of the critical one.
     """
 
@@ -67,6 +68,11 @@ class Frictions(AlongCoordinates):
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, friction_loop)
         self.column("law", 2)
+
+    @property
+    def slips(self) -> bool:
+        """Whether any of them is dry: where time goes back, what holds would push along instead of braking."""
+        return bool(self.law[: self.count, 0].any())
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a friction in."""

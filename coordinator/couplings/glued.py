@@ -59,7 +59,7 @@ class Glued(Coupling):
             forward = [
                 name
                 for stack in [*system.bodies, *system.forces]
-                if getattr(stack, "forward_only", False)
+                if getattr(stack, "forward_only", False) or getattr(stack, "slips", False)
                 for name in cast(Any, stack).names
             ]
             if forward:

@@ -139,6 +139,21 @@ def test_dry_friction_takes_twice_its_width_from_every_half_swing(coupling):
     assert book["dissipated"] + book["stored"] == pytest.approx(lost, rel=5e-3)
 
 
+@pytest.mark.parametrize("order", [2, 4, 6])
+@pytest.mark.parametrize("kind", [Penalty, Glued, Relaxed], ids=["penalty", "glued", "relaxed"])
+def test_a_rotor_is_braked_by_dry_friction_as_coulomb_says_or_not_at_all(kind, order):
+    """w = w_0 - M t / J; steps with stages that go back in time would be pushed along there."""
+    model = disc(Friction(dry := 0.3), spin=3.0)
+    coupling = kind() if kind is Penalty else kind(order)
+    if order > 2 and kind is not Penalty:
+        with pytest.raises(ModelError, match=r"goes back in time in some of its stages, and .* cannot; take order=2"):
+            Simulation(model, 1e-3, coupling)
+        return
+    with Simulation(model, 1e-3, coupling) as simulation:
+        run = simulation.run(1.0)
+    assert turned(run)[-1] == pytest.approx(3.0 - 0.5 * dry / J, abs=2e-3)
+
+
 def test_a_stuck_hinge_does_not_creep_and_a_loaded_one_slips():
     """A weight on an arm: held where M > m g l, and sliding with (m g l - M) / J at first where not."""
     model = Assembly(gravity=(0.0, -9.81))
