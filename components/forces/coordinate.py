@@ -34,7 +34,7 @@ MEASURES = ("angle", "way", "distance")
 ANGLE, WAY, DISTANCE = 1, 2, 3
 SHARE = 0.2  # of the 4 that a step can bear: what a stiffness asks that is chosen by it
 MADE, ORIGIN, COSINE, SINE = range(4)  # of the frame in which a coordinate is told
-STIFFNESS, DAMPING, RATIO = range(3)  # gains
+STIFFNESS, DAMPING, RATIO = range(3)  # gains; a stiffness below zero is to be chosen: minus so many shares
 REACHED, ANCHOR, EFFORT = range(3)  # what is kept from tick to tick: the coordinate, where friction holds, the force
 
 
@@ -295,6 +295,22 @@ def pull(forces: View, elements: View, n: int, effort: float, desk: Any) -> None
             elements.force[forces.second[n] + k, c] = -effort * on_b[0, k, c]
 
 
+@kernel
+def see_all_ways(forces: View, elements: View, n: int) -> None:
+    """Where two points coincide, their distance may grow any way, and no way is seen more than all of them together."""
+    seen = 0.0
+    for c in range(forces.on_first.shape[2]):
+        for k in range(forces.on_first.shape[1]):
+            for e in range(forces.on_first.shape[2]):
+                forces.on_first[n, 0, k, e] = -1.0 if k == 0 and e == c else 0.0
+        for k in range(forces.on_second.shape[1]):
+            for e in range(forces.on_second.shape[2]):
+                forces.on_second[n, 0, k, e] = 1.0 if k == 0 and e == c else 0.0
+        see_rows(n, n + 1, forces, elements, elements.load.shape[0])
+        seen += forces.compliance[n, 0, 0]
+    forces.compliance[n, 0, 0] = seen
+
+
 @loop
 def ask_loop(start: int, stop: int, forces: View, elements: View) -> int:
     """dt^2 k + 4 dt c along the coordinate; a stiffness that is not given is chosen so that the step can bear it with ease."""
@@ -309,10 +325,14 @@ def ask_loop(start: int, stop: int, forces: View, elements: View) -> int:
             for c in range(on_b.shape[2]):
                 forces.on_second[n, 0, k, c] = on_b[0, k, c]
     see_rows(start, stop, forces, elements, elements.load.shape[0])
+    if forces.measure.shape[0] == DISTANCE:
+        for n in range(start, stop):
+            if forces.tried[n, REACHED] == 0.0:
+                see_all_ways(forces, elements, n)
     for n in range(start, stop):
         seen, gains = forces.compliance[n, 0, 0], forces.gains[n]
         if gains[STIFFNESS] < 0.0 and seen > 0.0:
-            gains[STIFFNESS] = SHARE / (dt * dt * seen)
+            gains[STIFFNESS] *= -SHARE / (dt * dt * seen)
         if gains[RATIO] > 0.0 and seen > 0.0:
             gains[DAMPING] += 2.0 * gains[RATIO] * np.sqrt(gains[STIFFNESS] / seen)
             gains[RATIO] = 0.0

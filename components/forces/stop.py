@@ -9,13 +9,16 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from components.forces.coordinate import DAMPING, STIFFNESS, AlongCoordinate, AlongCoordinates, desk_of, pull, stand
-from modular.elements import Array
+from modular.elements import GAIN_STEP, Array
 from modular.force import Force
 from modular.ledger import STORED
 from modular.loop import FINE, loop
 from modular.views import View
 
 LOW, HIGH, KEPT, SLOW = range(4)
+
+
+WALL = 2.0  # shares of what a step can bear: a wall is met seldom, and gives way by little
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Stops(AlongCoordinates):
         low, high = (-np.inf if force.low is None else force.low), (np.inf if force.high is None else force.high)
         kept = 1.0 if force.restitution is None else force.restitution**2
         self.law[row] = low, high, kept, force.slow
-        self.gains[row] = -1.0 if force.stiffness is None else force.stiffness, force.damping, 0.0
+        self.gains[row] = -WALL if force.stiffness is None else force.stiffness, force.damping, 0.0
 
 
 @loop
@@ -94,9 +97,10 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
     """F = k x + c x' beyond, not below nothing.
 
     With a restitution e the spring gives back e^2 of what it took: on the way back its force is e^2 k x, and between the two
-    ways it goes over as tanh of the rate, so that what rests on it does not shake.
+    ways it goes over as tanh of the rate, so that what rests on it does not shake. It goes over within `slow`, or within what the
+    force that is to change would itself change of the rate in a tick: faster, it would be a damper that no step can bear.
     """
-    desk = desk_of(stops)
+    desk, dt = desk_of(stops), elements.clock[GAIN_STEP]
     for n in range(start, stop):
         s, rate = stand(stops, elements, n, desk)
         law, gains = stops.law[n], stops.gains[n]
@@ -107,7 +111,10 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
         if beyond > 0.0:
             stiffness, inward = max(gains[STIFFNESS], 0.0), sign * rate
             spring = stiffness * beyond
-            back = 0.5 * (1.0 - law[KEPT]) * (1.0 - np.tanh(inward / law[SLOW])) * spring if law[KEPT] < 1.0 else 0.0
+            back = 0.0
+            if law[KEPT] < 1.0:
+                back = 0.5 * (1.0 - law[KEPT]) * spring
+                back *= 1.0 - np.tanh(inward / max(law[SLOW], back * dt * stops.compliance[n, 0, 0]))
             effort = max(spring - back + gains[DAMPING] * inward, 0.0)
             stored = 0.5 * stiffness * beyond * beyond
             power = (effort - spring) * inward

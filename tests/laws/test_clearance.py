@@ -6,8 +6,8 @@ import pytest
 import both_ways
 import scenarios
 from campaign import each_once, named
-from components import Clearance, PointMassRod, Prismatic, RigidBody, Spherical
-from coordinator import Centralized, Glued, Mixed, Penalty, Simulation
+from components import Clearance, PointMassRod, Prismatic, Revolute, RigidBody, Rod, Spherical, Stop
+from coordinator import Centralized, Glued, Mixed, Penalty, Relaxed, Simulation
 from modular import Assembly, ModelError
 
 G, PLAY = 9.81, 1e-3
@@ -41,6 +41,41 @@ def test_a_ball_falls_through_the_play_and_comes_to_rest_on_the_wall(coupling, d
         assert y[-1] == pytest.approx(-rest, abs=1e-3 * slack)
         lines = run.ledger("socket")
         assert lines["dissipated"][-1] == pytest.approx(weight * rest - 0.5 * 2e6 * slack**2, rel=1e-3)
+
+
+COUPLINGS = [Penalty(), Glued(), Glued(4), Relaxed()]
+
+
+@pytest.mark.parametrize(("dimension", "coupling"), each_once([2, 3], COUPLINGS, least=8), ids=named)
+def test_a_journal_that_begins_in_the_middle_is_held_by_a_wall_of_our_choice(coupling, dimension):
+    """In the middle the distance has no direction yet; the stiffness of the wall is chosen there all the same."""
+    model = Assembly(gravity=(0.0, -G, 0.0)[:dimension])
+    end = (1.0, 0.0, 0.0)[:dimension]
+    model.add("rod", Rod((0.0,) * dimension, end, 1.0, *([0.05] if dimension == 3 else [])))
+    model.apply("play", Clearance(PLAY), "ground", "rod.start")
+    with Simulation(model, 1e-3, coupling) as simulation:
+        run = simulation.run(1.0)
+    # in the middle all ways count together, three of them in space: the wall gives way by more
+    assert PLAY < np.linalg.norm(run.position("rod.start"), axis=1).max() < {2: 1.5, 3: 2.0}[dimension] * PLAY
+    lowest = run.position("rod.end")[:, 1].min()
+    assert lowest == pytest.approx(-1.0, abs=0.05)  # it swings like one that has no play
+
+
+@pytest.mark.parametrize("dt", [2e-3, 1e-3, 2.5e-4])
+@pytest.mark.parametrize("coupling", COUPLINGS, ids=named)
+def test_a_pendulum_that_falls_on_a_stop_stays_there_whatever_the_step(coupling, dt):
+    """What a restitution asks where a wall is left is no damper that no step can bear; it ends at rest on the wall."""
+    model = Assembly(gravity=(0.0, -G))
+    model.add("rod", Rod((0, 0), (1, 0), 1.0))
+    model.join("pivot", Revolute(), "ground", "rod.start")
+    model.apply("stop", Stop(low=-0.3, restitution=0.5), "ground", "rod.start")
+    with Simulation(model, dt, coupling) as simulation:
+        run = simulation.run(3.0)
+    x, y = run.position("rod.end").T
+    angle = np.arctan2(y, x)
+    assert -0.3 - 12.0 * dt < angle.min() < -0.3
+    assert angle[-1] == pytest.approx(-0.3, abs=2.0 * dt)
+    assert np.ptp(angle[run.time > 2.8]) < 0.2 * dt
 
 
 def test_it_leaves_a_wall_with_its_share_of_energy():
