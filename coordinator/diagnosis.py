@@ -17,7 +17,7 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     """The error to raise when `body` lost its shape in the step after the present tick."""
     tick, dt = simulation.tick, simulation.dt
     where = f"at tick {tick + 1} ({(tick + 1) * dt:.6g} s)"
-    kept = f"What was recorded until tick {tick} is kept."
+    kept = f"What was recorded until tick {tick - tick % simulation.recorder.every} is kept."
     reason = simulation.coupling.reason(simulation.system, body)
     if reason is not None:
         sentence, step = simulation.coupling.remedy(1.0, dt)

@@ -57,10 +57,11 @@ class SpringDamper(Force):
     def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
         """The points of its two ports."""
         a, b = sides
-        if np.linalg.norm(b.position - a.position) <= 0:
+        if self.length and np.linalg.norm(b.position - a.position) <= 0:
             raise ModelError(
-                f"spring '{name}': its ends '{a.name}' and '{b.name}' are at one place, so it has no direction; attach it to ports "
-                "apart from each other (the ground end with at=…)."
+                f"spring '{name}': its ends '{a.name}' and '{b.name}' are at one place, and with length = {self.length:g} it would "
+                "push them apart in no direction; attach it to ports apart from each other (the ground end with at=…), or leave "
+                "the length out."
             )
         return [[mark] for mark in point_marks(name, a, b, a.position, b.position)]
 
@@ -136,7 +137,10 @@ class Springs(Booked):
 
 @loop
 def demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
-    """dt^2 (k n n^T + F/l (1 - n n^T)) and 4 dt c n n^T; a pushed spring gives way sideways and asks nothing there."""
+    """dt^2 (k n n^T + F/l (1 - n n^T)) and 4 dt c n n^T; a pushed spring gives way sideways and asks nothing there.
+
+    Where its ends coincide it may be drawn out in any direction, and asks in all of them.
+    """
     dt, x = elements.clock[GAIN_STEP], elements.position
     size = springs.block.shape[0]
     for n in range(start, stop):
@@ -147,13 +151,14 @@ def demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
             square += (x[second, c] - x[first, c]) ** 2
         length = np.sqrt(square)
         rest = law[2] if law[2] >= 0.0 else length
-        across = max(law[0] * (1.0 - rest / length), 0.0) if length > 0.0 else 0.0
+        across = max(law[0] * (1.0 - rest / length), 0.0) if length > 0.0 else law[0]
         for i in range(size):
             for j in range(size):
                 along = (x[second, i] - x[first, i]) * (x[second, j] - x[first, j]) / max(square, 1e-300)
                 spring[i, j] = dt * dt * (law[0] - across) * along
                 damper[i, j] = 4.0 * dt * law[1] * along
             spring[i, i] += dt * dt * across
+            damper[i, i] += 0.0 if length > 0.0 else 4.0 * dt * law[1]
         for i in range(size):
             for j in range(size):
                 block[i, j] = spring[i, j] + damper[i, j]

@@ -277,3 +277,12 @@ def spinning(rate):
     model.add("top", RigidBody(mass=1.0, inertia=(0.1, 0.12, 0.15), centre=(0, 0, 0), ports={"tip": (0.2, 0, 0)},
                                angular_velocity=(0.0, 0.0, rate)))  # fmt: skip
     return model
+
+
+@pytest.mark.parametrize("every", [1, 4, 7])
+def test_who_diverges_says_until_when_it_was_recorded(every):
+    model = scenarios.load("double-pendulum")
+    with Simulation(model, 1e-3, Penalty(Shannon(delta=0.45)), record_every=every) as simulation:
+        with pytest.raises(Diverged) as error:
+            simulation.run(3.0)
+        assert f"recorded until tick {simulation.recorded.ticks[-1]} is kept" in str(error.value)

@@ -6,7 +6,7 @@ import pytest
 import references
 import zoo
 from components import Law, Load, Moment, RigidBody, Rod, Spherical, SpringDamper, Table
-from coordinator import Run, Simulation
+from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation
 from modular import Assembly, Diverged, ModelError
 
 STEPS = (4e-3, 2e-3, 1e-3)
@@ -250,3 +250,25 @@ def test_a_law_that_goes_wrong_is_named():
         trial.apply("f", Load(Law(law)), "bob.here")
         with pytest.raises(ModelError, match=message):
             Simulation(trial, 1e-3)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Glued(4), Relaxed(), Centralized()], ids=zoo.label)
+def test_a_spring_whose_ends_begin_at_one_place_swings_through_it(coupling, dimension):
+    """x'' = -k/m x from the place where it has no direction; with a length of its own it would push in none, and is refused."""
+    velocity, start = (1.0, 0.5, -0.7)[:dimension], (0.0,) * dimension
+    inertia = 0.1 if dimension == 2 else (0.1, 0.1, 0.1)
+
+    def model(length):
+        made = Assembly(gravity=start)
+        made.add("bob", RigidBody(mass=2.0, inertia=inertia, centre=start, ports={"here": start}, velocity=velocity))
+        made.apply("spring", SpringDamper(200.0, length=length), "ground", "bob.here")
+        return made
+
+    for length in (None, 0.0):
+        with Simulation(model(length), 1e-3, coupling) as simulation:
+            run = simulation.run(0.4)
+        exact = np.outer(np.sin(10.0 * run.time) / 10.0, velocity)
+        assert np.abs(run.position("bob.here") - exact).max() < 2e-5
+    with pytest.raises(ModelError, match=r"spring 'spring'.*at one place.*leave the length out"):
+        Simulation(model(0.3), 1e-3, coupling)
