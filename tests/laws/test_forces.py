@@ -192,7 +192,7 @@ def test_wrong_values_of_forces_are_refused_by_name():
         with pytest.raises(ModelError, match=message):
             Simulation(trial, 1e-3)
     trial = model.copy()
-    trial.apply("f", SpringDamper(1.0), "ground", "bob.here")
+    trial.apply("f", SpringDamper(1.0, length=0.3), "ground", "bob.here")
     with pytest.raises(ModelError, match="at one place"):
         Simulation(trial, 1e-3)
     trial = model.copy()
