@@ -179,9 +179,12 @@ class Assembly:
         if problems:
             raise ModelError("\n".join(problems))
         named = tuple(self.port(text, f"force '{name}'") for text in ports)
-        if len({port.body for port in named}) < len(named) or (len(named) == 1 and named[0].body == GROUND):
+        bodies = [port.body for port in named]
+        driven, read = bodies[: force.driven], bodies[force.driven :]
+        if len(set(driven)) < len(driven) or bodies[0] in read or bodies == [GROUND]:
             raise ModelError(
-                f"force '{name}' acts on {list(ports)}; let it act on ports of different bodies, not the ground alone."
+                f"force '{name}' acts on {list(ports)}; let it act on ports of different bodies, not the ground alone"
+                + (", and read one on another body than the first." if read else ".")
             )
         place = None if at is None else self._place(f"force '{name}'", at)
         self.force_edges[name] = ForceEdge(force, named, place)

@@ -17,7 +17,12 @@ class Force(Component):
     @property
     @abstractmethod
     def sides(self) -> int:
-        """On how many ports it acts: 1 or 2."""
+        """How many ports it has."""
+
+    @property
+    def driven(self) -> int:
+        """How many of its ports it acts on, the first ones; the others it only reads."""
+        return self.sides
 
     @abstractmethod
     def check(self, name: str, dimension: int) -> list[str]:

@@ -41,7 +41,8 @@ class Regulator(AlongCoordinate):
 
     An inverted pendulum in the plane, where what leans to the right has a negative angle:
     `apply("hold", Regulator(90.0, derivative=15.0, along=(1, 0)), "ground", "cart.pin", "pole.foot")`.
-    `along` is the line of the drive; left out, it drives the angle of its second port about `axis`.
+    `along` is the line of the drive; left out, it drives the angle of its second port about `axis`. A servo, which reads its own
+    hinge: `apply("servo", Regulator(90.0, derivative=15.0, target=0.5), "ground", "arm.start", "arm.end")`.
     """
 
     proportional: float
@@ -59,6 +60,11 @@ class Regulator(AlongCoordinate):
     def sides(self) -> int:
         """Three ports."""
         return 3
+
+    @property
+    def driven(self) -> int:
+        """The first two; the third may be on the body of the second: a servo that reads its own hinge."""
+        return 2
 
     @property
     def _measure(self) -> str:

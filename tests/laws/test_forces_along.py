@@ -154,6 +154,27 @@ def test_a_rotor_is_braked_by_dry_friction_as_coulomb_says_or_not_at_all(kind, o
     assert turned(run)[-1] == pytest.approx(3.0 - 0.5 * dry / J, abs=2e-3)
 
 
+@pytest.mark.parametrize(
+    ("dimension", "coupling"), each_once([2, 3], [Penalty(), Glued(), Relaxed(), Centralized()]), ids=named
+)
+def test_a_servo_that_reads_its_own_hinge_comes_to_its_target(coupling, dimension):
+    """J theta'' = P (target - theta) - D theta', read on the driven body and on no third one."""
+    stiffness, damping, target = 20.0, 0.8, 0.5
+    model = disc(TorsionSpring(0.0, **AXIS[dimension]), dimension)
+    servo = Regulator(stiffness, derivative=damping, target=target, **AXIS[dimension])
+    model.apply("servo", servo, "ground", "disc.hub", "disc.rim")
+    with Simulation(model, 1e-3, coupling) as simulation:
+        run = simulation.run(1.0)
+    decay = damping / (2.0 * J)
+    swing = np.sqrt(stiffness / J - decay**2)
+    phase = swing * run.time
+    exact = target * (1.0 - np.exp(-decay * run.time) * (np.cos(phase) + decay / swing * np.sin(phase)))
+    assert np.abs(turned(run, dimension) - exact).max() < 2e-4
+    for ports in (("ground", "ground", "disc.rim"), ("disc.hub", "ground", "disc.rim")):
+        with pytest.raises(ModelError, match="different bodies"):
+            model.apply("other", servo, *ports)
+
+
 def test_a_stuck_hinge_does_not_creep_and_a_loaded_one_slips():
     """A weight on an arm: held where M > m g l, and sliding with (m g l - M) / J at first where not."""
     model = Assembly(gravity=(0.0, -9.81))
@@ -343,12 +364,19 @@ def test_a_regulator_drives_by_a_way_or_a_distance(dimension, reads):
         model.apply("other", Regulator(1.0, reads="speed"), "ground", "cart.pin", "mass.middle")
 
 
+def with_servo():
+    """The cart with its pole, and a servo that reads the hinge between them, which it drives."""
+    model = held_up(3)
+    model.apply("servo", Regulator(3.0, 1.0, target=0.1, **AXIS[3]), "cart.pin", "pole.foot", "pole.foot")
+    return model
+
+
 def test_workers_that_hold_a_part_of_a_regulator_each_have_the_same_bits():
-    """Its three ports are on the ground and on two bodies, of which each is moved elsewhere."""
+    """Its three ports are on the ground and on two bodies, of which each is moved elsewhere; those of a servo on two bodies."""
     for coupling in (Penalty(), Glued()):
         told = set()
-        for settings in ({}, {"grouped": False}, {"workers": scattered(held_up(3), 2), "launcher": "here"}):
-            with Simulation(held_up(3), 2e-3, coupling, **settings) as simulation:
+        for settings in ({}, {"grouped": False}, {"workers": scattered(with_servo(), 2), "launcher": "here"}):
+            with Simulation(with_servo(), 2e-3, coupling, **settings) as simulation:
                 told.add(simulation.run(0.1).digest)
         assert len(told) == 1
 
