@@ -23,7 +23,7 @@ BARE = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
-    """A kernel that only other kernels call, or, if it is not `linkable` alone, somebody who has its address."""
+    """A kernel without wrappers: called by its address, or, if it is `linkable`, built into others and never run by itself."""
 
     def __init__(self, function: Callable[..., Any], linkable: bool = False) -> None:
         kind = LinkableCompiler if linkable else WholeCompiler
