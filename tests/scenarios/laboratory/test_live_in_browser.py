@@ -151,18 +151,25 @@ def on_screen(page, point):
 
 
 def grab(page, session):
-    """Take the lower rod by the mouse and draw it a little way."""
+    """Take the lower rod by the mouse and draw it a little way; again where the page had not drawn yet what was grasped at."""
     snapshot = session.snapshot
     body = snapshot.plan.bodies["lower"]
     q, v = snapshot.state("lower")
     start, end = (body.port_motion(port, q, v, v)[0] for port in ("start", "end"))
-    x, y = on_screen(page, (*(0.5 * (start + end)), 0.0))
-    page.mouse.move(x, y)
-    page.mouse.down()
-    for k in range(1, 16):
-        page.mouse.move(x + 4 * k, y - 2 * k)
-        time.sleep(0.05)
-    wait_for(lambda: session.snapshot.held == "lower")
+
+    def taken():
+        x, y = on_screen(page, (*(0.5 * (start + end)), 0.0))
+        page.mouse.move(x, y)
+        page.mouse.down()
+        for k in range(1, 60):
+            page.mouse.move(x + 4 * min(k, 15) + k % 2, y - 2 * min(k, 15))
+            time.sleep(0.05)
+            if k >= 15 and session.snapshot.held == "lower":
+                return True
+        page.mouse.up()
+        return False
+
+    wait_for(taken)
     press(page, "Space", lambda: session.snapshot.playing)
     time.sleep(0.5)
     press(page, "Space", lambda: not session.snapshot.playing)
