@@ -16,8 +16,6 @@ from modular.loop import FINE, loop
 from modular.views import View
 
 LOW, HIGH, KEPT, SLOW = range(4)
-
-
 WALL = 2.0  # shares of what a step can bear: a wall is met seldom, and gives way by little
 
 

@@ -7,7 +7,7 @@ import both_ways
 import scenarios
 from campaign import each_once, named
 from components import Clearance, PointMassRod, Prismatic, Revolute, RigidBody, Rod, Spherical, Stop
-from coordinator import Centralized, Glued, Mixed, Penalty, Relaxed, Simulation
+from coordinator import Centralized, Checkpoints, Glued, Mixed, Penalty, Relaxed, Simulation, resume
 from modular import Assembly, ModelError
 
 G, PLAY = 9.81, 1e-3
@@ -61,15 +61,31 @@ def test_a_journal_that_begins_in_the_middle_is_held_by_a_wall_of_our_choice(cou
     assert lowest == pytest.approx(-1.0, abs=0.05)  # it swings like one that has no play
 
 
-@pytest.mark.parametrize("dt", [2e-3, 1e-3, 2.5e-4])
-@pytest.mark.parametrize("coupling", COUPLINGS, ids=named)
-def test_a_pendulum_that_falls_on_a_stop_stays_there_whatever_the_step(coupling, dt):
-    """What a restitution asks where a wall is left is no damper that no step can bear; it ends at rest on the wall."""
+def on_its_stop():
     model = Assembly(gravity=(0.0, -G))
     model.add("rod", Rod((0, 0), (1, 0), 1.0))
     model.join("pivot", Revolute(), "ground", "rod.start")
     model.apply("stop", Stop(low=-0.3, restitution=0.5), "ground", "rod.start")
-    with Simulation(model, dt, coupling) as simulation:
+    return model
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=named)
+def test_who_goes_on_while_it_leans_on_a_wall_has_the_same_bits(coupling, tmp_path):
+    """What was seen when the wall was made belongs to what is saved."""
+    with Simulation(on_its_stop(), 1e-3, coupling) as simulation:
+        simulation.run(0.45)
+        Checkpoints(tmp_path).write(simulation)
+        assert simulation.ledger("stop")["stored"] != 0.0 or simulation.ledger("stop")["dissipated"] > 0.0
+        whole = simulation.run(0.6).digest
+    with resume(tmp_path) as simulation:
+        assert simulation.run(0.6).digest == whole
+
+
+@pytest.mark.parametrize("dt", [2e-3, 1e-3, 2.5e-4])
+@pytest.mark.parametrize("coupling", COUPLINGS, ids=named)
+def test_a_pendulum_that_falls_on_a_stop_stays_there_whatever_the_step(coupling, dt):
+    """What a restitution asks where a wall is left is no damper that no step can bear; it ends at rest on the wall."""
+    with Simulation(on_its_stop(), dt, coupling) as simulation:
         run = simulation.run(3.0)
     x, y = run.position("rod.end").T
     angle = np.arctan2(y, x)

@@ -76,15 +76,9 @@ class Born:
             time.sleep(0.001)
         return self.returncode
 
-    def send_signal(self, number):
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
     def kill(self):
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self):
-        self.send_signal(signal.SIGTERM)
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
 
 
 class Nursery:
