@@ -14,8 +14,8 @@ from coordinator.passage import Step
 from coordinator.region import WIDER, Region
 from coordinator.score import compiled
 from coordinator.system import System
+from modular.demands import growth
 from modular.elements import GAIN_STEP
-from modular.seen_mass import growth
 
 
 class Margins(Mapping[str, float]):

@@ -521,7 +521,7 @@ class System:
     @property
     def turns(self) -> bool:
         """Whether seen masses, or what springs ask, change as the bodies turn."""
-        return any(joints.form.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
+        return any(joints.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
 
     def _hold(self, owner: str, marks: Sequence[Mark]) -> int:
         start = self.elements.acquire(len(marks))

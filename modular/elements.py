@@ -26,7 +26,8 @@ MODES = 12  # columns of a response: independent motions of a body whose coordin
 RIGID = 6  # of them for a rigid body in space; where bodies bend there are more (`Elements.motions`)
 ASKING = frozenset(
     {
-        "respond", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten", "forget_loads", "take_bounds",
+        "respond", "respond_predicted", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten",
+        "forget_loads", "take_bounds",
         "keep", "keep_bounds",
     }
 )  # fmt: skip

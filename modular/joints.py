@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from modular import seen_mass
+from modular import demands, seen_mass
 from modular.blocks import like, shaped
 from modular.courses import SHARE
 from modular.elements import ASKING, GAIN_STEP, RIGID, STEP, Array, Elements
@@ -37,6 +37,9 @@ class Joints(Booked):
     pieces: Array  # of courses that driven rows follow (modular/courses.py)
     course: Array  # way, rate, acceleration of what driven rows follow; the rate where the step began, (n, drives, 4)
     preload: Array  # the part of its effort that a joint carries from its start, its spring unstretched [N], [N m]
+    parting: (
+        Array  # how its sides would accelerate apart without it, as far as stiffness sees their masses [m/s^2], [1/s^2]
+    )
     on_first: Array  # Jacobian with respect to the elements of the first side, (n, m, elements, d)
     on_second: Array
     stiffness: Array  # K, (n, m, m)
@@ -54,6 +57,7 @@ class Joints(Booked):
     kicked: Array  # reaction at the end of the last step
     carried: Array  # reaction that is expected to close it in the next
     margin: Array  # by how much the step could grow
+    uneven: Array  # 1 where points coincide between bodies that answer much more one way than another, else 0
     rule: Array  # settings of the rule that chooses the stiffness
     block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
 
@@ -64,7 +68,7 @@ class Joints(Booked):
         self.column("course", form.drives, 4)
         if form.drives:
             self.column("pieces", 1 + SHARE * form.drives, listed=True)
-        for name in ("error", "rate", "preload"):
+        for name in ("error", "rate", "preload", "parting"):
             self.column(name, form.rows)
         for name, elements, sign in (("on_first", form.first, -1.0), ("on_second", form.second, 1.0)):
             for each in (name, name.replace("on_", "base_")):
@@ -81,16 +85,21 @@ class Joints(Booked):
         for name in ("effort", "closed", "kicked", "carried"):
             self.column(name, form.rows)
         self.column("margin")
+        self.column("uneven")
         self.column("wrench", dimension + (2 * dimension - 3 if form.second > 1 else 0))
         self.fixed("coincident", form.coincident)
         self.fixed("translations", form.translations)  # their shapes tell loops how many there are
         self.fixed("rotations", form.rotations)
         self.fixed("holonomic", int(form.holonomic))
+        held = form.locks - form.rotations
+        self.fixed("square", int(1 < form.translations == held < 4))  # 1 where their matrix can be inverted
+        self.fixed("steady", 0 if form.turns else 1)  # its seen mass stays, where bodies answer about evenly
         self.fixed("rule", 4)  # settings of the rule that chooses the stiffness
         self.loops = {
             "measure_rates": measure_loop, "exert": exert_loop, "exert_on": exert_on_loop, "account": account_loop,
             "see": seen_mass.see_loop, "see_all": seen_mass.see_all_loop, "weigh": seen_mass.weigh_loop,
-            "ask": seen_mass.ask_loop, "wrenches": wrench_loop, "load": load_loop, "grow": grow_loop,
+            "judge": seen_mass.judge_loop, "ask": demands.ask_loop, "take_load": seen_mass.take_load_loop,
+            "bear_load": seen_mass.bear_load_loop, "wrenches": wrench_loop, "load": load_loop, "grow": grow_loop,
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
@@ -102,6 +111,11 @@ class Joints(Booked):
             self.unfold(*ANSWERS)
         if verb in GLUING and len(self.effort) < self._capacity:
             self.unfold(*GLUE)
+
+    @property
+    def turns(self) -> bool:
+        """Whether what they see changes as the bodies turn."""
+        return self.form.turns or bool(self.uneven[: self.count].any())
 
     def give_room(self, motions: int) -> None:
         """Let bodies answer in more ways through them."""
@@ -411,5 +425,5 @@ def grow_loop(start: int, stop: int, joints: View, elements: View) -> int:
             spring += dt * dt * joints.stiffness[n, i, i]
             damper += 2.0 * dt * joints.damping[n, i, i]
         bound = max(elements.bound[joints.first[n]], elements.bound[joints.second[n]])
-        joints.margin[n] = seen_mass.growth(spring, damper, bound)
+        joints.margin[n] = demands.growth(spring, damper, bound)
     return FINE

@@ -1,4 +1,4 @@
-"""The mass that a joint sees, and what its stiffness asks of the bodies.
+"""The mass that a joint sees.
 
 Séguy 2003, (IV.13), (IV.14): J M^-1 J^T over both bodies, its inverse the seen mass. With B the response of the
 elements of a body (B B^T its compliance), G = J B and W = G_a G_a^T + G_b G_b^T. The bodies answer for their own
@@ -12,9 +12,10 @@ import numpy as np
 from modular.blocks import like, shaped
 from modular.elements import Array, Elements
 from modular.kernel import kernel
-from modular.lanes import LANES, given, lanes, share
+from modular.lanes import LANES, given, lanes, larger, share
 from modular.loop import FINE, loop
-from modular.views import View, fetch, gather, scatter, spots, store
+from modular.small_inverses import adjugate, desk_for_inverse, invert_on_range
+from modular.views import View, fetch, fetch_one, gather, spots, store, store_one
 
 
 @kernel
@@ -60,20 +61,32 @@ def seen_by(stack: Any, elements: Elements, row: int) -> list[Array]:
     return found
 
 
+UNEVEN = (
+    2.0  # tr M tr M^-1 / n^2 of what a body answers; 1.5 at the end of a slender rod, 1 where it answers alike all ways
+)
+small = shaped(lanes, lambda _: [(3, 3)])
+
+
+@kernel
+def add_answer(seen: Array, modes: int, answer: Array) -> None:
+    """answer += G G^T of one side."""
+    for i in range(answer.shape[0]):
+        for j in range(answer.shape[1]):
+            value = answer[i, j]
+            for mode in range(modes):
+                value += seen[i, mode] * seen[j, mode]
+            answer[i, j] = value
+
+
 @kernel
 def see_rows(start: int, stop: int, joints: View, elements: View, modes: int) -> None:
     """W = G_a G_a^T + G_b G_b^T of every joint."""
     compliance, room = like(joints.compliance), looks(joints, elements.response)
-    rows = compliance.shape[0]
     for n in range(start, stop, LANES):
         seen_first, seen_second = see_through(joints, elements, n, stop, modes, room)
-        for i in range(rows):
-            for j in range(rows):
-                value = 0.0
-                for mode in range(modes):
-                    value += seen_first[i, mode] * seen_first[j, mode]
-                    value += seen_second[i, mode] * seen_second[j, mode]
-                compliance[i, j] = value
+        compliance[:, :] = 0.0
+        add_answer(seen_first, modes, compliance)
+        add_answer(seen_second, modes, compliance)
         store(compliance, joints.compliance, n, stop)
 
 
@@ -91,18 +104,58 @@ def see_all_loop(start: int, stop: int, joints: View, elements: View) -> int:
     return FINE
 
 
-matrix = shaped(lanes, lambda _: [(3, 3), (3, 3), (3, 3), (3, 3)])
+@kernel
+def unevenness(m: Array, adjoint: Array) -> Any:
+    """Above zero where a body answers much more in one direction than in another; no turn changes it."""
+    if m.shape[0] == 2:
+        trace = m[0, 0] + m[1, 1]
+        return trace * trace - 4.0 * UNEVEN * (m[0, 0] * m[1, 1] - m[0, 1] * m[1, 0])
+    adjugate(m, adjoint)
+    trace, minors = m[0, 0] + m[1, 1] + m[2, 2], adjoint[0, 0] + adjoint[1, 1] + adjoint[2, 2]
+    determinant = m[0, 0] * adjoint[0, 0] + m[0, 1] * adjoint[1, 0] + m[0, 2] * adjoint[2, 0]
+    return trace * minors - 9.0 * UNEVEN * determinant
+
+
+sides = shaped(lanes, lambda block: [block, block, (3, 3)])
+
+
+@loop
+def judge_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """Of points that coincide, whether one of the bodies answers unevenly there; that stays as they turn."""
+    room, modes = looks(joints, elements.response), elements.load.shape[0]
+    first, second, adjoint = sides(joints.block)
+    if joints.steady.shape[0] == 1 and joints.square.shape[0] == 1:
+        for n in range(start, stop, LANES):
+            seen_first, seen_second = see_through(joints, elements, n, stop, modes, room)
+            first[:, :] = 0.0
+            second[:, :] = 0.0
+            add_answer(seen_first, modes, first)
+            add_answer(seen_second, modes, second)
+            most = larger(unevenness(first, adjoint), unevenness(second, adjoint))
+            store_one(given(most, 1.0), joints.uneven, n, stop)
+    return FINE
+
+
+@kernel
+def as_matrix(joints: View, n: int, stop: int, nothing: Any) -> Any:
+    """1 where the translations of a joint are weighed as a matrix, 0 where one number stands for them."""
+    if joints.square.shape[0] == 0:
+        return nothing
+    if joints.steady.shape[0] == 1:
+        return nothing + fetch_one(joints.uneven, n, stop)
+    return nothing + 1.0
 
 
 @loop
 def weigh_loop(start: int, stop: int, joints: View, elements: View) -> int:
-    """Seen mass of every joint as a matrix: translations one isotropic number, rotations W_rr^-1 (pseudo-inverse).
+    """Seen mass S of every joint as a matrix: W_tt^-1 for translations, W_rr^-1 (pseudo-inverse) for rotations.
 
-    The isotropic number is the inverse of the trace, which neither a turn of the bodies nor one of the world changes; its
-    scale is settled afterwards, with the neighbours.
+    Points that coincide between bodies that answer about evenly make do with one number, the inverse of the trace, which
+    neither a turn of the bodies nor one of the world changes; so do translation rows that depend on each other. Scales are
+    settled afterwards, with the neighbours.
     """
     compliance, block = like(joints.compliance), like(joints.block)
-    w, projector, cofactors, inverse = matrix(joints.block)
+    desk, (inverse,) = desk_for_inverse(joints.block), small(joints.block)
     rows, translations, rank = block.shape[0], joints.translations.shape[0], joints.rotations.shape[0]
     size = rows - translations
     for n in range(start, stop, LANES):
@@ -113,13 +166,16 @@ def weigh_loop(start: int, stop: int, joints: View, elements: View) -> int:
             trace += compliance[i, i]
         for i in range(translations):
             block[i, i] = share(1.0, trace)
+        if joints.square.shape[0] == 1:
+            uneven = as_matrix(joints, n, stop, 0.0 * trace)
+            invert_on_range(compliance, 0, translations, translations, desk, inverse)
+            for i in range(translations):
+                for j in range(translations):
+                    block[i, j] = given(uneven, inverse[i, j]) + given(1.0 - uneven, block[i, j])
         if size == 1:
             block[translations, translations] = share(1.0, compliance[translations, translations])
         if size == 3:
-            for i in range(3):
-                for j in range(3):
-                    w[i, j] = compliance[translations + i, translations + j]
-            invert_rotations(w, rank, projector, cofactors, inverse)
+            invert_on_range(compliance, translations, 3, rank, desk, inverse)
             for i in range(3):
                 for j in range(3):
                     block[translations + i, translations + j] = inverse[i, j]
@@ -127,104 +183,47 @@ def weigh_loop(start: int, stop: int, joints: View, elements: View) -> int:
     return FINE
 
 
-@kernel
-def invert_rotations(w: Array, rank: int, projector: Array, cofactors: Array, inverse: Array) -> None:
-    """Pseudo-inverse of a 3 x 3 semi-definite matrix of the given rank (1, 2 or 3); spoils it."""
-    trace = w[0, 0] + w[1, 1] + w[2, 2]
-    whole = trace
-    if rank == 2:
-        # Rank two: adj(W) = l1 l2 n n^T, with n the direction that stays free. Fill it, invert, empty it again.
-        adjugate(w, projector)
-        whole = projector[0, 0] + projector[1, 1] + projector[2, 2]
-        for i in range(3):
-            for j in range(3):
-                projector[i, j] = share(projector[i, j], whole)
-                w[i, j] += trace * projector[i, j]
-    adjugate(w, cofactors)
-    determinant = w[0, 0] * cofactors[0, 0] + w[0, 1] * cofactors[1, 0] + w[0, 2] * cofactors[2, 0]
-    for i in range(3):
-        for j in range(3):
-            value = share(cofactors[i, j], determinant)
-            if rank == 2:
-                value -= share(projector[i, j], trace)
-            inverse[i, j] = given(trace, given(whole, given(determinant, value)))
-
-
-@kernel
-def adjugate(m: Array, out: Array) -> None:
-    """Adjugate of a symmetric 3 x 3 matrix."""
-    out[0, 0] = m[1, 1] * m[2, 2] - m[1, 2] * m[2, 1]
-    out[1, 1] = m[0, 0] * m[2, 2] - m[0, 2] * m[2, 0]
-    out[2, 2] = m[0, 0] * m[1, 1] - m[0, 1] * m[1, 0]
-    out[0, 1] = out[1, 0] = m[0, 2] * m[1, 2] - m[0, 1] * m[2, 2]
-    out[0, 2] = out[2, 0] = m[0, 1] * m[1, 2] - m[0, 2] * m[1, 1]
-    out[1, 2] = out[2, 1] = m[0, 1] * m[0, 2] - m[0, 0] * m[1, 2]
-
-
-loads = shaped(lanes, lambda load: [load, load])
-
-
-@kernel
-def ask_rows(start: int, stop: int, joints: View, elements: View) -> None:
-    """Share each joint's block E between its bodies and write G^T (E / theta) G for each side.
-
-    theta_a + theta_b = 1 in the proportions of the two compliances, translations and rotations each on their own. A body
-    sums the loads of its joints; with lambda their largest eigenvalue, the step is stable if lambda < 4 on every body:
-    sum_j J^T E J <= sum over bodies of J_b^T (E / theta_b) J_b, by the convexity of x^2.
-    """
-    block, room = like(joints.block), looks(joints, elements.response)
-    on_first, on_second = loads(elements.load)
-    rows, translations = block.shape[0], joints.translations.shape[0]
-    for n in range(start, stop, LANES):
-        seen_first, seen_second = see_through(joints, elements, n, stop, on_first.shape[0], room)
-        fetch(joints.block, n, stop, block)
-        on_first[:, :] = 0.0
-        on_second[:, :] = 0.0
-        for part in range(2):
-            first = 0 if part == 0 else translations
-            last = translations if part == 0 else rows
-            asked_first = asked(seen_first, block, first, last, on_first.shape[0])
-            asked_second = asked(seen_second, block, first, last, on_first.shape[0])
-            whole = asked_first + asked_second
-            add_load(seen_first, block, first, last, share(whole, asked_first), on_first)
-            add_load(seen_second, block, first, last, share(whole, asked_second), on_second)
-        scatter(on_first, elements.load, spots(joints.first, n, stop))
-        scatter(on_second, elements.load, spots(joints.second, n, stop))
-
-
 @loop
-def ask_loop(start: int, stop: int, joints: View, elements: View) -> int:
-    """Tell the bodies what the blocks of joints ask of them."""
-    ask_rows(start, stop, joints, elements)
+def take_load_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """How the sides of joints would part without the preload that they carry now: S^-1 sigma_0 with what `weigh` has found.
+
+    S^-1 is W, or its trace where one number stands for all translations.
+    """
+    compliance, preload, parting = like(joints.compliance), like(joints.preload), like(joints.parting)
+    rows, translations = parting.shape[0], joints.translations.shape[0]
+    for n in range(start, stop, LANES):
+        fetch(joints.compliance, n, stop, compliance)
+        fetch(joints.preload, n, stop, preload)
+        uneven = as_matrix(joints, n, stop, 0.0 * preload[0])
+        trace = 0.0 * preload[0]
+        for i in range(translations):
+            trace += compliance[i, i]
+        for i in range(rows):
+            first, last = (0, translations) if i < translations else (translations, rows)
+            value = 0.0 * preload[0]
+            for j in range(first, last):
+                value += compliance[i, j] * preload[j]
+            if i < translations:
+                value = given(uneven, value) + given(1.0 - uneven, trace * preload[i])
+            parting[i] = value
+        store(parting, joints.parting, n, stop)
     return FINE
 
 
-@kernel
-def asked(seen: Array, block: Array, start: int, stop: int, modes: int) -> Any:
-    """tr(E W) of one side and one part."""
-    value = 0.0 * block[0, 0]
-    for i in range(start, stop):
-        for j in range(start, stop):
-            for mode in range(modes):
-                value += block[i, j] * seen[i, mode] * seen[j, mode]
-    return value
+@loop
+def bear_load_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """The preload turns with what its bodies answer: sigma_0 = S times the acceleration that it holds up.
 
-
-@kernel
-def add_load(seen: Array, block: Array, start: int, stop: int, factor: Any, load: Array) -> None:
-    """load += factor G^T E G."""
-    for i in range(start, stop):
-        for j in range(start, stop):
-            weight = factor * block[i, j]
-            for p in range(load.shape[0]):
-                for q in range(load.shape[1]):
-                    load[p, q] += weight * seen[i, p] * seen[j, q]
-
-
-@kernel
-def growth(x: float, y: float, bound: float) -> Any:
-    """mu with mu^2 x + mu y = (x + y) 4 / bound, also where there is no stiffness (x = 0); infinite where neither is."""
-    if x + y <= 0.0:
-        return np.inf
-    room = (x + y) * 4.0 / bound
-    return 2.0 * room / (y + np.sqrt(y * y + 4.0 * x * room))
+    In the world it would soon pull where a light body gives way and no spring is to hold it.
+    """
+    block, preload, parting = like(joints.block), like(joints.preload), like(joints.parting)
+    for n in range(start, stop, LANES):
+        fetch(joints.block, n, stop, block)
+        fetch(joints.parting, n, stop, parting)
+        for i in range(preload.shape[0]):
+            value = 0.0 * parting[i]
+            for j in range(preload.shape[0]):
+                value += block[i, j] * parting[j]
+            preload[i] = value
+        store(preload, joints.preload, n, stop)
+    return FINE

@@ -20,7 +20,7 @@ from modular.views import Field, ViewType, view_of
 if TYPE_CHECKING:
     from modular.elements import Elements
 
-FIELDS = 40  # most that a table can have
+FIELDS = 48  # most that a table can have
 OURS: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
 COLUMN, COMMON, ALIKE, FIXED = "column", "common", "alike", "fixed"  # kinds of fields
 SPARE = 4  # numbers behind the last row: four rows are read four numbers at a time

@@ -35,7 +35,7 @@ from components.bodies.beam_kernels import (
     turns,
     unsound,
 )
-from components.bodies.posed_kernels import SPACE, by_spin, rotation
+from components.bodies.posed_kernels import SPACE, by_spin, predict, rotation
 from components.bodies.rounds import NEAR, ROUNDS, goes_on
 from modular.blocks import room
 from modular.elements import STEP, Array
@@ -329,10 +329,12 @@ def follow(weights: Array, motion: Array, axes: Array, turn: Array, shown: Array
         shown[1] = weights[0] * motion[1] + motion[2] * arm[0]
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """B of every attached element: forces move the slice that they act on at once, and no other."""
+@kernel
+def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float) -> None:
+    """B of every attached element where it is predicted to be in dt: forces move the slice that they act on at once, and no
+    other."""
     turn, _ = turns(bodies.q)
+    place, rate, now = nodes(bodies.q)
     values, motion = pairs(bodies.q)
     (shown,) = points(bodies.q)
     for n in range(start, stop):
@@ -340,7 +342,8 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             weights, response = bodies.weights[n, k], elements.response[bodies.attached[n, k]]
             node, first = node_of(weights), column_of(bodies, n, k)
             response[:, :] = 0.0
-            rotation(bodies.q[n, node], turn)
+            predict(bodies.q[n, node], bodies.v[n, node], bodies.a[n, node], dt, bodies.gains, place, rate, now)
+            rotation(place, turn)
             give_mass(bodies, n, node, values)
             for m in range(values.shape[0]):
                 motion[:] = 0.0
@@ -348,6 +351,19 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 follow(weights, motion, turn, turn, shown)
                 for c in range(shown.shape[0]):
                     response[c, first + m] = shown[c]
+
+
+@loop
+def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How bodies answer where they stand."""
+    respond_rows(start, stop, bodies, elements, 0.0)
+    return FINE
+
+
+@loop
+def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How they answer where forces act in a tick."""
+    respond_rows(start, stop, bodies, elements, elements.clock[STEP])
     return FINE
 
 

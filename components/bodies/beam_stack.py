@@ -62,7 +62,8 @@ class Beams(BodyStack):
         self.loops = {
             "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
             "go_on": kernels.go_on_loop, "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop,
-            "respond": gluing.respond_loop, "respond_freely": gluing.respond_loop, "tighten": tighten_loop,
+            "respond": gluing.respond_loop, "respond_predicted": gluing.respond_predicted_loop,
+            "respond_freely": gluing.respond_loop, "tighten": tighten_loop,
             "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
             "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
             "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,

@@ -242,6 +242,10 @@ class BodyStack(MadeStack):
         """Write B per element: accelerations per force are B B^T between the elements of one body."""
         self.play("respond" if constrained else "respond_freely", elements)
 
+    def respond_predicted(self, elements: Elements) -> None:
+        """The same where they are predicted to be at the end of the tick, and where forces act on them."""
+        self.play("respond_predicted", elements)
+
     def tighten(self, elements: Elements) -> None:
         """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
         self.play("tighten", elements)

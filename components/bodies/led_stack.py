@@ -47,7 +47,8 @@ class LedBodies(BodyStack):
         self.loops = {
             "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
             "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "stand": kernels.stand_loop,
-            "respond": kernels.respond_loop, "respond_freely": kernels.respond_loop, "tighten": kernels.tighten_loop,
+            "respond": kernels.respond_loop, "respond_predicted": kernels.respond_loop,
+            "respond_freely": kernels.respond_loop, "tighten": kernels.tighten_loop,
             "drift": kernels.drift_loop, "arrive": gluing.arrive_loop, "kick": kernels.kick_loop,
             "strike": kernels.strike_loop, "respond_ahead": kernels.respond_loop, "read_off": kernels.read_off_loop,
             "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,

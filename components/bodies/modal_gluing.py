@@ -407,22 +407,23 @@ def write(bodies: View, elements: View, n: int, e: int, c: int, torque: Array, c
         response[c, d + t + k] = bodies.amounts[n, k, column]
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """B of every attached element: L^-1 of what a force does there, L L^T the mass matrix with the modes first."""
+@kernel
+def respond_rows(start: int, stop: int, bodies: View, elements: View, places: View) -> None:
+    """B of every attached element where bodies are, at `places`: L^-1 of what a force does there, L L^T the mass matrix with the
+    modes first."""
     pose, _p, _r, _s = poses(bodies.gravity)
     turn, _t, _u = turns(bodies.gravity)
     torque, _v, _w, _x = spins(bodies.gravity)
     inertia, root = wheels(bodies.gravity)
     for n in range(start, stop):
         modes, mix = int(bodies.sizes[MODES]), bodies.mix[n]
-        lift(bodies.q[n], pose)
+        lift(places[n], pose)
         rotation(pose, turn)
-        weigh(bodies, n, bodies.q[n], inertia, mix)
+        weigh(bodies, n, places[n], inertia, mix)
         root_of(inertia, mix, modes, root)
         for e in range(bodies.numbers[n]):
             for c in range(turn.shape[0]):
-                line_of(bodies, n, bodies.weights[n, e], bodies.q[n], turn, c, torque, FOUND)
+                line_of(bodies, n, bodies.weights[n, e], places[n], turn, c, torque, FOUND)
                 for i in range(torque.shape[0]):
                     for k in range(modes):
                         torque[i] -= mix[k, i] * bodies.amounts[n, k, FOUND]
@@ -430,6 +431,19 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                         torque[i] -= root[i, j] * torque[j]
                     torque[i] /= root[i, i]
                 write(bodies, elements, n, e, c, torque, FOUND)
+
+
+@loop
+def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How bodies answer where they stand."""
+    respond_rows(start, stop, bodies, elements, bodies.q)
+    return FINE
+
+
+@loop
+def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How they answer where forces act in a tick."""
+    respond_rows(start, stop, bodies, elements, bodies.next_q)
     return FINE
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.natural_kernels import combine, differences, most, pair
+from components.bodies.natural_kernels import BETA, GAMMA, combine, differences, most, pair, predict, states
 from modular.blocks import like, shaped
-from modular.elements import Array
+from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes, share, types
 from modular.loop import FINE, loop
@@ -61,18 +61,23 @@ def answer_of(
             response[2, 3 + mode] = axis[0] * arm[1] - axis[1] * arm[0]
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """B of every attached element of a rigid body: three translations and three rotations, mass-normalised.
+@kernel
+def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float) -> None:
+    """B of every attached element of a rigid body where it is predicted to be in dt: three translations, three rotations.
 
-    B B^T = C M_c^-1 C^T with M_c^-1 = M^-1 - M^-1 H^T S^-1 H M^-1: a body whose internal constraints hold moves as
-    a rigid body, so the constrained compliance needs no more than its mass centre and principal axes.
+    Mass-normalised, B B^T = C M_c^-1 C^T with M_c^-1 = M^-1 - M^-1 H^T S^-1 H M^-1: a body whose internal constraints hold moves
+    as a rigid body, so the constrained compliance needs no more than its mass centre and principal axes.
     """
-    q, centre, axes, weights = like(bodies.q), like(bodies.centre), like(bodies.axes), like(bodies.fall)
+    centre, axes, weights = like(bodies.centre), like(bodies.axes), like(bodies.fall)
     middle, point = like(bodies.point), like(bodies.point)
     response, arm, turns = answers(elements.response)
+    q_now, v, a, q, rate = states(bodies.q)
+    beta, gamma = bodies.gains[BETA], bodies.gains[GAMMA]
     for n in range(start, stop, LANES):
-        fetch(bodies.q, n, stop, q)
+        fetch(bodies.q, n, stop, q_now)
+        fetch(bodies.v, n, stop, v)
+        fetch(bodies.a, n, stop, a)
+        predict(q_now, v, a, dt, beta, gamma, q, rate)
         makes = spots(bodies.make, n, stop)
         gather(bodies.centre, makes, centre)
         gather(bodies.axes, makes, axes)
@@ -84,6 +89,19 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             combine(weights, q, point)
             answer_of(weights, bodies.points, point, middle, slip, spin, turns, arm, response)
             scatter(response, elements.response, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
+
+
+@loop
+def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How bodies answer where they stand."""
+    respond_rows(start, stop, bodies, elements, 0.0)
+    return FINE
+
+
+@loop
+def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How they answer where forces act in a tick."""
+    respond_rows(start, stop, bodies, elements, elements.clock[STEP])
     return FINE
 
 

@@ -13,11 +13,13 @@ from components.bodies.posed_kernels import (
     SPACE,
     by_spin,
     collect,
+    predict,
     rotation,
     show_places,
     show_rates,
     spin_of,
     square_of,
+    states,
     sums,
     turns,
     unsound,
@@ -222,18 +224,33 @@ def principal(turn: Array, inertia: Array, axes: Array) -> None:
         axes[0, 0] = 1.0 / sqrt(inertia[0])
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """B of every attached element: the body has no constraint but that of its quaternion, which nothing feels."""
+@kernel
+def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float) -> None:
+    """B of every attached element where it is predicted to be in dt; nothing feels the one constraint, of the quaternion."""
     turn, axes, _turn = turns(bodies.q)
     arm, _, _square = sums(bodies.q)
+    q, v, now = states(bodies.q)
     for n in range(start, stop):
         make = bodies.make[n]
-        rotation(bodies.q[n], turn)
+        predict(bodies.q[n], bodies.v[n], bodies.a[n], dt, bodies.gains, q, v, now)
+        rotation(q, turn)
         principal(turn, bodies.inertia[make], axes)
         slip = 1.0 / sqrt(bodies.kilograms[make])
         for k in range(bodies.numbers[n]):
             answer(bodies.weights[n, k], turn, axes, slip, arm, elements.response[bodies.attached[n, k]])
+
+
+@loop
+def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How bodies answer where they stand."""
+    respond_rows(start, stop, bodies, elements, 0.0)
+    return FINE
+
+
+@loop
+def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How they answer where forces act in a tick."""
+    respond_rows(start, stop, bodies, elements, elements.clock[STEP])
     return FINE
 
 

@@ -425,6 +425,17 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
+def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """The same where forces act in a tick."""
+    for n in range(start, stop):
+        stand(bodies, n, bodies.next_q[n])
+        weigh(bodies, n)
+        count = span(bodies, elements, n)
+        tell(bodies, elements, n, count)
+    return FINE
+
+
+@loop
 def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How elements at the end of a drift answer forces at its beginning: J' M^-1 J^T, as near as the step is short."""
     for n in range(start, stop):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from modular.demands import growth
 from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.kernel import kernel
 from modular.ledger import Booked, supply_loop
 from modular.loop import FINE, Loop, loop
-from modular.seen_mass import growth
 from modular.views import View
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from components.joints.marks import line_mark, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from modular.blocks import shaped
+from modular.demands import ask_rows, growth
 from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
@@ -19,7 +20,7 @@ from modular.kernel import kernel
 from modular.lanes import types
 from modular.ledger import STORED, Booked, account_loop
 from modular.loop import FINE, loop
-from modular.seen_mass import ask_rows, growth, see_rows
+from modular.seen_mass import see_rows
 from modular.side import Mark, Side
 from modular.views import View
 

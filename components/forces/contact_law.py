@@ -13,12 +13,12 @@ from typing import Any
 from components.forces.shapes import BOX
 from components.forces.touching import touch
 from modular.blocks import room, shaped
+from modular.demands import growth
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.kernel import kernel
 from modular.lanes import types
 from modular.ledger import STORED
 from modular.loop import FINE, loop
-from modular.seen_mass import growth
 from modular.views import View
 
 # what a row remembers of a tick

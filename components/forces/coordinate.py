@@ -17,6 +17,7 @@ from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
+from modular.demands import ask_rows, growth
 from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
@@ -26,7 +27,7 @@ from modular.lanes import LANES, types
 from modular.ledger import DISSIPATED, Booked, book_rows, close, settle_rows
 from modular.loop import FINE, Loop, loop
 from modular.numbers import number
-from modular.seen_mass import ask_rows, growth, see_rows
+from modular.seen_mass import see_rows
 from modular.side import Mark, Side
 from modular.views import View, store
 

@@ -8,13 +8,14 @@ from typing import Self
 
 import numpy as np
 
+from modular.demands import ask_rows, growth
 from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import point_marks
 from modular.ledger import STORED, Booked, account_loop
 from modular.loop import FINE, loop
-from modular.seen_mass import ask_rows, growth, see_rows
+from modular.seen_mass import see_rows
 from modular.side import Mark, Side
 from modular.views import View
 

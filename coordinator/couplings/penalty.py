@@ -45,9 +45,10 @@ class Penalty(WithComponents):
     """Explicit penalty joints; second order in dt with the default gains."""
 
     verbs: ClassVar[tuple[str, ...]] = (
-        "show", "linearise", "measure_rates", "keep", "respond", "see", "weigh", "ask", "tighten", "stiffen", "stand", "exert",
-        "reevaluate", "predict", "foresee", "look_ahead", "put_back", "remember", "open", "keep_bounds", "load", "grow",
-        "put_bounds_back", "wrenches", "go_on", "exert_on", "account",
+        "show", "linearise", "measure_rates", "keep", "respond", "see", "judge", "weigh", "ask", "tighten", "stiffen",
+        "take_load", "stand", "exert", "reevaluate", "predict", "foresee", "respond_predicted", "bear_load", "look_ahead",
+        "put_back", "remember", "open", "keep_bounds", "load", "grow", "put_bounds_back", "wrenches", "go_on", "exert_on",
+        "account",
     )  # fmt: skip
     adapts: ClassVar[bool] = True  # whether a tick may be taken in halves
 
@@ -109,9 +110,9 @@ class Penalty(WithComponents):
     def _halving(self, system: System) -> Halving:
         """Ticks in halves, for the stacks that there are."""
         known = system.workshop.get("halving")
-        key = (system.version, id(system), id(system.elements), system.elements.sheet, self)
+        key = (system.version, id(system), id(system.elements), system.elements.sheet, system.turns, self)
         if known is None or known[0] != key:
-            refresh = self.refreshing(system) if system.turns else []
+            refresh = self.refreshing_in_a_tick(system)
             rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
             show: list[Part] = [(bodies, "show") for bodies in system.bodies]
             parts = [*self.approach(system), *rule, *self.answer(system), *show]
@@ -123,8 +124,11 @@ class Penalty(WithComponents):
         elements = system.elements
         elements.clock[:] = step, time, dt
         wrong = perform(elements, self.approach(system))
-        if system.turns:
-            self.rule.refresh(system, dt)  # seen masses turn with the bodies, and springs against them
+        refresh = self.refreshing_in_a_tick(system)  # seen masses turn with the bodies, and springs against them
+        if refresh is None:
+            self.rule.refresh(system, dt)
+        else:
+            perform(elements, refresh)
         wrong = perform(elements, self.answer(system)) or wrong
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.show(elements)
@@ -158,7 +162,7 @@ class Penalty(WithComponents):
             halving = self._halving(system)
             step: list[Part] = [(halving, "advance")]
             return Rounds(first=step, again=step, evaluations=0) if halving.compiled else None
-        refresh = self.refreshing(system) if system.turns else []
+        refresh = self.refreshing_in_a_tick(system)
         if refresh is None:
             return None
         approach = [*self.approach(system), *refresh]

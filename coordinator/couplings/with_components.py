@@ -13,6 +13,7 @@ from coordinator.interface.mixture import Mixture, RuleInPython
 from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.interface.settling import go_on_carrying
 from coordinator.rules import StiffnessRule
+from coordinator.rules.rule import in_a_tick
 from coordinator.score import Part, Stacks
 from coordinator.system import JointHome, System
 
@@ -46,7 +47,7 @@ class WithComponents(Coupling):
                 go_on_carrying(system, filter(system.joint_home.__contains__, known[1].plan.glued))
                 del system.workshop["mixture"]
             return None
-        key = (system.version, id(system), id(system.elements), system.elements.sheet, self)
+        key = (system.version, id(system), id(system.elements), system.elements.sheet, system.turns, self)
         if known is None or known[0] != key:
             refresh = self.refreshing(system) if system.turns else []
             rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
@@ -72,6 +73,13 @@ class WithComponents(Coupling):
     def refreshing(self, system: Stacks) -> list[Part] | None:
         """The rule as parts; None where it is Python, or a rule of ours that somebody has changed."""
         return self.rule.score(system) if type(self.rule).refresh is StiffnessRule.refresh else None
+
+    def refreshing_in_a_tick(self, system: System) -> list[Part] | None:
+        """The same between the prediction and the forces; nothing where all that it looks at stays as it is."""
+        if not system.turns:
+            return []
+        parts = self.refreshing(system)
+        return None if parts is None else in_a_tick(parts)
 
     def standing(self, system: System) -> dict[str, Any]:
         """The extent of the system when components were merged."""

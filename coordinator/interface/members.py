@@ -61,3 +61,9 @@ def stretches(rows: Iterable[int]) -> Ranges:
         else:
             found.append((row, row + 1))
     return found
+
+
+def without(rows: Ranges, others: Ranges) -> Ranges:
+    """The rows of some stretches that are not in others."""
+    left_out = {row for start, stop in others for row in range(start, stop)}
+    return stretches(row for start, stop in rows for row in range(start, stop) if row not in left_out)

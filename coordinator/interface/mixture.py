@@ -22,8 +22,9 @@ import numpy as np
 from coordinator.interface import kernels, stepping
 from coordinator.interface.in_python import InPython
 from coordinator.interface.interface import Interface
-from coordinator.interface.members import Members, Rows, rows_of, stretches
+from coordinator.interface.members import Members, Rows, rows_of, stretches, without
 from coordinator.interface.plan import Plan
+from coordinator.rules.rule import in_a_tick
 from coordinator.score import Part, Rounds, compiled, perform
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, Elements, Indices
@@ -177,7 +178,7 @@ class Mixture(Table):
     def exchange(self) -> list[Share]:
         """Springs and forces, where all stand."""
         parts: list[Share] = [(stack, "linearise", rows) for stack, rows in self.springs]
-        parts += self.stiffening(self.refresh)
+        parts += self._in_a_tick(self.stiffening(self.refresh))
         parts += self.exerting()
         if self.guard:
             for stack, _ in self.springs:
@@ -202,6 +203,19 @@ class Mixture(Table):
             if id(stack) not in silent:
                 asked.append((stack, verb, rows.get(id(stack), counts[id(stack)])))
         return asked
+
+    def _in_a_tick(self, parts: Sequence[Share]) -> list[Share]:
+        """Components that step on their own stand where springs act already; the others answer where they are predicted."""
+        found: list[Share] = []
+        predicting = {id(stack): rows for stack, rows in self.others}
+        for stack, verb, rows in parts:
+            for _, there in in_a_tick([(stack, verb)]):
+                if there != verb and hasattr(stack, "predict"):
+                    theirs = predicting.get(id(stack), [])
+                    found += [(stack, verb, without(rows, theirs)), (stack, there, theirs)]
+                else:
+                    found.append((stack, there, rows))
+        return [(stack, verb, rows) for stack, verb, rows in found if rows]
 
     def conclude(self) -> list[Share]:
         """After it."""

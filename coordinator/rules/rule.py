@@ -3,11 +3,37 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any
 
-from coordinator.score import Part, Stacks, perform
+from coordinator.score import Part, Stacks, compiled, perform
 from coordinator.system import System
 from modular.component import Component
-from modular.elements import GAIN_STEP
+from modular.elements import GAIN_STEP, STEP
+
+IN_A_TICK = {
+    "respond": "respond_predicted",
+    "take_load": "bear_load",
+    "judge": None,
+}  # what is done there instead of at an event
+
+
+def in_a_tick(parts: Iterable[Part]) -> list[Part]:
+    """The parts of a rule for the middle of a tick: bodies answer where forces act, and what joints bear turns with them.
+
+    Bodies that are asked in Python may answer for where they stand instead.
+    """
+    found = []
+    for stack, verb in parts:
+        there = IN_A_TICK.get(verb, verb)
+        if there is not None:
+            found.append((stack, there if offers(stack, there) else verb))
+    return found
+
+
+def offers(stack: Any, verb: str) -> bool:
+    """Whether a stack does something, as a loop or as a method."""
+    return compiled((stack, verb)) or hasattr(stack, verb)
 
 
 class StiffnessRule(Component):
@@ -21,11 +47,11 @@ class StiffnessRule(Component):
         return None
 
     def refresh(self, system: System, dt: float) -> None:
-        """Set K and C of all joints at the present geometry; elements shown and joints linearised."""
+        """Set K and C of all joints as they are shown and linearised: in the middle of a tick, or at an event, with no step."""
         parts = self.score(system)
         assert parts is not None, f"{type(self).__name__} needs a score or its own refresh"
         system.elements.clock[GAIN_STEP] = dt
-        perform(system.elements, parts)
+        perform(system.elements, in_a_tick(parts) if system.elements.clock[STEP] > 0.0 else parts)
 
     @abstractmethod
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

@@ -57,9 +57,9 @@ class Stable(StiffnessRule):
             parts += [(stack, "ask") for stack in forces]
             parts += [(stack, "tighten") for stack in bodies]
             parts += [(system.elements, "take_bounds")]
-        parts += [(stack, verb) for stack in joints for verb in ("see", "weigh", "ask")]
+        parts += [(stack, verb) for stack in joints for verb in ("see", "judge", "weigh", "ask")]
         parts += [(stack, "tighten") for stack in bodies]
-        return parts + [(stack, "stiffen") for stack in joints]
+        return parts + [(stack, verb) for stack in joints for verb in ("stiffen", "take_load")]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """More safety."""

@@ -51,7 +51,8 @@ class BlackBoxes:
         self._slots: tuple[Indices, Indices] | None = None
         methods: dict[str, Callable[..., Any]] = {
             "configure": self._configure, "predict": self._predict, "correct": self._correct, "show": self._show,
-            "reevaluate": self._reevaluate, "respond": self._respond, "respond_freely": self._respond_freely,
+            "reevaluate": self._reevaluate, "respond": self._respond, "respond_predicted": self._respond_predicted,
+            "respond_freely": self._respond_freely,
             "tighten": self._tighten, "push": self._push, "shift": self._shift, "save": self._save,
             "restore": self._restore,
         }  # fmt: skip
@@ -244,6 +245,9 @@ class BlackBoxes:
 
     def _respond(self, elements: Elements, *, constrained: bool = True) -> None:
         self._play("respond", elements, constrained=constrained)
+
+    def _respond_predicted(self, elements: Elements) -> None:
+        self._play("respond_predicted", elements)
 
     def _respond_freely(self, elements: Elements) -> None:
         self._play("respond_freely", elements)

@@ -16,7 +16,8 @@ from modular.views import View
 
 STATE, RATE, ANSWER, FREE, BOUND, NOTHING = "state", "rate", "answer", "free", "bound", ""
 SAID_BY = {
-    "predict": STATE, "foresee": STATE, "go_on": STATE, "show": STATE, "respond": ANSWER, "respond_freely": FREE,
+    "predict": STATE, "foresee": STATE, "go_on": STATE, "show": STATE, "respond": ANSWER,
+    "respond_predicted": ANSWER, "respond_freely": FREE,
     "tighten": BOUND,
 }  # fmt: skip  # what has to be said to neighbours once all bodies have done so
 

@@ -25,7 +25,7 @@ from modular.table import Table
 Record = Mapping[str, Any]
 MOVING = ("position", "velocity", "current_velocity", "force")  # columns that a body reads or writes in a tick
 ANSWERING = (*MOVING, "response", "load", "bound")  # and those in which it is asked how it answers forces
-ASKED = frozenset({"respond", "respond_freely", "tighten"})
+ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "tighten"})
 PLAYED = frozenset({"predict", "correct", "show", "reevaluate", "push", *ASKED})  # what is done with elements
 OFFERS = (
     "configure",
@@ -34,6 +34,7 @@ OFFERS = (
     "show",
     "reevaluate",
     "respond",
+    "respond_predicted",
     "tighten",
     "push",
     "shift",

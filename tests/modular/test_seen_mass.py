@@ -5,7 +5,7 @@ import pytest
 
 import zoo
 from components.bodies.natural_compliance import largest_eigenvalue
-from modular.seen_mass import invert_rotations
+from modular.small_inverses import invert_on_range
 
 
 @pytest.mark.parametrize("size", range(1, 7))
@@ -27,7 +27,7 @@ def test_rotations_are_inverted_on_the_range_that_they_lock(rank, spread):
         q = zoo.rotation(3, seed)
         w = q @ np.diag([1.0, spread, 0.5 if rank == 3 else 0.0]) @ q.T
         inverse = np.empty((3, 3))
-        invert_rotations(w.copy(), rank, np.empty((3, 3)), np.empty((3, 3)), inverse)
+        invert_on_range(w, 0, 3, rank, tuple(np.empty((3, 3, 3))), inverse)
         expected = q @ np.diag([1.0, 1 / spread, 2.0 if rank == 3 else 0.0]) @ q.T
         assert np.allclose(inverse, expected, atol=1e-6 / spread)
 
@@ -35,5 +35,5 @@ def test_rotations_are_inverted_on_the_range_that_they_lock(rank, spread):
 @pytest.mark.parametrize("rank", [2, 3])
 def test_nothing_is_left_alone(rank):
     inverse = np.empty((3, 3))
-    invert_rotations(np.zeros((3, 3)), rank, np.empty((3, 3)), np.empty((3, 3)), inverse)
+    invert_on_range(np.zeros((3, 3)), 0, 3, rank, tuple(np.empty((3, 3, 3))), inverse)
     assert not inverse.any()
