@@ -189,6 +189,7 @@ def live(told, descriptors, usual):
         sys.argv = [told["name"], *told["arguments"]]
         if told["name"].endswith(".py"):
             warnings.simplefilter("error")
+            sys.dont_write_bytecode = bool(told["environment"].get("PYTHONDONTWRITEBYTECODE"))
             runpy.run_path(told["name"], run_name="__main__")
         else:
             importlib.import_module(told["name"]).main()
