@@ -128,12 +128,21 @@ def interpreter(folder: Path, script: str, cache: Path) -> Said:
     return Said(done.stdout, done.stderr)
 
 
+def linked(source: str, target: str) -> None:
+    """A file at another place too; a copy where the two are on different disks. Nothing is written into kept files."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """A cache of its own, with what is kept of our own kernels already."""
     ours = own_store()
     if ours is not None:
-        shutil.copytree(ours.folder, tmp_path / "cache" / ours.folder.parent.name / ours.folder.name)
+        theirs = tmp_path / "cache" / ours.folder.parent.name / ours.folder.name
+        shutil.copytree(ours.folder, theirs, copy_function=linked)
         (tmp_path / "cache" / ours.folder.parent.name).chmod(0o700)
     return tmp_path / "cache"
 
@@ -177,7 +186,7 @@ def total(x):
         s += x.flat[i] * (1 + x.ndim)
     return s
 
-order = range(1, 7) if sys.argv[0] == "up.py" else range(6, 0, -1)
+order = range(1, 4) if sys.argv[0] == "up.py" else range(3, 0, -1)
 print(*[total(np.ones((2,) * d)) == 2**d * (1 + d) for d in order], sum(total.stats.cache_hits.values()))
 """
 
@@ -185,12 +194,11 @@ print(*[total(np.ones((2,) * d)) == 2**d * (1 + d) for d in order], sum(total.st
 def test_two_processes_that_begin_at_once_keep_the_code_of_every_layout_under_its_own_name(tmp_path: Path):
     for name in ("up.py", "down.py"):
         (tmp_path / name).write_text(MANY)
-    shutil.copy(tmp_path / "up.py", tmp_path / "again.py")
     both = [begun(tmp_path, name, tmp_path / "cache") for name in ("up.py", "down.py")]
     done = [end() for end in both]
-    assert [d.stdout.split()[:6] for d in done] == [["True"] * 6] * 2
-    assert python(tmp_path, "up.py", tmp_path / "cache").stdout.split()[6] == "6"
-    assert python(tmp_path, "down.py", tmp_path / "cache").stdout.split()[6] == "6"
+    assert [d.stdout.split()[:3] for d in done] == [["True"] * 3] * 2
+    assert python(tmp_path, "up.py", tmp_path / "cache").stdout.split() == ["True"] * 3 + ["3"]
+    assert python(tmp_path, "down.py", tmp_path / "cache").stdout.split() == ["True"] * 3 + ["3"]
     assert not list((tmp_path / "cache").rglob("*.tmp.*"))
 
 
