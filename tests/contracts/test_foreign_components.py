@@ -80,6 +80,6 @@ def test_a_foreign_body_that_writes_its_equations_down_moves_alike_on_two_roads(
     for solver, dt in ((MinimalCoordinates(method="DOP853"), 1e-2), (HHT(), 4e-3), (HHT(), 2e-3)):
         model = pendulum(WrittenParticle(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8))
         with Simulation(model, dt, Centralized(solver)) as simulation:
-            ends.append(simulation.run(0.3).position("bob.here")[-1])
+            ends.append(simulation.run(0.15).position("bob.here")[-1])
     errors = [np.abs(end - ends[0]).max() for end in ends[1:]]
     assert errors[1] < 0.3 * errors[0] < 1e-3
