@@ -1,10 +1,10 @@
 """Kept machine code: never older than its sources, found by what it is made of, whole or made again; who hears of compiling."""
 
+import itertools
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +85,9 @@ print(round(x / y, 3))
 """
 
 
+NUMBERS = itertools.count()  # of files
+
+
 @dataclass(frozen=True)
 class Said:
     """What a script has said."""
@@ -96,18 +99,15 @@ class Said:
 def begun(folder: Path, script: str, cache: Path, **more: str) -> Callable[[], Said]:
     """A script in a process that has compiled nothing and begins with everything imported; what waits for its end."""
     environment = {**os.environ, "MODULAR_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **more}
-    out, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-    process = nursery.script(folder / script, out=out, errors=errors, environment=environment)
+    files = [folder / f"{script}.{next(NUMBERS)}" for _ in range(2)]
+    with files[0].open("w") as out, files[1].open("w") as errors:
+        process = nursery.script(folder / script, out=out, errors=errors, environment=environment)
 
     def end() -> Said:
         code = process.wait(GUARD)
-        words = []
-        for file in (out, errors):
-            with file:
-                file.seek(0)
-                words.append(file.read().decode())
-        assert code == 0, words[1]
-        return Said(*words)
+        said = Said(*(file.read_text() for file in files))
+        assert code == 0, said.stderr
+        return said
 
     return end
 

@@ -253,7 +253,7 @@ def modular(*arguments, said):
 
 
 def script(path, *arguments, out, errors, environment):
-    """A script in a process of its own, for which every warning is an error, in the folder in which it lies; files take what it says."""
+    """A script in a process of its own, in the folder in which it lies; every warning is an error, files take what it says."""
     if not POSSIBLE:
         return subprocess.Popen(
             [sys.executable, "-W", "error", path.name, *arguments], cwd=path.parent, stdout=out, stderr=errors, env=environment
