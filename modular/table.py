@@ -6,6 +6,8 @@ so one driver can call the loops of all classes, also of those that it has never
 
 from __future__ import annotations
 
+import functools
+import math
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -119,13 +121,13 @@ class Table:
         assert len(self._fields) < FIELDS
         if rows:
             self._places[name] = len(self._fields)
-        self._fields.append((name, rows, np.dtype(dtype).name, shape))
+        self._fields.append((name, rows, name_of(dtype), shape))
         self._view = None
 
     def _place(self, name: str, array: Any) -> None:
         """Put an array in place of a column."""
         place = self._places[name]
-        setattr(self, name, array)
+        self.__dict__[name] = array
         self._sheet[2 * place] = array.ctypes.data
         self._sheet[2 * place + 1] = array.strides[0] // array.itemsize
         self._bytes[place] = array[:1].nbytes if name in self._columns else 0
@@ -321,15 +323,21 @@ def move_row(sheet: Any, widths: Any, source: int, target: int) -> None:
             copy_bytes(sheet[2 * k] + target * widths[k], sheet[2 * k] + source * widths[k], widths[k])
 
 
+@functools.cache
+def name_of(dtype: Any) -> str:
+    """What numpy calls a type of numbers."""
+    return str(np.dtype(dtype).name)
+
+
 def airy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros that take no memory, and no time, before they are written to."""
-    size = int(np.prod(shape)) + SPARE
+    size = math.prod(shape) + SPARE
     return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **OURS), dtype)[: size - SPARE].reshape(shape)
 
 
 def fresh(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros with a few numbers to spare behind the last."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     return np.zeros(size + SPARE, dtype)[:size].reshape(shape)
 
 

@@ -79,7 +79,7 @@ def workers_come_from_the_nursery():
 
     usual, children.subprocess = children.subprocess, nursery.FromTheNursery()
     yield
-    children.subprocess.close()
+    nursery.close()
     children.subprocess = usual
 
 

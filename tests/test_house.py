@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -73,7 +73,7 @@ def naming_of_components(path: str, source: str) -> list[str]:
 
 def library_calls_in_kernels(path: str, source: str) -> list[str]:
     offences = []
-    for function in kernels(tree_of(source)):
+    for function in kernels(source):
         for node in ast.walk(function):
             if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
                 offences.append(f"{path}:{node.lineno}: @ in kernel '{function.name}'; BLAS rounds as it likes")
@@ -102,22 +102,15 @@ def silent_modules(path: str, source: str) -> list[str]:
     return [] if ast.get_docstring(tree_of(source)) else [f"{path}: says nothing about itself; give it a docstring"]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _trees_are_forgotten():
-    yield
-    tree_of.cache_clear()
-    nodes_of.cache_clear()
-
-
 # --- reading sources ----------------------------------------------------------------------------------------
 
 
-@cache
+@lru_cache(maxsize=1)  # all rules read one source before the next
 def tree_of(source: str) -> ast.Module:
     return ast.parse(source)
 
 
-@cache
+@lru_cache(maxsize=1)
 def nodes_of(source: str) -> list[ast.AST]:
     return list(ast.walk(tree_of(source)))
 
@@ -133,8 +126,8 @@ def imported(source: str) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, str(a.value)) for a in node.args[:1] if isinstance(a, ast.Constant))
 
 
-def kernels(tree: ast.Module) -> list[ast.FunctionDef]:
-    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+def kernels(source: str) -> list[ast.FunctionDef]:
+    functions = [n for n in nodes_of(source) if isinstance(n, ast.FunctionDef)]
     return [
         f
         for f in functions
@@ -217,10 +210,25 @@ RULES = [
 NAMES = [rule.__name__.replace("_", " ") for rule, _, _ in RULES]
 
 
-@pytest.mark.parametrize("rule", [rule for rule, _, _ in RULES], ids=NAMES)
-def test_no_source_breaks_the_rule_on(rule: Rule):
+@cache
+def read() -> tuple[dict[str, list[str]], list[str], set[str]]:
+    """Of all sources, each parsed once: offences by rule, names of kernels, packages that are imported."""
+    offences: dict[str, list[str]] = {name: [] for name in NAMES}
+    found: list[str] = []
+    used: set[str] = set()
+    for path in SOURCES:
+        source = path.read_text(encoding="utf-8")
+        for name, (rule, _, _) in zip(NAMES, RULES, strict=True):
+            offences[name] += rule(inside(path), source)
+        found += [function.name for function in kernels(source)]
+        used |= {top(name) for _, name in imported(source)}
+    return offences, found, used
+
+
+@pytest.mark.parametrize("rule", NAMES)
+def test_no_source_breaks_the_rule_on(rule: str):
     assert len(SOURCES) > 40
-    assert [offence for path in SOURCES for offence in rule(inside(path), path.read_text(encoding="utf-8"))] == []
+    assert read()[0][rule] == []
 
 
 @pytest.mark.parametrize(("rule", "path", "source"), [(r, p, s) for r, p, sources in RULES for s in sources])
@@ -235,9 +243,18 @@ def test_the_home_of_zeromq_may_import_it():
 
 
 def test_the_rules_on_kernels_look_at_kernels():
-    found = [f.name for path in SOURCES for f in kernels(ast.parse(path.read_text(encoding="utf-8")))]
-    assert len(found) > 10
+    assert len(read()[1]) > 10
     assert library_calls_in_kernels("components/a.py", "def f(a, b):\n    return np.dot(a, b)") == []
+
+
+def test_every_dependency_is_used_and_every_use_declared():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
+    used = {{"PIL": "pillow", "zmq": "pyzmq"}.get(name, name) for name in read()[2]}
+    wanted = [name for brings in ("data", "cluster", "live") for name in project["optional-dependencies"][brings]]
+    extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in wanted}
+    assert used - extra - set(PACKAGES) - sys.stdlib_module_names == declared
+    assert {"xarray", "pandas", "distributed", "viser", "websockets", "msgspec"} <= used & extra
 
 
 # --- layers -------------------------------------------------------------------------------------------------
@@ -249,26 +266,24 @@ def test_imports_follow_the_layers():
     assert "0 broken" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("importer", "target"),
-    [
-        ("coordinator", "components"),
-        ("components", "coordinator"),
-        ("modular", "components"),
-        ("modular", "coordinator"),
-        ("coordinator", "scenarios"),
-        ("components", "scenarios"),
-    ],
-)
-def test_an_import_against_the_layers_is_found(importer: str, target: str, tmp_path: Path):
+def test_an_import_against_the_layers_is_found(tmp_path: Path):
     for package in PACKAGES:
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").write_text("")
-    (tmp_path / importer / "wrong.py").write_text(f"import {target}\n")
+    against = {
+        "modular": ("components", "coordinator"),
+        "components": ("coordinator", "scenarios"),
+        "coordinator": ("components", "scenarios"),
+    }
+    for importer, targets in against.items():
+        for target in targets:
+            (tmp_path / importer / f"wrong_{target}.py").write_text(f"import {target}\n")
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text(encoding="utf-8"), encoding="utf-8")
     result = lint_imports(tmp_path)
     assert result.returncode == 1, result.stdout + result.stderr
-    assert f"{importer}.wrong -> {target}" in result.stdout
+    for importer, targets in against.items():
+        for target in targets:
+            assert f"{importer}.wrong_{target} -> {target}" in result.stdout
 
 
 def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -315,17 +330,6 @@ def test_the_version_is_written_once_and_repeated_only_where_people_look():
     assert "version" in tomllib.loads(text("pyproject.toml"))["project"]["dynamic"]
     written = [inside(path) for path in SOURCES if f'"{__version__}"' in path.read_text(encoding="utf-8")]
     assert written == ["modular/version.py"]
-
-
-def test_every_dependency_is_used_and_every_use_declared():
-    project = tomllib.loads(text("pyproject.toml"))["project"]
-    declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
-    used = {top(name) for path in SOURCES for _, name in imported(path.read_text(encoding="utf-8"))}
-    used = {{"PIL": "pillow", "zmq": "pyzmq"}.get(name, name) for name in used}
-    wanted = [name for brings in ("data", "cluster", "live") for name in project["optional-dependencies"][brings]]
-    extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in wanted}
-    assert used - extra - set(PACKAGES) - sys.stdlib_module_names == declared
-    assert {"xarray", "pandas", "distributed", "viser", "websockets", "msgspec"} <= used & extra
 
 
 # --- scenarios ----------------------------------------------------------------------------------------------

@@ -48,11 +48,14 @@ def to_xarray(run: Run) -> xarray.Dataset:
     ports, bodies, joints = _ports(run), list(run.bodies), list(run.joints)
     members = _members(run)
     data: dict[str, Any] = {}
-    for name, _, unit in MOTIONS:
-        values = _stacked([getattr(run, name)(port) for port in ports], (len(run), d))
+    # body by body, not series by series: what a body works out for one of its series is kept for a while only
+    motions = [[getattr(run, name)(port) for name, *_ in MOTIONS] for port in ports]
+    for k, (name, _, unit) in enumerate(MOTIONS):
+        values = _stacked([of_port[k] for of_port in motions], (len(run), d))
         data[name] = (("time", "port", "axis"), values, {"units": unit, "long_name": f"{name} of a port"})
-    for name in ENERGIES:
-        values = _stacked([getattr(run, name)(body) for body in bodies], (len(run),))
+    energies = [[getattr(run, name)(body) for name in ENERGIES] for body in bodies]
+    for k, name in enumerate(ENERGIES):
+        values = _stacked([of_body[k] for of_body in energies], (len(run),))
         words = f"{name.replace('_', ' ')} of a body"
         data[name] = (("time", "body"), values, {"units": "J", "long_name": words})
     data["energy"] = ("time", run.energy, {"units": "J", "long_name": "kinetic and potential energy of all bodies"})

@@ -14,15 +14,15 @@ from modular import CouplingError
 def test_a_foreign_body_on_a_foreign_joint_swings_at_second_order_beside_ours():
     """Energy, length of the wire and reactions of a pendulum made of strangers; release by a cut."""
     drift, stretch = [], []
-    for dt in (2e-3, 1e-3, 5e-4):
+    for dt in (2e-3, 1e-3):
         particle = Particle(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0))
         with Simulation(pendulum(particle, Wire(0.8)), dt) as simulation:
             run = simulation.run(1.0)
         drift.append(np.ptp(run.energy))
         length = np.linalg.norm(run.position("bob.here") - run.position("frame.end"), axis=1)
         stretch.append(np.abs(length - 0.8).max())
-    assert drift[2] < 0.3 * drift[1] < 0.3 * drift[0]
-    assert stretch[2] < 0.3 * stretch[1] < 0.3 * stretch[0]
+    assert drift[1] < 0.3 * drift[0]
+    assert stretch[1] < 0.3 * stretch[0]
 
 
 def test_a_foreign_body_takes_part_in_events_impacts_and_run_folders(tmp_path):
@@ -77,9 +77,9 @@ def test_a_black_box_is_refused_by_centralized_solvers_by_name():
 
 def test_a_foreign_body_that_writes_its_equations_down_moves_alike_on_two_roads():
     ends = []
-    for solver, dt in ((MinimalCoordinates(method="DOP853"), 1e-2), (HHT(), 2e-3), (HHT(), 1e-3)):
+    for solver, dt in ((MinimalCoordinates(method="DOP853"), 1e-2), (HHT(), 4e-3), (HHT(), 2e-3)):
         model = pendulum(WrittenParticle(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8))
         with Simulation(model, dt, Centralized(solver)) as simulation:
-            ends.append(simulation.run(0.3).position("bob.here")[-1])
+            ends.append(simulation.run(0.15).position("bob.here")[-1])
     errors = [np.abs(end - ends[0]).max() for end in ends[1:]]
     assert errors[1] < 0.3 * errors[0] < 1e-3

@@ -1,17 +1,17 @@
 """Workers that somebody starts by hand, with keys: they take part, may be killed and started again; strangers stay outside."""
 
 import contextlib
+import functools
 import os
 import random
 import socket
 import stat
-import subprocess
-import sys
 import time
 
 import pytest
 from typer.testing import CliRunner
 
+import nursery
 import scenarios
 from campaign import later
 from coordinator import Simulation, Site
@@ -25,19 +25,24 @@ from scenarios.cli import app
 from waiting import GUARD, wait_for
 from worker_threads import Losing
 
-UNTIL = 0.3
+UNTIL = 0.1
 
 
 def model():
     return scenarios.load("chain", bodies=8)
 
 
+@functools.cache
+def alone(until=UNTIL):
+    """What the run is without workers: its digest."""
+    with Simulation(model(), 1e-4, record_every=50) as simulation:
+        return simulation.run(until).digest
+
+
 def started(tmp_path, address, name, *more):
     """`modular worker` in a process of its own."""
-    command = "from scenarios.cli import main; main()"
-    arguments = ["worker", "--connect", address, "--name", name, *more]
     with (tmp_path / f"{name}.log").open("ab") as said:
-        return subprocess.Popen([sys.executable, "-c", command, *arguments], stdout=said, stderr=said)
+        return nursery.modular("worker", "--connect", address, "--name", name, *more, said=said)
 
 
 def goes_on_until(simulation, condition):
@@ -53,8 +58,6 @@ def goes_on_until(simulation, condition):
 
 
 def test_workers_with_keys_are_killed_and_started_again(tmp_path):
-    with Simulation(model(), 1e-4, record_every=50) as simulation:
-        alone = simulation.run(UNTIL)
     own, guests = tmp_path / "own", tmp_path / "guests"
     for name in ("run", "worker0", "worker1", "stranger"):
         public = write_keys(own, name, fresh_keys())
@@ -88,7 +91,7 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
     stranger.kill()
     for process in processes:
         process.wait(GUARD)
-    assert run.digest == alone.digest
+    assert run.digest == alone()
     assert "does not open the place of 'worker1'" in (tmp_path / "worker1.log").read_text()
     assert [worker.replaced for worker in workers] == [0, 1]
 
@@ -183,8 +186,6 @@ def test_what_is_no_key_is_refused_by_file(tmp_path):
 
 
 def test_whoever_comes_while_it_runs_takes_part(tmp_path):
-    with Simulation(model(), 1e-4, record_every=50) as simulation:
-        alone = simulation.run(UNTIL)
     site = Site(ByHand(lambda text: None), welcoming=True)
     with Simulation(model(), 1e-4, record_every=50, workers=1, launcher=site) as simulation:
         address = simulation.company.team.mailbox.address
@@ -197,8 +198,7 @@ def test_whoever_comes_while_it_runs_takes_part(tmp_path):
         assert all(worker.ticks for worker in simulation.workers) or end > UNTIL
     for process in processes:
         assert process.wait(GUARD) == 0
-    with Simulation(model(), 1e-4, record_every=50) as simulation:
-        assert run.digest == (alone if end == UNTIL else simulation.run(end)).digest
+    assert run.digest == alone(end)
 
 
 @pytest.mark.parametrize("lost", [0, *later([2])])
@@ -206,8 +206,6 @@ def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_
     """Also where nobody hears of it at first."""
     monkeypatch.setattr(away, "Mailbox", Losing)
     monkeypatch.setattr(Losing, "loses", staticmethod(lambda said_by, word, count: word == "leave" and count <= lost))
-    with Simulation(model(), 1e-4, record_every=50) as simulation:
-        alone = simulation.run(UNTIL)
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(lambda text: None))) as simulation:
         address = simulation.company.team.mailbox.address
         processes = [started(tmp_path, address, name) for name in ("worker0", "worker1")]
@@ -216,7 +214,7 @@ def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_
         goes_on_until(simulation, lambda: len(simulation.workers) == 1)
         assert processes[0].wait(GUARD) == 0
         assert len(simulation.workers[0].bodies) == 8
-        assert simulation.run(UNTIL).digest == alone.digest
+        assert simulation.run(UNTIL).digest == alone()
     assert processes[1].wait(GUARD) == 0
 
 
@@ -230,7 +228,7 @@ address, folder, until, begin = sys.argv[1:]
 site = Site(ByHand(lambda text: None), address)
 if begin == "begin":
     simulation = Simulation(scenarios.load("chain", bodies=8), 1e-4, record_every=50, workers=2, launcher=site)
-    simulation.run(float(until), checkpoints=Checkpoints(folder, every=0.1))
+    simulation.run(float(until), checkpoints=Checkpoints(folder, every=0.02))
 else:
     simulation = resume(folder, workers=2, launcher=site)
     print(simulation.tick, simulation.run(float(until)).digest)
@@ -243,31 +241,34 @@ def test_workers_wait_for_a_run_that_was_killed_and_comes_back(tmp_path):
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     folder = tmp_path / "checkpoints"
-    command = [sys.executable, "-c", RUN, address, str(folder)]
+    said, run = tmp_path / "said", tmp_path / "run.py"
+    run.write_text(RUN)
+
+    def runs(*arguments):
+        with said.open("w") as out:
+            return nursery.script(run, address, str(folder), *arguments, out=out, errors=out, environment=os.environ)
+
     processes = [started(tmp_path, address, name) for name in ("worker0", "worker1")]
-    first = subprocess.Popen([*command, "1000", "begin"])
+    first = runs("1000", "begin")
     wait_for(lambda: len(list(folder.glob("*.checkpoint"))) >= 2 or first.poll() is not None)
     assert first.poll() is None
     first.kill()
     first.wait()
-    until = (max(int(path.stem) for path in folder.glob("*.checkpoint")) + 3000) * 1e-4
-    done = subprocess.run([*command, str(until), "resume"], capture_output=True, text=True, timeout=GUARD, check=True)
+    until = (max(int(path.stem) for path in folder.glob("*.checkpoint")) + 500) * 1e-4
+    assert runs(str(until), "resume").wait(GUARD) == 0, said.read_text()
     for process in processes:
         assert process.wait(GUARD) == 0
-    with Simulation(model(), 1e-4, record_every=50) as simulation:
-        assert done.stdout.split()[1] == simulation.run(until).digest
+    assert said.read_text().split()[1] == alone(until)
 
 
 def test_workers_behind_forwarded_ports_are_found_where_they_say(tmp_path):
-    with Simulation(model(), 1e-4, record_every=50) as simulation:
-        alone = simulation.run(UNTIL)
     gates, processes = Gates(), []
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(str))) as simulation:
         for name in ("worker0", "worker1"):
             inside = free_port()
             where = ("--bind", f"tcp://127.0.0.1:{inside}", "--announce", f"tcp://127.0.0.1:{gates.to(inside).port}")
             processes.append(started(tmp_path, simulation.company.team.mailbox.address, name, *where))
-        assert simulation.run(UNTIL).digest == alone.digest
+        assert simulation.run(UNTIL).digest == alone()
     for process in processes:
         assert process.wait(GUARD) == 0
     gates.close()

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+import nursery
 import scenarios
 from clock_of_words import let_words_count
 from coordinator import Simulation, Site
@@ -180,13 +181,13 @@ def test_a_worker_whose_connection_tears_keeps_its_place_unless_it_stays_silent(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
-def test_a_worker_of_this_machine_that_nobody_watches_is_missed_when_its_process_is_gone(alone):
+def test_a_worker_of_this_machine_that_nobody_watches_is_missed_when_its_process_is_gone(alone, tmp_path):
     """It was started by hand, so that no launcher knows of its end; its silence alone would tell in an hour."""
     wanted, processes = [], []
 
     def start(name):
-        call = [sys.executable, "-c", "from scenarios.cli import main; main()", "worker", "--name", name]
-        processes.append(subprocess.Popen([*call, "--connect", address], stdout=subprocess.DEVNULL))
+        with (tmp_path / f"{name}.log").open("ab") as said:
+            processes.append(nursery.modular("worker", "--name", name, "--connect", address, said=said))
 
     def kill_and_wait_to_be_asked():
         processes[1].kill()

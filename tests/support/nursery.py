@@ -3,13 +3,17 @@
 Python takes most of a second to import what a worker needs. What starts workers in tests (`coordinator.launchers.children`) gets
 them from here. In every other way they are processes of their own, with their own standard input, environment, session and end;
 a test that is about how they are started asks for the fixture `as_users_start_them`.
+
+Tests that start the command `modular` or a script of their own get them from here too, with `modular` and `script`.
 """
 
 import contextlib
+import functools
 import gc
 import importlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -19,6 +23,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from pathlib import Path
 
 POSSIBLE = sys.platform == "linux"
@@ -47,14 +52,12 @@ IMPORTS = (
 class Born:
     """A process of the nursery, in the words of `subprocess.Popen`."""
 
-    def __init__(self, nursery, command, stdin, stdout, stderr, environment, folder):
-        assert stdin == subprocess.PIPE
-        self.args, self.returncode = command, None
+    def __init__(self, nursery, stdout, stderr, **told):
+        self.args, self.returncode = (told["name"], *told["arguments"]), None
         hears, says = os.pipe()
         ended, ends = os.pipe()
-        told = json.dumps({"module": command[2], "environment": environment, "folder": folder})
         try:
-            self.pid = nursery.bear(told, [hears, stdout.fileno(), stderr.fileno(), ends])
+            self.pid = nursery.bear(json.dumps(told), [hears, stdout.fileno(), stderr.fileno(), ends])
         finally:
             os.close(hears)
             os.close(ends)
@@ -77,8 +80,14 @@ class Born:
         return self.returncode
 
     def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self):
+        self.send_signal(signal.SIGTERM)
+
+    def send_signal(self, number):
         if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, number)
 
 
 class Nursery:
@@ -147,6 +156,8 @@ def wait_to_be_wanted(line_number):
             if not size:
                 return
             told = json.loads(received(line, CODE.unpack(size)[0]))
+            if not told["name"].endswith(".py"):
+                importlib.import_module(told["name"])  # once for all that ask for it
             if (number := os.fork()) == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -162,7 +173,7 @@ def wait_to_be_wanted(line_number):
 
 
 def live(told, descriptors, usual):
-    """What `python -m module` does, in a session of its own; it never returns."""
+    """What `python -m module` or `python -W error script.py` does, in a session of its own; it never returns."""
     code = 1
     try:
         os.setsid()
@@ -175,8 +186,13 @@ def live(told, descriptors, usual):
         os.chdir(told["folder"])
         paths = filter(None, told["environment"].get("PYTHONPATH", "").split(os.pathsep))
         sys.path[:] = dict.fromkeys([told["folder"], *paths, *usual])
-        sys.argv = [told["module"]]
-        importlib.import_module(told["module"]).main()
+        sys.argv = [told["name"], *told["arguments"]]
+        if told["name"].endswith(".py"):
+            warnings.simplefilter("error")
+            sys.dont_write_bytecode = bool(told["environment"].get("PYTHONDONTWRITEBYTECODE"))
+            runpy.run_path(told["name"], run_name="__main__")
+        else:
+            importlib.import_module(told["name"]).main()
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -193,25 +209,63 @@ def live(told, descriptors, usual):
 # --- beside the tests ------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def ours():
+    """The nursery of this process, from when somebody first wants one."""
+    return Nursery()
+
+
+def close():
+    """It ends, where there is one."""
+    if ours.cache_info().currsize:
+        ours().close()
+        ours.cache_clear()
+
+
+def alike(environment):
+    """Whether what is read while importing is as in this process, so that the nursery has it too."""
+    early = [name for name in (*environment, *os.environ) if name.startswith(READ_EARLY)]
+    return all(environment.get(name) == os.environ.get(name) for name in early)
+
+
 class FromTheNursery:
     """`subprocess`, as `coordinator.launchers.children` sees it: workers of this machine come from the nursery."""
 
     PIPE, TimeoutExpired = subprocess.PIPE, subprocess.TimeoutExpired
 
-    def __init__(self):
-        self.nursery = None
-
-    def Popen(self, command, **how):  # noqa: N802 - its name
-        environment = how["env"]
-        early = [name for name in (*environment, *os.environ) if name.startswith(READ_EARLY)]
-        alike = all(environment.get(name) == os.environ.get(name) for name in early)
-        if not alike or command[:3] != [sys.executable, "-m", WORKER]:
+    @staticmethod
+    def Popen(command, **how):  # noqa: N802 - its name
+        if not alike(how["env"]) or command[:3] != [sys.executable, "-m", WORKER]:
             return subprocess.Popen(command, **how)
-        self.nursery = self.nursery or Nursery()
+        assert how["stdin"] == subprocess.PIPE
         return Born(
-            self.nursery, command, how["stdin"], how["stdout"], how["stderr"], dict(environment), str(Path.cwd())
-        )
+            ours(), how["stdout"], how["stderr"],
+            name=command[2], arguments=[], environment=dict(how["env"]), folder=str(Path.cwd()),
+        )  # fmt: skip
 
-    def close(self):
-        if self.nursery is not None:
-            self.nursery.close()
+
+def modular(*arguments, said):
+    """The command `modular` in a process of its own; a file takes what it says."""
+    if not POSSIBLE:
+        command = "from scenarios.cli import main; main()"
+        return subprocess.Popen([sys.executable, "-c", command, *arguments], stdout=said, stderr=said)
+    return started("scenarios.cli", arguments, said, said, os.environ, Path.cwd())
+
+
+def script(path, *arguments, out, errors, environment):
+    """A script in a process of its own, in the folder in which it lies; every warning is an error, files take what it says."""
+    if not POSSIBLE:
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", path.name, *arguments], cwd=path.parent, stdout=out, stderr=errors, env=environment
+        )  # fmt: skip
+    assert alike(environment)
+    return started(path.name, arguments, out, errors, environment, path.parent)
+
+
+def started(name, arguments, out, errors, environment, folder):
+    """A process with nothing on its standard input."""
+    born = Born(
+        ours(), out, errors, name=name, arguments=list(arguments), environment=dict(environment), folder=str(folder)
+    )
+    born.stdin.close()
+    return born

@@ -1,5 +1,7 @@
 """Random mechanisms: trees and loops, planar and spatial, light beside heavy, every joint."""
 
+from functools import cache
+
 import numpy as np
 
 import zoo
@@ -26,6 +28,12 @@ def random_assembly(seed, *, most=12, ratio=1000.0, led=False):
 
     `led`: joints that follow something over time and those that roll are among them, and other mechanisms come of every seed.
     """
+    return drawn(seed, most, ratio, led).copy()
+
+
+@cache
+def drawn(seed, most, ratio, led):
+    """The same for all who ask, who must not change it."""
     rng = np.random.default_rng(seed)
     dimension = int(rng.integers(2, 4))
     assembly = Assembly(gravity=(0.4, -9.81, 0.7)[:dimension], title=f"random-{seed}")
@@ -74,6 +82,15 @@ def random_body(rng, dimension, start, end, mass):
     return RigidBody(mass=mass, inertia=inertia, centre=tuple(centre), ports=ports)
 
 
+def alone(assembly, sides):
+    """An assembly of the bodies at these two ports, with nothing else."""
+    made = Assembly(gravity=assembly.gravity)
+    for name in dict.fromkeys(port.partition(".")[0] for port in sides):
+        if name != "ground":
+            made.add(name, assembly.bodies[name])
+    return made
+
+
 def join(assembly, rng, joint_types, name, first, second):
     """A random joint that these two bodies can carry."""
     from coordinator import Simulation
@@ -86,7 +103,7 @@ def join(assembly, rng, joint_types, name, first, second):
         joints = {name: cls.example(assembly.dimension)}
         if cls is DrivenRotation and assembly.dimension == 3:  # an angle is one while there is a hinge about its axis
             joints[f"{name}-hinge"] = Revolute(axis=joints[name].axis)
-        trial = assembly.copy()
+        trial = alone(assembly, sides)  # what a joint can do depends on the two bodies at its sides
         try:
             for made in (trial, assembly):
                 for each, joint in joints.items():

@@ -3,6 +3,7 @@
 Every day that goes wrong prints its seed; `python tests/coordinator/protocol/bad_days.py SEED` plays it alone.
 """
 
+import functools
 import random
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ def all_well(days):
     assert not bad, "\n".join(bad)
 
 
-@pytest.mark.parametrize("chunk", first_of(2, range(10)))
+@pytest.mark.parametrize("chunk", first_of(1, range(10)))  # every fault of test_mutants.py shows in the first of them
 def test_two_hundred_days(chunk):
     all_well(Day.drawn(seed) for seed in range(CHUNK * chunk, CHUNK * (chunk + 1)))
 
@@ -30,9 +31,9 @@ def test_two_thousand_days(chunk):
     all_well(Day.drawn(seed) for seed in range(1000 + CHUNK * chunk, 1000 + CHUNK * (chunk + 1)))
 
 
-@pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 1 + some(49)))])
+@pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 1 + some(99)))])
 def test_days_that_are_worse_than_promised(chunk):
-    all_well(Day.violent(seed) for seed in range(10 * chunk, 10 * (chunk + 1)))
+    all_well(Day.violent(seed) for seed in range(5 * chunk, 5 * (chunk + 1)))
 
 
 @pytest.mark.campaign
@@ -70,17 +71,18 @@ def test_the_coordinator_says_nothing_more_in_a_longer_run_below_one_horizon():
 LONG_LIFE = Day(11, workers=3, steps=16, every=4, stride=4, kills=1, proposals=2, loss=0.02)
 
 
+@functools.cache
 def effects_of(day):
     world = World(day)
     assert world.run() is None
     return world.performed
 
 
-@pytest.mark.parametrize("part", range(6))
-def test_the_coordinator_dies_before_any_sixth_effect_of_its_life(part):
+@pytest.mark.parametrize("part", range(3))
+def test_the_coordinator_dies_before_any_twelfth_effect_of_its_life(part):
     count = effects_of(LONG_LIFE)
     assert count > 100
-    all_well(replace(LONG_LIFE, coordinator_dies_at=n) for n in range(part, count, 36))
+    all_well(replace(LONG_LIFE, coordinator_dies_at=n) for n in range(5 * part, count, 36))
 
 
 @pytest.mark.campaign
@@ -114,22 +116,20 @@ CHANGING = ["Validate", "prepare", "commit", "abort", "Forget"]
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_workers_die_at_this_moment(moment):
-    days = [Day(s, 2 + s % 4, 24, 4, 6, loss=0.05, kills=3, die_at=moment, dying_chance=0.6) for s in range(8)]
+    days = [Day(s, 2 + s % 4, 24, 4, 6, loss=0.05, kills=3, die_at=moment, dying_chance=0.6) for s in range(5)]
     worlds = [World(day) for day in days]
     assert [told for world in worlds if (told := world.run()) is not None] == []
-    assert sum(world.counts["died at the moment"] for world in worlds) > 3
+    assert sum(world.counts["died at the moment"] for world in worlds) > 2
 
 
-@pytest.mark.parametrize(
-    "chunk", [0, pytest.param(1, marks=pytest.mark.campaign), pytest.param(2, marks=pytest.mark.campaign)]
-)
+@pytest.mark.parametrize("chunk", first_of(1, range(6)))
 @pytest.mark.parametrize("moment", CHANGING)
 def test_a_change_and_a_death_at_this_moment_are_all_or_nothing(moment, chunk):
     random.seed(f"{moment} {chunk}")
     days = [
         Day(s, 2 + s % 5, 24, 4, random.choice([3, 6]), loss=random.choice([0, 0.1]), twice=0.05, proposals=4,
             kills=s % 3, racing=True, die_at=moment, coordinator_kills=s % 2)
-        for s in range(14 * chunk, 14 * (chunk + 1))
+        for s in range(7 * chunk, 7 * (chunk + 1))
     ]  # fmt: skip
     worlds = [World(day) for day in days]
     assert [told for world in worlds if (told := world.run()) is not None] == []
@@ -158,17 +158,17 @@ def test_a_worker_dies_at_every_event_of_a_day(seed):
     all_well(replace(day, dies_at_event=n) for n in range(events_of(day)))
 
 
-@pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("chunk", first_of(1, range(4)))
 def test_two_at_once_and_neighbours_and_again_during_the_replay(chunk):
-    seeds = range(25 * chunk, 25 * (chunk + 1))
+    seeds = range(12 * chunk, 12 * (chunk + 1))
     all_well(Day(s, 2 + s % 3, 24, 6, 8, kills=1, pairs=2, die_at="Resume", loss=0.02) for s in seeds)
 
 
 def test_a_zombie_speaks_nonsense_and_nobody_listens():
-    worlds = [World(Day(s, 2 + s % 4, 30, 5, 10, zombies=1)) for s in range(50)]
+    worlds = [World(Day(s, 2 + s % 4, 30, 5, 10, zombies=1)) for s in range(20)]
     assert [told for world in worlds if (told := world.run()) is not None] == []
     spoilt = [world for world in worlds if world.counts["spoilt"]]
-    assert len(spoilt) > 20
+    assert len(spoilt) > 8
     refused = [ending for world in spoilt for ending in world.endings if "replaced by incarnation" in ending[2]]
     assert len(refused) >= len(spoilt)
 
@@ -189,16 +189,16 @@ def test_without_checkpoints_a_death_stops_the_run_and_a_loss_does_not():
 
 
 def test_a_checkpoint_that_cannot_be_read_is_passed_over_for_the_one_before():
-    worlds = [World(Day(s, 3, 40, 4, 10, kills=3, rot=1.0)) for s in range(20)]
+    worlds = [World(Day(s, 3, 40, 4, 10, kills=3, rot=1.0)) for s in range(12)]
     assert [told for world in worlds if (told := world.run()) is not None] == []
-    assert sum(world.counts["rot"] for world in worlds) > 10
+    assert sum(world.counts["rot"] for world in worlds) > 6
 
 
 def test_whatever_is_said_of_checkpoints_may_be_lost_where_they_are_kept_on_another_machine():
     """A worker is alive and waits for nobody while it loads: all others would wait for it for ever."""
-    worlds = [World(Day(s, 3, 24, 4, 6, loss=0.2, slow=0.1, die_at="durable", afar=True)) for s in range(30)]
+    worlds = [World(Day(s, 3, 24, 4, 6, loss=0.2, slow=0.1, die_at="durable", afar=True)) for s in range(12)]
     assert [told for world in worlds if (told := world.run()) is not None] == []
-    assert sum(world.counts["loads"] for world in worlds) > 30
+    assert sum(world.counts["loads"] for world in worlds) > 12
 
 
 def test_no_checkpoint_that_can_be_read_is_said_by_name():
@@ -238,9 +238,9 @@ def test_a_component_that_draws_random_numbers_is_named():
     class World3(World):
         make_process = Dice
 
-    worlds = [World3(Day(s, 3, 30, 5, 6, kills=8, deaths=9)) for s in range(16)]
+    worlds = [World3(Day(s, 3, 30, 5, 6, kills=8, deaths=9)) for s in range(8)]
     found = [world.failure for world in worlds if world.run() is not None and world.failure]
-    assert len(found) > 4
+    assert len(found) > 2
     assert all("'w1'" in failure and "not deterministic" in failure for failure in found)
 
 
