@@ -62,6 +62,11 @@ class InternalGains(Component):
         """Largest stable omega dt for this damping."""
         return 2.0 * (sqrt(1.0 + self.damping**2) - self.damping)
 
+    @property
+    def lead(self) -> float:
+        """1 where gains are tied to the step: what they do by themselves to a body that turns is not done twice. 0: as printed."""
+        return 1.0 if self.frequency is None else 0.0
+
     def gains(self, dt: float) -> tuple[float, float]:
         """(omega^2 [1/s^2], 2 xi omega [1/s]) for a step of `dt` seconds."""
         omega = self.frequency_per_step / dt if self.frequency is None else self.frequency

@@ -20,11 +20,7 @@ import numpy as np
 
 from components.bodies.beam_strain import add_tension, strain
 from components.bodies.posed_kernels import (
-    BETA,
-    DAMPING,
-    GAMMA,
     SPACE,
-    STIFFNESS,
     by_spin,
     predict,
     put_together,
@@ -37,6 +33,7 @@ from components.bodies.posed_kernels import (
     turned,
 )
 from components.bodies.rounds import NEAR, ROUNDS, goes_on
+from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -266,7 +263,7 @@ def improve(bodies: View, n: int, way: float, places: View) -> float:
 
 
 @kernel
-def settle(bodies: View, n: int, k: int, q: Array, v: Array, now: Array, a: Array) -> None:
+def settle(bodies: View, n: int, k: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
     """Accelerations of the coordinates of a node from those of its motions; `now`: the newer velocity."""
     for c in range(3):
         a[c] = bodies.found[n, k, c]
@@ -279,7 +276,9 @@ def settle(bodies: View, n: int, k: int, q: Array, v: Array, now: Array, a: Arra
         for c in range(3):
             turning[c] = bodies.found[n, k, 3 + c]
         gains = bodies.gains
-        along = -(square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (square_of(q) - 1.0))
+        along = -(
+            inward(gains, dt) * square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (square_of(q) - 1.0)
+        )
         by_spin(q, along, turning, a)
 
 
@@ -287,7 +286,7 @@ def settle(bodies: View, n: int, k: int, q: Array, v: Array, now: Array, a: Arra
 def bend(bodies: View, n: int, k: int, dt: float, q_new: Array, v_new: Array, now: Array, a: Array) -> None:
     """The prediction of one node, and its accelerations from the unknowns."""
     predict(bodies.q[n, k], bodies.v[n, k], bodies.a[n, k], dt, bodies.gains, q_new, v_new, now)
-    settle(bodies, n, k, q_new, v_new, now, a)
+    settle(bodies, n, k, dt, q_new, v_new, now, a)
 
 
 @kernel
@@ -472,5 +471,5 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             give_mass(bodies, n, k, values)
             for c in range(values.shape[0]):
                 bodies.found[n, k, c] = bodies.right[n, k, c] / values[c]
-            settle(bodies, n, k, q, v, v, a)
+            settle(bodies, n, k, 0.0, q, v, v, a)
     return FINE

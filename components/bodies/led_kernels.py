@@ -15,8 +15,6 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 
 from components.bodies.posed_kernels import (
-    BETA,
-    GAMMA,
     SPACE,
     put_together,
     rotation,
@@ -27,6 +25,7 @@ from components.bodies.posed_kernels import (
     states,
     turns,
 )
+from components.bodies.scheme import BETA, GAMMA
 from modular.courses import follow
 from modular.elements import STEP, TIME, Array
 from modular.kernel import kernel

@@ -18,11 +18,7 @@ limits the step, and a mode costs one division. Terms with velocities read v + d
 from __future__ import annotations
 
 from components.bodies.posed_kernels import (
-    BETA,
-    DAMPING,
-    GAMMA,
     SPACE,
-    STIFFNESS,
     by_spin,
     rotation,
     rotation_bend,
@@ -32,6 +28,7 @@ from components.bodies.posed_kernels import (
     square_of,
     unsound,
 )
+from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
 from modular.blocks import shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -373,7 +370,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
     if t == 3:
         for j in range(3):
             torque[j] /= size
-        along = -(square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
+        along = -(inward(gains, dt) * square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
         by_spin(pose, along, torque, found)
         for c in range(3, SPACE):
             a[c] = found[c]

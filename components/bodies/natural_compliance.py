@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.natural_kernels import BETA, GAMMA, combine, differences, most, pair, predict, states
+from components.bodies.natural_kernels import combine, differences, most, pair, predict, states
+from components.bodies.scheme import BETA, GAMMA
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel

@@ -18,7 +18,6 @@ from typing import Any
 
 from components.bodies.natural_compliance import answer_of, axes_of
 from components.bodies.natural_kernels import (
-    ITERATIONS,
     accelerate_freely,
     collect,
     combine,
@@ -35,6 +34,7 @@ from components.bodies.natural_kernels import (
     unsoundness,
     workspace,
 )
+from components.bodies.scheme import ITERATIONS
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel

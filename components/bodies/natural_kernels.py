@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from components.bodies.scheme import BETA, DAMPING, GAMMA, ITERATIONS, LEAD, STIFFNESS, inward
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes, larger, unfit
 from modular.loop import FINE, loop
 from modular.views import View, fetch, fetch_slot, gather, scatter, spots, spots_slot, store
-
-BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS = range(5)  # places in `gains`
 
 
 @kernel
@@ -127,6 +126,7 @@ def accelerate_freely(force: Array, inverse_mass: Array, fall: Array, gravity: A
 def solve_locally(
     q: Array,
     v: Array,
+    now: Array,
     force: Array,
     inverse_mass: Array,
     inverse_s: Array,
@@ -136,11 +136,12 @@ def solve_locally(
     gravity: Array,
     stiffness: float,
     damping: float,
+    inwards: float,
     iterations: int,
     scratch: tuple[Array, ...],
     a: Array,
 ) -> None:
-    """Acceleration of one body at (q, v) under the forces on its coordinates: Bayo's iteration (IV.8).
+    """Acceleration of one body at (q, v) under the forces on its coordinates: Bayo's iteration (IV.8); `now`: the newer velocity.
 
     Written with the constraint-space operator: (M + alpha H^T H) a' = M a - alpha H^T f is the same as
     a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f), and S is constant as long as the body is rigid.
@@ -155,7 +156,8 @@ def solve_locally(
     differences(v, points, dw)
     constraint_errors(w, gram, error)
     constraint_rates(w, dw, rate)
-    # f = dH/dt q' + 2 xi omega phi' + omega^2 phi stays as it is through the iterations   Séguy 2003, (IV.6)
+    differences(now, points, dw)
+    # f = dH/dt q' + 2 xi omega phi' + omega^2 phi stays as it is through the iterations   Séguy 2003, (IV.6); scheme.py
     for i in range(vectors):
         for j in range(vectors):
             if j >= i:
@@ -165,7 +167,7 @@ def solve_locally(
                     centripetal += dw[i, c] * dw[j, c]
                 if i != j:
                     centripetal *= 2.0
-                rate[row] = centripetal + damping * rate[row] + stiffness * error[row]
+                rate[row] = inwards * centripetal + damping * rate[row] + stiffness * error[row]
     for _ in range(iterations):
         # a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f)                              Séguy 2003, (IV.8)
         differences(a, points, ddw)
@@ -326,12 +328,20 @@ def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 @kernel
 def solve_rows(
-    bodies: View, elements: View, n: int, stop: int, q: Array, v: Array, scratch: tuple[Array, ...], a: Array
+    bodies: View,
+    elements: View,
+    n: int,
+    stop: int,
+    q: Array,
+    v: Array,
+    now: Array,
+    scratch: tuple[Array, ...],
+    a: Array,
 ) -> None:
-    """Accelerations of four bodies at (q, v) under the forces on their elements."""
+    """Accelerations of four bodies at (q, v) under the forces on their elements; `now` is the newer velocity, v + dt a."""
     total, fall, gram = like(q), like(bodies.fall), like(bodies.gram)
     inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
-    gains = bodies.gains
+    gains, dt = bodies.gains, elements.clock[STEP]
     collect(bodies, elements, n, stop, total)
     makes = spots(bodies.make, n, stop)
     gather(bodies.fall, makes, fall)
@@ -339,8 +349,8 @@ def solve_rows(
     gather(bodies.inverse_mass, makes, inverse_mass)
     gather(bodies.inverse_local, makes, inverse_local)
     solve_locally(
-        q, v, total, inverse_mass, inverse_local, gram, fall, bodies.points, bodies.gravity, gains[STIFFNESS],
-        gains[DAMPING], int(gains[ITERATIONS]), scratch, a,
+        q, v, now, total, inverse_mass, inverse_local, gram, fall, bodies.points, bodies.gravity, gains[STIFFNESS],
+        gains[DAMPING], inward(gains, dt), int(gains[ITERATIONS]), scratch, a,
     )  # fmt: skip
 
 
@@ -359,7 +369,11 @@ def correct_rows(
     fetch(bodies.v, n, stop, v)
     fetch(bodies.a, n, stop, a)
     predict(q, v, a, dt, beta, gamma, q_new, v_new)
-    solve_rows(bodies, elements, n, stop, q_new, v_new, scratch, a)
+    lead = gains[LEAD] * gamma * dt
+    for i in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            v[i, c] = v_new[i, c] + lead * a[i, c]
+    solve_rows(bodies, elements, n, stop, q_new, v_new, v, scratch, a)
     for i in range(q.shape[0]):
         for c in range(q.shape[1]):
             v[i, c] = v_new[i, c] + gamma * dt * a[i, c]
@@ -446,7 +460,7 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         fetch(bodies.v, n, stop, v)
-        solve_rows(bodies, elements, n, stop, q, v, scratch, a)
+        solve_rows(bodies, elements, n, stop, q, v, v, scratch, a)
         store(a, bodies.a, n, stop)
     return FINE
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin
 
+from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -24,7 +25,6 @@ from modular.lanes import types
 from modular.loop import FINE, loop
 from modular.views import View
 
-BETA, GAMMA, STIFFNESS, DAMPING = range(4)  # places in `gains`
 SPACE = 7  # coordinates of a body in space
 
 states = shaped(types.float64, lambda q: [q] * 3)
@@ -223,7 +223,11 @@ def accelerate(bodies: View, elements: View, n: int, q: Array, v: Array, now: Ar
             whirl = spin[s] * inertia[t] * spin[t] - spin[t] * inertia[s] * spin[s]
             torque[j] = (torque[j] - whirl - 2.0 * along * inertia[j] * spin[j]) / (size * inertia[j])
         gains = bodies.gains
-        along = -(square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
+        along = -(
+            inward(gains, elements.clock[STEP]) * square_rate
+            + gains[DAMPING] * rate
+            + gains[STIFFNESS] * 0.5 * (size - 1.0)
+        )
         by_spin(q, along, torque, a)
     else:
         a[2] = torque[0] / inertia[0]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
 
-from components.bodies.posed_kernels import BETA, DAMPING, GAMMA, STIFFNESS
+from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -478,6 +478,7 @@ def pass_down(bodies: View, n: int, column: int) -> None:
 def accelerate(bodies: View, elements: View, n: int, q: Array, v: Array, now: Array, a: Array) -> None:
     """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a."""
     make, d, gains = bodies.make[n], bodies.gravity.shape[0], bodies.gains
+    inwards = inward(gains, elements.clock[STEP])
     stand(bodies, n, q)
     weigh(bodies, n)
     read_speeds(bodies, n, q, now, SPEED)
@@ -500,7 +501,7 @@ def accelerate(bodies: View, elements: View, n: int, q: Array, v: Array, now: Ar
                 rate += q[c] * v[c]
                 square += now[c] * now[c]
             along /= size
-            bend = -(square + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0)) / size
+            bend = -(inwards * square + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0)) / size
             times_quaternion(
                 q, at, bend, 0.5 * u[of, NEXT] + along * u[of, SPEED], 0.5 * u[of + 1, NEXT] + along * u[of + 1, SPEED],
                 0.5 * u[of + 2, NEXT] + along * u[of + 2, SPEED], a,

@@ -58,8 +58,8 @@ class ByHand:
         of = rods.make[at]
         if rods.gains[4] != 2:
             raise ModelError(f"by_hand: {rods.gains[4]:g} internal iterations; the loop is written for two.")
-        beta, gamma, stiffness, damping = map(float, rods.gains[:4])
-        self._gains = (beta, gamma, stiffness, damping)
+        beta, gamma, stiffness, damping, iterations, lead = map(float, rods.gains)
+        self._gains = (beta, gamma, stiffness, damping, iterations, lead)
         x, y, z = map(float, rods.gravity)
         self._gravity = (x, y, z)
         self._blocks = np.zeros((-(-bodies // WIDE), ROWS * PITCH))

@@ -27,7 +27,6 @@ from scenarios.bench.by_hand.rows import (
     A,
     C,
     Elements,
-    Four,
     K,
     Q,
     V,
@@ -105,7 +104,7 @@ def bayo(block: Array, n: int, w: Three, f: Six, a: Elements) -> Elements:
 
 
 @kernel
-def predict(block: Array, count: int, dt: float, gains: Four) -> None:
+def predict(block: Array, count: int, dt: float, gains: Six) -> None:
     """Predict, and show the predicted ends."""
     for n in range(count):
         q, v, a = get12(block, Q, n), get12(block, V, n), get12(block, A, n)
@@ -135,7 +134,7 @@ def exert(block: Array, count: int) -> None:
 
 
 @kernel
-def correct(block: Array, count: int, dt: float, gains: Four, gravity: Vector) -> int:
+def correct(block: Array, count: int, dt: float, gains: Six, gravity: Vector) -> int:
     """Local solve and correction; the number of bodies that have lost their shape or are no numbers any more."""
     wrong = 0
     for n in range(count):
@@ -158,17 +157,21 @@ def correct(block: Array, count: int, dt: float, gains: Four, gravity: Vector) -
             further(a[3], fall[3], gravity),
         )
         w, d = differences(q), differences(v)
+        newer = differences(further12(v, gains[5] * gains[1] * dt, get12(block, A, n)))
         g00, g01, g02 = get3(block, GRAM, n)
         g11, g12, g22 = get3(block, GRAM + 3, n)
         h = rates(w, d)
         stiffness, damping = gains[2], gains[3]
+        left = 1.0 - gains[5] * (
+            gains[1] * dt * damping + gains[0] * dt * dt * stiffness
+        )  # components/bodies/scheme.py
         f = (
-            dot(d[0], d[0]) + damping * h[0] + stiffness * 0.5 * (dot(w[0], w[0]) - g00),
-            2.0 * dot(d[0], d[1]) + damping * h[1] + stiffness * (dot(w[0], w[1]) - g01),
-            2.0 * dot(d[0], d[2]) + damping * h[2] + stiffness * (dot(w[0], w[2]) - g02),
-            dot(d[1], d[1]) + damping * h[3] + stiffness * 0.5 * (dot(w[1], w[1]) - g11),
-            2.0 * dot(d[1], d[2]) + damping * h[4] + stiffness * (dot(w[1], w[2]) - g12),
-            dot(d[2], d[2]) + damping * h[5] + stiffness * 0.5 * (dot(w[2], w[2]) - g22),
+            left * dot(newer[0], newer[0]) + damping * h[0] + stiffness * 0.5 * (dot(w[0], w[0]) - g00),
+            left * (2.0 * dot(newer[0], newer[1])) + damping * h[1] + stiffness * (dot(w[0], w[1]) - g01),
+            left * (2.0 * dot(newer[0], newer[2])) + damping * h[2] + stiffness * (dot(w[0], w[2]) - g02),
+            left * dot(newer[1], newer[1]) + damping * h[3] + stiffness * 0.5 * (dot(w[1], w[1]) - g11),
+            left * (2.0 * dot(newer[1], newer[2])) + damping * h[4] + stiffness * (dot(w[1], w[2]) - g12),
+            left * dot(newer[2], newer[2]) + damping * h[5] + stiffness * 0.5 * (dot(w[2], w[2]) - g22),
         )
         a = bayo(block, n, w, f, bayo(block, n, w, f, a))
         q, v = further12(q, gains[0] * dt * dt, a), further12(v, gains[1] * dt, a)
@@ -208,7 +211,7 @@ def account(block: Array, count: int, dt: float) -> None:
 
 
 @kernel
-def steps(blocks: Array, bodies: int, ticks: int, dt: float, gains: Four, gravity: Vector) -> int:
+def steps(blocks: Array, bodies: int, ticks: int, dt: float, gains: Six, gravity: Vector) -> int:
     """So many steps; the first in which a body went wrong, or -1."""
     number = blocks.shape[0]
     for tick in range(ticks):

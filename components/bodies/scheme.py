@@ -1,0 +1,25 @@
+"""Settings of the scheme that loops of bodies read, and what gains of internal constraints leave to be done.
+
+The gains read a predicted state, whose place and velocity lack the new acceleration a: phi is there larger than it will be
+by -beta dt^2 H a, its rate by -gamma dt H a. On a body that turns, H a = -s with s = dH/dt q', so they would pull by
+
+    (2 xi omega gamma dt + omega^2 beta dt^2) s
+
+though nothing is open: 0.56 of the centripetal acceleration with the default gains. (IV.6) adds the whole of s; with `LEAD` what is
+added is only what is left of it, and velocities in s are those at the end of the step, v + dt a of the step before. Otherwise a
+turning body stretches until its gains hang in balance, and their work shows in its energy.
+"""
+
+from __future__ import annotations
+
+from modular.elements import Array
+from modular.kernel import kernel
+
+BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD = range(6)  # places in `gains`
+
+
+@kernel
+def inward(gains: Array, dt: float) -> float:
+    """The share of s that is left to be added."""
+    share: float = 1.0 - gains[LEAD] * (gains[GAMMA] * dt * gains[DAMPING] + gains[BETA] * dt * dt * gains[STIFFNESS])
+    return share
