@@ -88,9 +88,9 @@ def test_a_cart_holds_its_pole_as_the_theory_of_sampled_systems_says(coupling, o
     errors = []
     for every in (4, 8):
         with Simulation(cart(every=every), control_laws.PERIOD / every, coupling) as simulation:
-            run = simulation.run(0.5)
-            assert simulation.system.force_home["drive"].stack.store[0, 0] == 50.0  # once a period
-        expected = sampled(50)
+            run = simulation.run(0.2)
+            assert simulation.system.force_home["drive"].stack.store[0, 0] == 20.0  # once a period
+        expected = sampled(20)
         found = np.stack([run.position("cart.pin")[::every, 0], -angle(run, "ground", "pole.foot")[::every]], axis=1)
         errors.append(np.abs(found - expected[:, :2]).max() / LEAN)
     assert errors[0] < most
