@@ -170,12 +170,12 @@ def arm():
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, tmp_path):
     def played(step=False, **settings):
         with Simulation(arm(), 1e-3, coupling, project_velocities=True, **settings) as simulation:
-            while step and simulation.tick < 60:
+            while step and simulation.tick < 30:
                 simulation.step()
-            simulation.run(0.06)
+            simulation.run(0.03)
             simulation.cut("bend")
             simulation.join("again", DrivenRotation(Ramp(2.0), axis=(0, 1, 0)), "upper.end", "lower.start")
-            return simulation.run(0.12).digest
+            return simulation.run(0.06).digest
 
     told = {played(), played(step=True), played(grouped=False)}
     told |= {played(workers=2, launcher="here"), played(workers=scattered(arm(), 2), launcher="here")}

@@ -403,19 +403,19 @@ def mixed_machine():
 def test_single_steps_stacks_of_their_own_workers_and_checkpoints_have_the_same_bits(coupling, tmp_path):
     def played(step=False, **settings):
         with Simulation(mixed_machine(), 1e-3, coupling, **settings) as simulation:
-            while step and simulation.tick < 60:
+            while step and simulation.tick < 30:
                 simulation.step()
-            simulation.run(0.06)
+            simulation.run(0.03)
             if not settings and not step:
                 Checkpoints(tmp_path).write(simulation)
             simulation.remove("spring")
-            return simulation.run(0.12).digest
+            return simulation.run(0.06).digest
 
     told = {played(), played(step=True), played(grouped=False)}
     told |= {played(workers=2, launcher="here"), played(workers=scattered(mixed_machine(), 2), launcher="here")}
     with resume(tmp_path) as simulation:
         simulation.remove("spring")
-        told.add(simulation.run(0.12).digest)
+        told.add(simulation.run(0.06).digest)
     assert len(told) == 1
 
 

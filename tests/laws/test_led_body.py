@@ -269,7 +269,7 @@ def ferris(dimension=3, bodies=4):
 )
 def test_what_hangs_on_a_led_body_has_the_same_bits_among_workers(coupling):
     model = ferris()
-    run = both_ways.same(ferris, 1e-3, 0.06, both_ways.scattered(model, 2), coupling)
+    run = both_ways.same(ferris, 1e-3, 0.03, both_ways.scattered(model, 2), coupling)
     assert np.ptp(run.position("right1.end")[:, 0]) > 1e-3
 
 

@@ -239,11 +239,11 @@ def pair_of_arms(dimension):
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
     def played(step=False, **settings):
         with Simulation(pair_of_arms(dimension), 5e-4, coupling, **settings) as simulation:
-            while step and simulation.tick < 40:
+            while step and simulation.tick < 20:
                 simulation.step()
-            simulation.run(0.02)
+            simulation.run(0.01)
             simulation.cut("more")
-            return simulation.run(0.04).digest
+            return simulation.run(0.02).digest
 
     told = {played(), played(step=True), played(grouped=False)}
     told |= {played(workers=scattered(pair_of_arms(dimension), 2), launcher="here")}

@@ -141,11 +141,11 @@ def train():
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):
     def played(step=False, **settings):
         with Simulation(train(), 1e-3, coupling, **settings) as simulation:
-            while step and simulation.tick < 200:
+            while step and simulation.tick < 50:
                 simulation.step()
-            simulation.run(0.2)
+            simulation.run(0.05)
             simulation.cut("mesh")
-            return simulation.run(0.4).digest
+            return simulation.run(0.1).digest
 
     told = {played(), played(step=True), played(grouped=False)}
     told |= {played(workers=2, launcher="here"), played(workers=scattered(train(), 2), launcher="here")}
