@@ -1,5 +1,7 @@
 """Random mechanisms: trees and loops, planar and spatial, light beside heavy, every joint."""
 
+from functools import cache
+
 import numpy as np
 
 import zoo
@@ -26,6 +28,12 @@ def random_assembly(seed, *, most=12, ratio=1000.0, led=False):
 
     `led`: joints that follow something over time and those that roll are among them, and other mechanisms come of every seed.
     """
+    return _found(seed, most, ratio, led).copy()
+
+
+@cache
+def _found(seed, most, ratio, led):
+    """Once per process: every joint is tried until its two bodies can carry it."""
     rng = np.random.default_rng(seed)
     dimension = int(rng.integers(2, 4))
     assembly = Assembly(gravity=(0.4, -9.81, 0.7)[:dimension], title=f"random-{seed}")
