@@ -164,7 +164,7 @@ def test_a_servo_that_reads_its_own_hinge_comes_to_its_target(coupling, dimensio
     servo = Regulator(stiffness, derivative=damping, target=target, **AXIS[dimension])
     model.apply("servo", servo, "ground", "disc.hub", "disc.rim")
     with Simulation(model, 1e-3, coupling) as simulation:
-        run = simulation.run(0.3)
+        run = simulation.run(0.15)
     decay = damping / (2.0 * J)
     swing = np.sqrt(stiffness / J - decay**2)
     phase = swing * run.time
