@@ -254,7 +254,6 @@ def turned(frame: Array, start: Array, now: Array) -> Array:
     d = frame.shape[1]
     if len(start) == 0:
         return frame
-    u, _, vt = np.linalg.svd(now.T @ start)
     if len(start) == 1 and d == 3:
         a, b = start[0] / np.linalg.norm(start[0]), now[0] / np.linalg.norm(now[0])
         axis, cosine = np.cross(a, b), float(a @ b)
@@ -269,6 +268,7 @@ def turned(frame: Array, start: Array, now: Array) -> Array:
         c, s = (a @ b), a[0] * b[1] - a[1] * b[0]
         rotation = np.array([[c, -s], [s, c]]) / np.hypot(c, s)
     else:
+        u, _, vt = np.linalg.svd(now.T @ start)
         sign = np.ones(d)
         sign[-1] = np.sign(np.linalg.det(u @ vt))
         rotation = (u * sign) @ vt

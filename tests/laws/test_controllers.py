@@ -88,9 +88,9 @@ def test_a_cart_holds_its_pole_as_the_theory_of_sampled_systems_says(coupling, o
     errors = []
     for every in (4, 8):
         with Simulation(cart(every=every), control_laws.PERIOD / every, coupling) as simulation:
-            run = simulation.run(0.5)
-            assert simulation.system.force_home["drive"].stack.store[0, 0] == 50.0  # once a period
-        expected = sampled(50)
+            run = simulation.run(0.2)
+            assert simulation.system.force_home["drive"].stack.store[0, 0] == 20.0  # once a period
+        expected = sampled(20)
         found = np.stack([run.position("cart.pin")[::every, 0], -angle(run, "ground", "pole.foot")[::every]], axis=1)
         errors.append(np.abs(found - expected[:, :2]).max() / LEAN)
     assert errors[0] < most
@@ -204,7 +204,7 @@ def test_forces_of_springs_are_found_in_a_run():
     model.apply("coil", TorsionSpring(stiffness=3.0), "ground", "arm.start")
     model.apply("rub", Friction(0.4), "ground", "arm.start")
     with Simulation(model, 1e-3, Glued()) as simulation:
-        run = simulation.run(3.0)
+        run = simulation.run(1.0)
     tip = run.position("arm.end")
     turned = np.unwrap(np.arctan2(tip[:, 1], tip[:, 0]))
     assert exerted(run, "coil")[:, 2] == pytest.approx(-3.0 * turned, abs=1e-9)
@@ -221,19 +221,19 @@ def test_what_it_remembers_is_saved_restored_and_repeated(coupling, tmp_path):
     model = gripper()
     assert Assembly.from_data(model.to_data()).to_data() == model.to_data()
     with Simulation(model, 1e-3, coupling) as simulation:
-        whole = simulation.run(0.1)
+        whole = simulation.run(0.05)
         memory = simulation.system.force_home["hand"].stack.store[0].copy()
     with Simulation(gripper(), 1e-3, coupling) as simulation:
-        simulation.run(0.042, checkpoints=Checkpoints(tmp_path / "half", every=0.0))  # between two decisions
+        simulation.run(0.022, checkpoints=Checkpoints(tmp_path / "half", every=0.0))  # between two decisions
     with resume(tmp_path / "half") as simulation:
-        assert simulation.run(0.1).digest == whole.digest
+        assert simulation.run(0.05).digest == whole.digest
         assert np.array_equal(simulation.system.force_home["hand"].stack.store[0], memory)
     with Simulation(gripper(), 1e-3, coupling) as simulation:
-        for _ in range(100):
+        for _ in range(50):
             simulation.step()
         assert simulation.recorded.digest == whole.digest
     with Simulation(gripper(), 1e-3, coupling) as simulation:
-        simulation.run(0.1, checkpoints=Checkpoints(tmp_path / "whole", every=0.0)).save(tmp_path / "whole")
+        simulation.run(0.05, checkpoints=Checkpoints(tmp_path / "whole", every=0.0)).save(tmp_path / "whole")
     again = rewind(tmp_path / "whole", 30)
     assert np.array_equal(again.position("finger.tip"), whole.position("finger.tip")[-31:])
 

@@ -88,9 +88,9 @@ def test_a_pendulum_on_a_bearing_that_is_led_around_moves_as_lagrange_says(coupl
     errors, leaks = [], []
     for dt in steps:
         with Simulation(shaken(), dt, coupling) as simulation:
-            run = simulation.run(2.0)
+            run = simulation.run(1.6)
             book = simulation.ledger("drive")
-        errors.append(np.abs(run.position("rod.end") - tip_of_shaken(run.time))[run.time >= 1.0].max())
+        errors.append(np.abs(run.position("rod.end") - tip_of_shaken(run.time))[run.time >= 0.8].max())
         leaks.append(abs(book["leaked"]))
         assert run.energy[-1] - run.energy[0] == pytest.approx(-book["supplied"], abs=20 * errors[-1] * G + 50 * dt**2)
     assert references.orders(errors).min() >= order - 0.15
@@ -101,7 +101,7 @@ def test_a_pendulum_on_a_bearing_that_is_led_around_moves_as_lagrange_says(coupl
 def test_explicit_solvers_follow_a_drive_to_their_tolerance():
     for solver, error in ((Baumgarte(), 1e-7), (Substitution(), 1e-6)):
         with Simulation(shaken(), 1e-2, Centralized(solver)) as simulation:
-            run = simulation.run(1.0)
+            run = simulation.run(0.4)
         assert np.abs(run.position("rod.end") - tip_of_shaken(run.time)).max() < error
 
 
@@ -170,12 +170,12 @@ def arm():
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, tmp_path):
     def played(step=False, **settings):
         with Simulation(arm(), 1e-3, coupling, project_velocities=True, **settings) as simulation:
-            while step and simulation.tick < 60:
+            while step and simulation.tick < 30:
                 simulation.step()
-            simulation.run(0.06)
+            simulation.run(0.03)
             simulation.cut("bend")
             simulation.join("again", DrivenRotation(Ramp(2.0), axis=(0, 1, 0)), "upper.end", "lower.start")
-            return simulation.run(0.12).digest
+            return simulation.run(0.06).digest
 
     told = {played(), played(step=True), played(grouped=False)}
     told |= {played(workers=2, launcher="here"), played(workers=scattered(arm(), 2), launcher="here")}

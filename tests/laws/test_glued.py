@@ -66,8 +66,13 @@ def with_forces(name, kind):
     return model
 
 
-STEPS = {2: (1024, 2048), 4: (160, 320), 6: (64, 128), 8: (96, 128)}
-UNTIL = {"double-pendulum": 2.0, "double-pendulum-3d": 1.0}
+STEPS = {2: (512, 1024), 4: (80, 160), 6: (32, 64), 8: (32, 40)}
+OTHERS = {
+    ("double-pendulum", "free", 8): (64, 80),  # at longer steps its errors fall even faster
+    ("double-pendulum-3d", "free", 8): (56, 64),
+    ("double-pendulum-3d", "damped", 8): (56, 64),
+}
+UNTIL = {"double-pendulum": 1.0, "double-pendulum-3d": 0.75}
 
 
 @pytest.mark.parametrize(
@@ -85,13 +90,11 @@ UNTIL = {"double-pendulum": 2.0, "double-pendulum-3d": 1.0}
     ids=named,
 )
 def test_it_converges_at_the_declared_order_also_with_forces_that_take_energy_or_depend_on_time(name, kind, order):
-    until, counts, errors = UNTIL[name], STEPS[order], []
-    if (name, kind, order) == ("double-pendulum", "free", 8):
-        counts = (128, 160)  # at longer steps its errors fall even faster
-    with Simulation(with_forces(name, kind), until / 32, EXACT) as simulation:
+    until, counts, errors = UNTIL[name], OTHERS.get((name, kind, order), STEPS[order]), []
+    with Simulation(with_forces(name, kind), until / 8, EXACT) as simulation:
         exact = simulation.run(until).position(f"{LAST[name]}.end")
     for count in counts:
-        run = glued(with_forces(name, kind), until / count, until, order, record_every=count // 32)
+        run = glued(with_forces(name, kind), until / count, until, order, record_every=count // 8)
         errors.append(np.abs(run.position(f"{LAST[name]}.end") - exact).max())
     assert 5e-14 < errors[1] < 1e-4
     assert abs(np.log(errors[0] / errors[1]) / np.log(counts[1] / counts[0]) - order) < 0.3
@@ -110,8 +113,8 @@ def test_a_skate_keeps_the_declared_order():
 def test_a_fold_is_passed_on_the_right_branch():
     """The slider-crank loses a constraint where it is folded, and could go either way there."""
     run = glued(scenarios.load("slider-crank"), 1e-3, 5.0)
-    reference = references.slider_crank(1e-3, 5000)
-    assert np.abs(run.position("crank.end") - reference[:, 0]).max() < 1e-9
+    reference = references.slider_crank(1e-2, 500)
+    assert np.abs(run.position("crank.end")[::10] - reference[:, 0]).max() < 1e-9
     assert violations(run)[0] < 1e-13
     assert np.abs(run.energy - run.energy[0]).max() < 1e-8
 
@@ -150,11 +153,13 @@ def test_many_random_mechanisms_stay_closed(part):
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_reactions_are_those_of_the_whole_at_once_the_smallest_where_joints_are_redundant(dimension):
     model = mechanisms.four_bar(dimension)
-    with Simulation(model, 1e-3, EXACT) as simulation:
+    with Simulation(model, 1e-2, EXACT) as simulation:
         whole = simulation.run(0.1)
     run = glued(model, 1e-3, 0.1)
     for name in run.joints:
-        assert run.reaction(name) == pytest.approx(whole.reaction(name), abs=1e-6 * np.abs(whole.reaction(name)).max())
+        assert run.reaction(name)[::10] == pytest.approx(
+            whole.reaction(name), abs=1e-6 * np.abs(whole.reaction(name)).max()
+        )
 
 
 def test_reactions_of_a_long_chain_of_hinges_in_space_are_those_in_the_plane():
@@ -195,9 +200,10 @@ def test_a_light_chain_with_a_heavy_end_needs_no_settings(coupling):
         assert violations(run)[0] < 1e-12
 
 
-def test_a_long_chain_pulls_as_one():
-    """Ten thousand gaps that are each nothing would be one that is not."""
-    with Simulation(scenarios.load("chain", bodies=2000), 1e-3, Glued(2), record_every=5) as simulation:
+@pytest.mark.parametrize("bodies", first_of(1, [1000, 2000]))
+def test_a_long_chain_pulls_as_one(bodies):
+    """Thousands of gaps that are each nothing would be one that is not."""
+    with Simulation(scenarios.load("chain", bodies=bodies), 1e-3, Glued(2), record_every=5) as simulation:
         run = simulation.run(0.02)
     assert max(violations(run)) < 1e-12 * extent(run)
 
@@ -207,18 +213,18 @@ def test_a_long_chain_pulls_as_one():
 
 def test_a_cut_pendulum_flies_as_the_whole_at_once_does():
     model = scenarios.load("cut-double-pendulum", elbow=0.1, pivot=0.2)
-    with Simulation(model, 1e-3, EXACT) as simulation:
+    with Simulation(model, 2e-2, EXACT) as simulation:
         whole = simulation.run(0.3)
     run = glued(model, 1e-3, 0.3, 6)
-    assert run.position("lower.end") == pytest.approx(whole.position("lower.end"), abs=1e-9)
+    assert run.position("lower.end")[::20] == pytest.approx(whole.position("lower.end"), abs=1e-9)
 
 
 def test_an_impact_is_that_of_the_whole_at_once():
     """A joint made between moving points: all joints take the blow together, and its energy is booked."""
     books = []
-    for coupling in (EXACT, Glued(4)):
-        with Simulation(scenarios.load("switching-pendulum", spin=-6.0), 1e-3, coupling) as simulation:
-            run = simulation.run(0.35)
+    for coupling, dt in ((EXACT, 2e-2), (Glued(4), 1e-3)):
+        with Simulation(scenarios.load("switching-pendulum", spin=-6.0), dt, coupling) as simulation:
+            run = simulation.run(0.26)
         assert run.events
         books.append({name: run.ledger(name)["impact"][-1] for name in run.joints})
         ends = run.position("rod.end")[-1] if "rod" in run.bodies else run.position(f"{next(iter(run.bodies))}.end")[-1]
@@ -244,7 +250,7 @@ def test_joints_come_and_go_by_hand_and_nothing_opens():
 
 def test_a_foreign_body_on_a_foreign_joint_swings_at_the_declared_order_beside_ours():
     ends = []
-    for dt in (2e-2, 1e-2, 5e-3, 1e-3):
+    for dt in (2e-2, 1e-2, 2.5e-3):
         model = pendulum(Glider(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8))
         run = glued(model, dt, 0.6, 4, record_every=round(0.1 / dt))
         length = np.linalg.norm(run.position("bob.here") - run.position("frame.end"), axis=1)
@@ -295,7 +301,7 @@ def test_the_engine_single_steps_and_components_on_their_own_give_the_same_bits(
 
 
 def test_the_same_bits_where_events_lie_between_ticks():
-    first, *others = digests(lambda: scenarios.load("switching-pendulum"), Glued(4), 900)
+    first, *others = digests(lambda: scenarios.load("switching-pendulum", spin=-6.0), Glued(4), 300)
     assert all(other == first for other in others)
 
 

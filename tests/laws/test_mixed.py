@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+import references
 import scenarios
 from campaign import each_once, first_of, named
 from components import Revolute, Rod, Spherical, SpringDamper
@@ -268,12 +269,12 @@ def test_a_component_that_only_predicts_and_corrects_takes_part_by_a_spring():
     assert plan.ways["wire"][0] == "penalty"
     assert "'bob' cannot drift and be kicked" in plan.ways["wire"][1]
     errors = []
-    truth = end_of(guest(Glider), Glued(4), 0.4, 1e-3)[0].position("bob.here")[-1]
-    for dt in (2e-3, 1e-3, 5e-4):
+    truth = end_of(guest(Glider), Glued(4), 0.4, 5e-3)[0].position("bob.here")[-1]
+    for dt in (2e-3, 1e-3):
         run, _ = end_of(guest(Particle), Mixed(), 0.4, dt)
         assert np.abs(run.violation("pin")).max() < 1e-13
         errors.append(np.abs(run.position("bob.here")[-1] - truth).max())
-    assert 1.7 < np.log2(errors[0] / errors[2]) / 2 < 2.4
+    assert 1.7 < references.orders(errors)[0] < 2.4
     with pytest.raises(CouplingError, match="joint 'wire' cannot be glued: body 'bob' cannot drift and be kicked"):
         Simulation(guest(Particle), 1e-3, Mixed(joints={"wire": "glued"}))
     with pytest.raises(ModelError, match="merge: body 'bob' cannot drift and be kicked"):

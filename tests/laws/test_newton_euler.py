@@ -186,11 +186,11 @@ def train(dimension):
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
     def played(step=False, **settings):
         with Simulation(train(dimension), 5e-4, coupling, **settings) as simulation:
-            while step and simulation.tick < 100:
+            while step and simulation.tick < 40:
                 simulation.step()
-            simulation.run(0.05)
+            simulation.run(0.02)
             simulation.cut("more")
-            return simulation.run(0.1).digest
+            return simulation.run(0.04).digest
 
     told = {played(), played(step=True), played(grouped=False)}
     told |= {played(workers=scattered(train(dimension), 2), launcher="here")}

@@ -101,7 +101,7 @@ def spatial_energy(states):
 
 
 SMALL, CRANK = (pi / 10, 0.0, 0.0, 0.0), (pi / 4, 0.0)
-CASES = {  # rates, their independent Lagrangian, energy, start, how far [s], how far in 40 digits by default [s]
+CASES = {  # rates, their independent Lagrangian, energy, start, how far [s], a quarter of it by default; and so in 40 digits [s]
     "planar": (references.planar_rates, planar, references.planar_energy, THESIS, 5.0, 0.6),
     "planar from small angles": (references.planar_rates, planar, references.planar_energy, SMALL, 5.0, 0.6),
     "spatial": (references.spatial_rates, spatial, spatial_energy, SPATIAL, 5.0, 0.3),
@@ -130,7 +130,7 @@ def test_a_reference_keeps_its_energy_to_1e12_j_and_is_right_to_1e12_rad_against
     case,
 ):
     rates, lagrangian, energy, start, until, part = CASES[case]
-    states = integrated(rates, start, until)
+    states = integrated(rates, start, until / 4)
     assert np.ptp(energy(states)) < 1e-12  # of 1 to 39 J that come and go
     angles, speeds = errors_in_many_digits(states, lagrangian, part)
     assert angles < 1e-12
@@ -150,8 +150,10 @@ def test_a_reference_keeps_its_energy_to_1e12_j_and_is_right_to_1e12_rad_against
     ],
 )
 def test_a_reference_is_right_to_its_end(case, until, tolerance):
-    rates, lagrangian, _, start, _, _ = CASES[case]
-    angles, speeds = errors_in_many_digits(integrated(rates, start, until), lagrangian, until)
+    rates, lagrangian, energy, start, _, _ = CASES[case]
+    states = integrated(rates, start, until)
+    assert np.ptp(energy(states)) < 1e-12
+    angles, speeds = errors_in_many_digits(states, lagrangian, until)
     assert angles < tolerance
     assert speeds < 10 * tolerance
 
@@ -207,10 +209,16 @@ def test_the_print_of_vi_1_lacks_the_velocity_terms_of_its_first_row_and_has_one
     """Mass matrix and weights are right; row 1 lacks -m l^2 sin b (2 a' b' + b'^2), row 2 has m l^2 sin b a' b' too many."""
     angles, derived, printed, inertia = symbolic_pendulum()
     d_first, d_second = (rate(angle) for angle in angles)
-    lacking = [sympy.simplify(d - p) for d, p in zip(derived, printed)]
+    lacking = [d - p for d, p in zip(derived, printed)]
     s = sympy.sin(angles[1])
-    assert sympy.simplify(lacking[0] + inertia * s * (2 * d_first * d_second + d_second**2)) == 0
-    assert sympy.simplify(lacking[1] + inertia * s * d_first * d_second) == 0
+    assert nothing(lacking[0] + inertia * s * (2 * d_first * d_second + d_second**2))
+    assert nothing(lacking[1] + inertia * s * d_first * d_second)
+    assert not any(map(nothing, lacking))
+
+
+def nothing(expression):
+    """Whether sines, cosines and their products cancel: as exponentials they do so term by term."""
+    return sympy.expand(expression.rewrite(sympy.exp)) == 0
 
 
 def test_the_planar_reference_and_the_one_of_the_gallery_are_the_symbolic_equations():
@@ -243,11 +251,11 @@ def test_the_two_rods_of_the_course_text_are_the_symbolic_equations():
 
 @pytest.mark.parametrize("dimension", [2, 3], ids=["planar", "spatial, three times redundant"])
 def test_our_four_bar_follows_its_reference_at_second_order(dimension):
-    reference = references.four_bar(2e-3, 500)
+    reference = references.four_bar(2e-3, 200)
     errors = []
     for dt in (4e-4, 2e-4, 1e-4):
         with Simulation(mechanisms.four_bar(dimension), dt, record_every=round(2e-3 / dt)) as simulation:
-            run = simulation.run(1.0)
+            run = simulation.run(0.4)
         ends = np.stack([run.position("crank.end"), run.position("coupler.end")], axis=1)
         errors.append(np.linalg.norm(ends[..., :2] - reference, axis=-1).max())
     assert references.orders(errors).min() >= 1.9

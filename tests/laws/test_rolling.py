@@ -166,11 +166,11 @@ def test_single_steps_and_workers_have_the_same_bits():
 
     def played(step=False, **settings):
         with Simulation(model(), 1e-3, Glued(4), **settings) as simulation:
-            while step and simulation.tick < 50:
+            while step and simulation.tick < 20:
                 simulation.step()
-            simulation.run(0.05)
+            simulation.run(0.02)
             simulation.cut("rolls")
-            return simulation.run(0.1).digest
+            return simulation.run(0.04).digest
 
     told = {played(), played(step=True), played(grouped=False), played(workers=scattered(model(), 2), launcher="here")}
     assert len(told) == 1

@@ -116,7 +116,7 @@ def test_a_joint_across_breaks_and_a_condition_comes_true_at_the_same_ticks(coup
         chain.when(Crossing("rod4.end", "z", -0.05, direction=-1), Cut("ball4"))
         return chain
 
-    run = same(model, 1e-3, 0.2, scattered(model(), 3), COUPLINGS[coupling], record_every=7)
+    run = same(model, 1e-3, 0.17, scattered(model(), 3), COUPLINGS[coupling], record_every=7)
     assert {event["kind"] for event in run.events} == {"break", "cut"}
 
 
