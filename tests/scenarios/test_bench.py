@@ -26,12 +26,13 @@ from scenarios.bench.peers.mujoco import MuJoCo
 from scenarios.bench.peers.peer import check_agreement, largest_error, ours
 from scenarios.bench.peers.pinocchio import Pinocchio
 from scenarios.bench.report import from_data, to_data, write_report
-from scenarios.bench.suite import FAMILIES, QUICK, Case, Results, Skip, choose, describe, run_suite
+from scenarios.bench.suite import FAMILIES, QUICK, Case, Effort, Results, Skip, choose, describe, run_suite
 from scenarios.bench.table import BEGIN, END, number, put_into
 from scenarios.bench.work_precision import apart, at_error, cheapest, common_error
 from scenarios.cli import app
 
 BOTH = [Target(2.0), Target(2.0, at_least=True)]
+BRIEF = Effort(quick=True, rounds=2, seconds=0.01)  # for tests that ask what is told, and not how long things take
 
 
 class Slowing:
@@ -283,8 +284,8 @@ def test_every_joint_can_be_timed(kind, dimension):
 
 
 def test_the_exact_motion_is_that_of_independent_coordinates():
-    for model, until in ((scenarios.load("double-pendulum"), 0.4), (planar_chain(3), 0.3)):
-        with Simulation(model, 0.01, Centralized(MinimalCoordinates("DOP853"))) as simulation:
+    for model, until in ((scenarios.load("double-pendulum"), 0.4), (planar_chain(3), 0.2)):
+        with Simulation(model, 0.1, Centralized(MinimalCoordinates("DOP853"))) as simulation:
             simulation.run(until)
             ends = [simulation.port_motion(f"{name}.end")[0] for name in model.bodies]
         assert largest_error(exact_ends(mechanism(model), until), np.array(ends)) < 1e-9
@@ -392,7 +393,7 @@ def test_a_race_tells_the_cheapest_run_that_errs_no_more_and_what_cannot_be_reac
     steps = (1e-2, 5e-4)  # far apart: a machine that is busy elsewhere does not turn them round
     asked = {1e-2: Target(1e6), 1e-30: Target(1.0)}
     race = glued.Race("three", lambda: planar_chain(3), 0.1, [(Glued(order=4), steps)], steps, asked, per_body=True)
-    figures = list(glued.run_race(race, QUICK))
+    figures = list(glued.run_race(race, BRIEF))
     mine = [figure for figure in figures if glued.PEER not in figure.name]
     assert [(figure.name, figure.verdict) for figure in mine] == [
         ("three: to 1e-02 m", "reached"),

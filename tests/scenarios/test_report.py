@@ -83,7 +83,7 @@ def bare():
     ("model", "until"),
     [
         pytest.param(lambda: scenarios.load("double-pendulum"), 0.05, id="plane", marks=pytest.mark.campaign),
-        pytest.param(lambda: scenarios.load("double-pendulum-3d"), 0.05, id="space"),
+        pytest.param(lambda: scenarios.load("double-pendulum-3d"), 0.05, id="space", marks=pytest.mark.campaign),
         pytest.param(lambda: scenarios.load("double-pendulum"), 0.0, id="one sample", marks=pytest.mark.campaign),
         pytest.param(lambda: scenarios.load("chain", bodies=30), 0.01, id="many bodies", marks=pytest.mark.campaign),
         pytest.param(bare, 0.01, id="no joints, no motion"),
