@@ -41,8 +41,10 @@ def title(run: Run) -> str:
 
 
 def write(figure: Figure, path: Path) -> Path:
-    """Write it as PNG."""
-    figure.savefig(path, metadata={"Software": None})
+    """Write it as PNG; `savefig` would draw all of it twice, once for the layout only."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure).print_png(path, metadata={"Software": None})
     return path
 
 

@@ -13,7 +13,7 @@ import scenarios
 from coordinator import Centralized, Glued, MinimalCoordinates, Simulation
 from coordinator.transports.raw_exchange import RawExchange
 from modular import Diverged, ModelError
-from scenarios.bench import glued, suite, workers
+from scenarios.bench import glued, suite, work_precision, workers
 from scenarios.bench.by_hand import chain as by_hand
 from scenarios.bench.by_hand.rows import BOOK, Q, V
 from scenarios.bench.figures import Figure, Point, Target
@@ -26,12 +26,13 @@ from scenarios.bench.peers.mujoco import MuJoCo
 from scenarios.bench.peers.peer import check_agreement, largest_error, ours
 from scenarios.bench.peers.pinocchio import Pinocchio
 from scenarios.bench.report import from_data, to_data, write_report
-from scenarios.bench.suite import FAMILIES, QUICK, Case, Results, Skip, choose, describe, run_suite
+from scenarios.bench.suite import FAMILIES, QUICK, Case, Effort, Results, Skip, choose, describe, run_suite
 from scenarios.bench.table import BEGIN, END, number, put_into
 from scenarios.bench.work_precision import apart, at_error, cheapest, common_error
 from scenarios.cli import app
 
 BOTH = [Target(2.0), Target(2.0, at_least=True)]
+BRIEF = Effort(quick=True, rounds=2, seconds=0.01)
 
 
 class Slowing:
@@ -47,6 +48,15 @@ class Slowing:
         for _ in range(10):
             self.now += amount * self.each / 10
             self.each *= self.growth ** (amount / 10)
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Two rounds of everything, for tests that ask what is told of times, and not how long things take."""
+    monkeypatch.setattr(suite, "QUICK", BRIEF)
+    monkeypatch.setattr(
+        work_precision, "take_turns", lambda subjects, rounds, **how: take_turns(subjects, BRIEF.rounds, **how)
+    )
 
 
 @pytest.fixture
@@ -233,7 +243,7 @@ def test_ctrl_c_keeps_what_was_measured(monkeypatch):
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_elsewhere")
+@pytest.mark.usefixtures("_elsewhere", "brief")
 def test_a_tiny_family_runs_from_the_command_line(tmp_path, monkeypatch):
     from scenarios.bench import pendulum
 
@@ -283,8 +293,8 @@ def test_every_joint_can_be_timed(kind, dimension):
 
 
 def test_the_exact_motion_is_that_of_independent_coordinates():
-    for model, until in ((scenarios.load("double-pendulum"), 0.4), (planar_chain(3), 0.3)):
-        with Simulation(model, 0.01, Centralized(MinimalCoordinates("DOP853"))) as simulation:
+    for model, until in ((scenarios.load("double-pendulum"), 0.4), (planar_chain(3), 0.2)):
+        with Simulation(model, 0.1, Centralized(MinimalCoordinates("DOP853"))) as simulation:
             simulation.run(until)
             ends = [simulation.port_motion(f"{name}.end")[0] for name in model.bodies]
         assert largest_error(exact_ends(mechanism(model), until), np.array(ends)) < 1e-9
@@ -388,11 +398,11 @@ def test_the_cheapest_of_several_methods_reaches_the_error_or_is_more_exact():
     assert cheapest([*low, *high], 1e-7)[1].median == pytest.approx(12**0.5)
 
 
-def test_a_race_tells_the_cheapest_run_that_errs_no_more_and_what_cannot_be_reached():
+def test_a_race_tells_the_cheapest_run_that_errs_no_more_and_what_cannot_be_reached(brief):
     steps = (1e-2, 5e-4)  # far apart: a machine that is busy elsewhere does not turn them round
     asked = {1e-2: Target(1e6), 1e-30: Target(1.0)}
     race = glued.Race("three", lambda: planar_chain(3), 0.1, [(Glued(order=4), steps)], steps, asked, per_body=True)
-    figures = list(glued.run_race(race, QUICK))
+    figures = list(glued.run_race(race, BRIEF))
     mine = [figure for figure in figures if glued.PEER not in figure.name]
     assert [(figure.name, figure.verdict) for figure in mine] == [
         ("three: to 1e-02 m", "reached"),

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import scenarios
@@ -51,6 +53,18 @@ def modular(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
+@pytest.fixture
+def plain_pictures(monkeypatch):
+    """Sheets with nothing on them in place of pictures, for tests that ask where pictures go and not what they show."""
+
+    def sheet(run):
+        figure = Figure(figsize=(1.0, 1.0))
+        FigureCanvasAgg(figure)
+        return figure
+
+    monkeypatch.setattr("scenarios.report.pictures.PICTURES", dict.fromkeys(PICTURES, sheet))
+
+
 def run(*words):
     """A short run without pictures."""
     return modular("run", *words, "--no-plot", *([] if "--until" in words else ["--until", "0.02"]))
@@ -74,11 +88,13 @@ def test_the_list_answers_within_half_a_second_and_leaves_the_heavy_libraries_ou
         "print('loaded:', *sorted({'numpy', 'networkx', 'numba', 'matplotlib', 'PIL'} & set(sys.modules)))"
     )
     spent = []
-    for _ in range(3):  # the best of three: what the machine does beside it is not our time
+    for _ in range(3):  # the best of three at most: what the machine does beside it is not our time
         before = os.times()
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         after = os.times()
         spent.append(sum(after[2:4]) - sum(before[2:4]))  # [s] of processor time, of children
+        if spent[-1] < 0.5:
+            break
     assert done.stdout.splitlines()[-1].split() == ["loaded:"]
     assert "double-pendulum" in done.stdout
     assert min(spent) < 0.5
@@ -192,7 +208,7 @@ def test_a_folder_that_holds_a_run_is_left_as_it_is():
     assert {file.name: file.read_bytes() for file in Path("mine").rglob("*.*")} == before
 
 
-def test_overwriting_replaces_the_run_and_its_old_pictures():
+def test_overwriting_replaces_the_run_and_its_old_pictures(plain_pictures):
     modular("run", "double-pendulum", "--until", "0.01", "--out", "mine")
     result = run("chain", "--out", "mine", "--overwrite")
     assert result.exit_code == 0, result.stderr
@@ -369,7 +385,7 @@ def test_a_model_may_suggest_how_often_to_record_and_a_step_as_typed_takes_every
 # --- show ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_saved_run_is_drawn_again_without_being_changed():
+def test_a_saved_run_is_drawn_again_without_being_changed(plain_pictures):
     run("double-pendulum", "--out", "mine")
     before = Run.load("mine")
     result = modular("show", "mine", "--animate")
@@ -384,7 +400,7 @@ def test_a_saved_run_is_drawn_again_without_being_changed():
     assert Run.load("mine") == before
 
 
-def test_pictures_may_go_elsewhere_but_not_into_another_run():
+def test_pictures_may_go_elsewhere_but_not_into_another_run(plain_pictures):
     run("double-pendulum", "--out", "mine")
     run("chain", "--out", "other")
     assert modular("show", "mine", "--out", "new/pictures").exit_code == 0

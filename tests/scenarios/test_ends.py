@@ -11,11 +11,13 @@ from pathlib import Path
 
 import psutil
 import pytest
+from typer.testing import CliRunner
 
 from calm import Calm
 from campaign import later, some
 from company_of_processes import gone
 from coordinator import Run
+from scenarios.cli import app
 from waiting import GUARD, wait_for
 
 SOON = 2.0  # seconds until nobody is left, not counting those in which the machine ran others
@@ -53,9 +55,9 @@ simulation.run(100.0)
 @pytest.fixture(scope="module", autouse=True)
 def compiled(tmp_path_factory):
     """What the runs need is compiled before: compiling cannot be interrupted."""
-    folder = tmp_path_factory.mktemp("first")
-    call = [sys.executable, "-c", COMMAND, "run", "chain", "--set", "bodies=12", "--until", "0.02", "--no-plot"]
-    subprocess.run([*call, "--workers", "2"], cwd=folder, check=True, capture_output=True)
+    call = ["run", "chain", "--set", "bodies=12", "--until", "0.02", "--no-plot", "--workers", "2", "--out"]
+    done = CliRunner().invoke(app, [*call, str(tmp_path_factory.mktemp("first") / "kept")])
+    assert done.exit_code == 0, done.output
 
 
 @pytest.fixture(autouse=True)
@@ -156,13 +158,15 @@ def instants(count, *about):
     return [random.Random(f"{about} {k}").uniform(0.0, LATEST) for k in range(count)]
 
 
-@pytest.mark.parametrize(
-    "number",
-    [pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.campaign), pytest.param(signal.SIGTERM, id="SIGTERM")],
-)
+@pytest.mark.campaign
+@SIGNALS
 def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(number):
     assert ended_by(number) > 0.0
-    ended_by(number, *instants(1, number))
+
+
+@pytest.mark.parametrize("instant", instants(1, signal.SIGTERM))
+def test_a_signal_that_comes_early_does_so_too(instant):
+    ended_by(signal.SIGTERM, instant)
 
 
 @pytest.mark.campaign
@@ -172,7 +176,7 @@ def test_a_signal_at_any_instant(number, instant, tmp_path):
     ended_by(number, instant)
 
 
-def test_a_worker_that_hangs_holds_nobody_up():
+def test_a_signal_ends_all_also_where_a_worker_hangs():
     assert ended_by(signal.SIGTERM, prepare=lambda pids: psutil.Process(pids[0]).suspend()) > 0.0
 
 

@@ -131,24 +131,19 @@ def test_a_law_in_a_model_file_is_told_to_have_no_home_when_it_is_run_and_refuse
     assert "put it into a module of its own" in result.stderr
 
 
-def test_a_law_in_a_module_of_its_own_is_repeated_by_another_process():
+def test_a_law_in_a_module_of_its_own_is_repeated_by_another_process(monkeypatch):
     before, _, after = OWN.partition("def drag")
     law, _, rest = after.partition("def build")
     Path("my_laws.py").write_text(f"def drag{law}", encoding="utf-8")
     Path("own.py").write_text(f"{before}\nfrom my_laws import drag\n\ndef build{rest}", encoding="utf-8")
-    program = "import sys; from scenarios.cli import main; sys.argv[0] = 'modular'; main()"
-
-    def call(*words, path):
-        return subprocess.run(
-            [sys.executable, "-P", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}", *words],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
-    done = call("run", "own.py", "--no-plot", "--until", "0.02", "--out", "kept", path=[])
-    assert done.returncode == 0, done.stderr
-    assert call("rerun", "kept", path=["."]).returncode == 0
-    refused = call("rerun", "kept", path=[])
-    assert refused.returncode == 2
+    run("own.py")
+    program = "import sys; sys.path[:0] = ['.']; from scenarios.cli import main; sys.argv[0] = 'modular'; main()"
+    again = subprocess.run([sys.executable, "-P", "-c", program, "rerun", "kept"], capture_output=True, check=False)
+    assert again.returncode == 0, again.stderr
+    monkeypatch.delitem(sys.modules, "my_laws")
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", str(Path().resolve()))])
+    refused = modular("rerun", "kept")
+    assert refused.exit_code == 2
     assert "my_laws:drag" in refused.stderr
 
 

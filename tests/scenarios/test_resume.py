@@ -40,7 +40,7 @@ def test_a_run_that_was_struck_down_goes_on_to_the_same_bits(blow, tmp_path):
     if blow is signal.SIGINT:
         assert re.search(r"Go on with: modular resume \S+struck", said)
     last = max(int(path.stem) for path in folder.glob("checkpoints/*.checkpoint"))
-    until = str((last + 2000) * 1e-4)
+    until = str((last + 500) * 1e-4)
     done = modular("resume", str(folder), "--until", until, "--no-plot")
     assert done.exit_code == 0, done.output
     assert f"going on from {last * 1e-4:g} s" in done.output
