@@ -23,6 +23,8 @@ from modular.seen_mass import add_answer, as_matrix, looks, see_through
 from modular.small_inverses import desk_for_inverse, invert_on_range
 from modular.views import View, fetch, scatter, spots
 
+ROUNDING = 1e-13  # of a square, whose root would be seen
+
 loads = shaped(lanes, lambda load: [load, load])
 answers = shaped(lanes, lambda block: [block, block, (3, 3)])
 
@@ -122,8 +124,9 @@ def strongest(block: Array, first: Array, second: Array, at: int, size: int, ran
             square += there * back
             if i == j:
                 trace += there
-    spread = (rank - 1.0) / rank * (square - trace * trace / rank)
-    return trace / rank + np.sqrt(larger(spread, 0.0 * spread))
+    mean = trace / rank
+    spread = (rank - 1.0) / rank * (square - rank * mean * mean) - ROUNDING * mean * mean
+    return mean + np.sqrt(larger(spread, 0.0 * spread))
 
 
 @kernel

@@ -332,16 +332,17 @@ def solve_rows(
     elements: View,
     n: int,
     stop: int,
+    dt: float,
     q: Array,
     v: Array,
     now: Array,
     scratch: tuple[Array, ...],
     a: Array,
 ) -> None:
-    """Accelerations of four bodies at (q, v) under the forces on their elements; `now` is the newer velocity, v + dt a."""
+    """Accelerations of four bodies at (q, v) under the forces on their elements, predicted for dt from now or as they stand (0)."""
     total, fall, gram = like(q), like(bodies.fall), like(bodies.gram)
     inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
-    gains, dt = bodies.gains, elements.clock[STEP]
+    gains = bodies.gains
     collect(bodies, elements, n, stop, total)
     makes = spots(bodies.make, n, stop)
     gather(bodies.fall, makes, fall)
@@ -373,7 +374,7 @@ def correct_rows(
     for i in range(q.shape[0]):
         for c in range(q.shape[1]):
             v[i, c] = v_new[i, c] + lead * a[i, c]
-    solve_rows(bodies, elements, n, stop, q_new, v_new, v, scratch, a)
+    solve_rows(bodies, elements, n, stop, dt, q_new, v_new, v, scratch, a)
     for i in range(q.shape[0]):
         for c in range(q.shape[1]):
             v[i, c] = v_new[i, c] + gamma * dt * a[i, c]
@@ -460,7 +461,7 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         fetch(bodies.v, n, stop, v)
-        solve_rows(bodies, elements, n, stop, q, v, v, scratch, a)
+        solve_rows(bodies, elements, n, stop, 0.0, q, v, v, scratch, a)
         store(a, bodies.a, n, stop)
     return FINE
 

@@ -201,7 +201,7 @@ def by_spin(q: Array, along: float, spin: Array, v: Array) -> None:
 
 
 @kernel
-def accelerate(bodies: View, elements: View, n: int, q: Array, v: Array, now: Array, a: Array) -> None:
+def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
     """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a."""
     push, torque, turn = sums(q)
     make = bodies.make[n]
@@ -223,11 +223,7 @@ def accelerate(bodies: View, elements: View, n: int, q: Array, v: Array, now: Ar
             whirl = spin[s] * inertia[t] * spin[t] - spin[t] * inertia[s] * spin[s]
             torque[j] = (torque[j] - whirl - 2.0 * along * inertia[j] * spin[j]) / (size * inertia[j])
         gains = bodies.gains
-        along = -(
-            inward(gains, elements.clock[STEP]) * square_rate
-            + gains[DAMPING] * rate
-            + gains[STIFFNESS] * 0.5 * (size - 1.0)
-        )
+        along = -(inward(gains, dt) * square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
         by_spin(q, along, torque, a)
     else:
         a[2] = torque[0] / inertia[0]
@@ -281,7 +277,7 @@ def correct(bodies: View, elements: View, n: int, q_new: Array, v_new: Array, no
     q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
     dt, gains = elements.clock[STEP], bodies.gains
     predict(q, v, a, dt, gains, q_new, v_new, now)
-    accelerate(bodies, elements, n, q_new, v_new, now, a)
+    accelerate(bodies, elements, n, dt, q_new, v_new, now, a)
     for i in range(q.shape[0]):
         v[i] = v_new[i] + gains[GAMMA] * dt * a[i]
         q[i] = q_new[i] + gains[BETA] * dt * dt * a[i]
@@ -343,5 +339,5 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Accelerations at the unchanged state."""
     for n in range(start, stop):
         v = bodies.v[n]
-        accelerate(bodies, elements, n, bodies.q[n], v, v, bodies.a[n])
+        accelerate(bodies, elements, n, 0.0, bodies.q[n], v, v, bodies.a[n])
     return FINE

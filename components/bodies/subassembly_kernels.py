@@ -475,10 +475,10 @@ def pass_down(bodies: View, n: int, column: int) -> None:
 
 
 @kernel
-def accelerate(bodies: View, elements: View, n: int, q: Array, v: Array, now: Array, a: Array) -> None:
+def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
     """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a."""
     make, d, gains = bodies.make[n], bodies.gravity.shape[0], bodies.gains
-    inwards = inward(gains, elements.clock[STEP])
+    inwards = inward(gains, dt)
     stand(bodies, n, q)
     weigh(bodies, n)
     read_speeds(bodies, n, q, now, SPEED)
@@ -639,7 +639,7 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
         predict(bodies, n, dt)
-        accelerate(bodies, elements, n, bodies.next_q[n], bodies.next_v[n], bodies.now[n], a)
+        accelerate(bodies, elements, n, dt, bodies.next_q[n], bodies.next_v[n], bodies.now[n], a)
         for i in range(int(bodies.sizes[COORDINATES])):
             v[i] = bodies.next_v[n, i] + gains[GAMMA] * dt * a[i]
             q[i] = bodies.next_q[n, i] + gains[BETA] * dt * dt * a[i]
@@ -680,7 +680,7 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Accelerations at the unchanged state."""
     for n in range(start, stop):
         v = bodies.v[n]
-        accelerate(bodies, elements, n, bodies.q[n], v, v, bodies.a[n])
+        accelerate(bodies, elements, n, 0.0, bodies.q[n], v, v, bodies.a[n])
     return FINE
 
 

@@ -40,6 +40,8 @@ def settle(mixture: Mixture, rule: StiffnessRule, dt: float, *, preload: bool) -
     play(system, mixture.exerting())
     if preload and new:
         _carry_loads(mixture, new)
+        if any(verb == "take_load" for _, verb in parts or ()):
+            play(system, [(joints, "take_load", rows) for joints, rows in mixture.springs])
         play(system, mixture.exerting())
     for level in mixture.levels:
         level.perform("settle")

@@ -44,7 +44,7 @@ def write(figure: Figure, path: Path) -> Path:
     """Write it as PNG; `savefig` would draw all of it twice, once for the layout only."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    FigureCanvasAgg(figure).print_png(path, metadata={"Software": None})
+    FigureCanvasAgg(figure).print_png(path, metadata={"Software": None})  # type: ignore[no-untyped-call]
     return path
 
 
