@@ -34,7 +34,7 @@ class InternalGains(Component):
     damping: float = 0.5  # xi [-]
     frequency: float | None = None  # omega [rad/s]; given: fixed, whatever the step
     artificial_mass: float | None = None  # alpha; left out: infinite, the constrained acceleration at once
-    iterations: int = 2
+    iterations: int = 2  # at least; without an artificial mass light bodies take more where they need them
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,6 +61,11 @@ class InternalGains(Component):
     def limit(self) -> float:
         """Largest stable omega dt for this damping."""
         return 2.0 * (sqrt(1.0 + self.damping**2) - self.damping)
+
+    @property
+    def more(self) -> int:
+        """Iterations at most, beyond those that are asked for. With an artificial mass their number is part of the method: none."""
+        return 6 if self.artificial_mass is None else 0
 
     @property
     def lead(self) -> float:

@@ -195,6 +195,16 @@ def unfit(context: Any, value: types.Type) -> Any:
     return types.int64(lanes), generate
 
 
+def any_above(x: Any) -> bool:
+    """Whether one of the four is above zero, or no number at all."""
+    return bool(not x <= 0.0)
+
+
+@overload(any_above)
+def _any_above(x):  # type: ignore[no-untyped-def]
+    return (lambda x: unfit(x) != 0) if x == lanes else (lambda x: not x <= 0.0)
+
+
 def given(x: Any, value: Any) -> Any:
     """A value where x is above zero, and nothing elsewhere."""
     return value if x > 0.0 else 0.0

@@ -54,7 +54,7 @@ class BodyStack(MadeStack):
         self.column("weights", width, weights, listed=True)
         self.column("numbers", dtype=np.int64)
         self.bodies: dict[str, Any] = {}
-        self.fixed("gains", 6)
+        self.fixed("gains", 7)
         self.fixed("gravity", dimension)
         self.fixed("point", 1, dimension)  # its shape is that of an element
         self.newmark = Newmark()
@@ -168,7 +168,9 @@ class BodyStack(MadeStack):
 
     def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         """Take the settings of the scheme."""
-        self.gains[:] = newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations, internal.lead
+        self.gains[:] = (
+            newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations, internal.lead, internal.more,
+        )  # fmt: skip
         self.newmark, self.internal = newmark, internal
 
     def predict(self, elements: Elements, dt: float) -> None:

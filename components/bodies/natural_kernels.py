@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.scheme import BETA, DAMPING, GAMMA, ITERATIONS, LEAD, STIFFNESS, inward
+from components.bodies.scheme import BETA, DAMPING, GAMMA, ITERATIONS, LEAD, MORE, STIFFNESS, inward
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.lanes import LANES, lanes, larger, unfit
+from modular.lanes import LANES, any_above, given, lanes, larger, share, unfit
 from modular.loop import FINE, loop
 from modular.views import View, fetch, fetch_slot, gather, scatter, spots, spots_slot, store
 
@@ -122,6 +122,24 @@ def accelerate_freely(force: Array, inverse_mass: Array, fall: Array, gravity: A
             a[i, c] = value
 
 
+NEGLIGIBLE, ROUNDED = (
+    1e-6,
+    1e-24,
+)  # squares of what may be left, of what internal constraints ask for and of what was open
+
+
+@kernel
+def violation(a: Array, points: Array, w: Array, rate: Array, ddw: Array, residual: Array) -> Any:
+    """H a + f of one body; returns its square."""
+    differences(a, points, ddw)
+    constraint_rates(w, ddw, residual)
+    square = 0.0 * residual[0]
+    for r in range(residual.shape[0]):
+        residual[r] += rate[r]
+        square += residual[r] * residual[r]
+    return square
+
+
 @kernel
 def solve_locally(
     q: Array,
@@ -138,6 +156,7 @@ def solve_locally(
     damping: float,
     inwards: float,
     iterations: int,
+    more: int,
     scratch: tuple[Array, ...],
     a: Array,
 ) -> None:
@@ -168,12 +187,24 @@ def solve_locally(
                 if i != j:
                     centripetal *= 2.0
                 rate[row] = inwards * centripetal + damping * rate[row] + stiffness * error[row]
+    asked = 0.0 * rate[0]
+    for r in range(rate.shape[0]):
+        asked += rate[r] * rate[r]
+    before, now_open = asked, asked
     for _ in range(iterations):
         # a' = a - M^-1 H^T (S + 1/alpha)^-1 (H a + f)                              Séguy 2003, (IV.8)
-        differences(a, points, ddw)
-        constraint_rates(w, ddw, residual)
+        before = now_open
+        now_open = violation(a, points, w, rate, ddw, residual)
+        remove_internal(w, points, inverse_mass, inverse_s, residual, multipliers, pull, a)
+    # each pass leaves a share of what was open: that by which the shape is off, times how much lighter it is than what pulls at it
+    for _ in range(more):
+        left = share(now_open * now_open, before) - NEGLIGIBLE * asked - ROUNDED * before
+        if not any_above(left):
+            break
+        before = now_open
+        now_open = violation(a, points, w, rate, ddw, residual)
         for r in range(residual.shape[0]):
-            residual[r] += rate[r]
+            residual[r] = given(left, residual[r])
         remove_internal(w, points, inverse_mass, inverse_s, residual, multipliers, pull, a)
 
 
@@ -351,7 +382,8 @@ def solve_rows(
     gather(bodies.inverse_local, makes, inverse_local)
     solve_locally(
         q, v, now, total, inverse_mass, inverse_local, gram, fall, bodies.points, bodies.gravity, gains[STIFFNESS],
-        gains[DAMPING], inward(gains, dt), int(gains[ITERATIONS]), scratch, a,
+        gains[DAMPING], inward(gains, dt), int(gains[ITERATIONS]),
+        int(gains[MORE]), scratch, a,
     )  # fmt: skip
 
 

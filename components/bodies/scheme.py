@@ -15,7 +15,7 @@ from __future__ import annotations
 from modular.elements import Array
 from modular.kernel import kernel
 
-BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD = range(6)  # places in `gains`
+BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD, MORE = range(7)  # places in `gains`
 
 
 @kernel

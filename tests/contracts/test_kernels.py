@@ -5,7 +5,7 @@ import pytest
 
 from components import PointMassRod, Revolute, RigidBody, Rod
 from components.bodies.natural_kernels import numbers_workspace, solve_locally
-from components.bodies.scheme import DAMPING, ITERATIONS, STIFFNESS
+from components.bodies.scheme import DAMPING, ITERATIONS, MORE, STIFFNESS
 from components.joints.rows import align, coincide
 from coordinator import Simulation
 from modular import Assembly
@@ -52,7 +52,7 @@ def test_a_body_alone_and_among_others_has_the_same_acceleration_to_the_bit(kind
         solve_locally(
             stack.q[row], stack.v[row], stack.v[row], forces[name], stack.inverse_mass[make], stack.inverse_local[make],
             stack.gram[make], stack.fall[make], stack.points, stack.gravity, gains[STIFFNESS], gains[DAMPING],
-            1.0, int(gains[ITERATIONS]), numbers_workspace(e, dimension), a,
+            1.0, int(gains[ITERATIONS]), int(gains[MORE]), numbers_workspace(e, dimension), a,
         )  # fmt: skip
         assert np.array_equal(a, stack.a[row])
 
