@@ -30,6 +30,7 @@ from components.bodies.posed_kernels import (
     spin_of,
     square,
     square_of,
+    stand_back,
     turned,
 )
 from components.bodies.rounds import NEAR, ROUNDS, goes_on
@@ -381,6 +382,7 @@ def show_predicted(bodies: View, elements: View, n: int, dt: float, turn: Array)
         predict(bodies.q[n, node], bodies.v[n, node], bodies.a[n, node], dt, bodies.gains, q_new, v_new, now)
         rotation(q_new, turn)
         put_together(weights, q_new, turn, elements.position[element])
+        stand_back(q_new, v_new, dt, bodies.gains)
         rotation_rate(q_new, v_new, turn)
         put_together(weights, v_new, turn, elements.velocity[element])
 

@@ -19,7 +19,7 @@ from components.bodies.posed_kernels import (
     put_together,
     rotation,
     rotation_bend,
-    show_predicted,
+    show_places,
     show_rates,
     show_rates_ahead,
     states,
@@ -140,7 +140,8 @@ def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the present elements."""
     turn, _, _turn = turns(bodies.q)
     for n in range(start, stop):
-        show_predicted(bodies, elements, n, bodies.q[n], bodies.v[n], turn)
+        show_places(bodies, elements, n, bodies.q[n], turn)
+        show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
     return FINE
 
 

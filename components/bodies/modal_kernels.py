@@ -26,6 +26,7 @@ from components.bodies.posed_kernels import (
     spin_of,
     square,
     square_of,
+    stand_back,
     unsound,
 )
 from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
@@ -417,11 +418,20 @@ def ill(bodies: View, q: Array, v: Array) -> bool:
 
 
 @kernel
+def stand_where_pace_was(bodies: View, n: int, dt: float) -> None:
+    """Half a step before the predicted place, where its velocity was reached (posed_kernels.py), for a while into `now`."""
+    for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
+        bodies.now[n, i] = bodies.next_q[n, i]
+    stand_back(bodies.now[n], bodies.next_v[n], dt, bodies.gains)
+
+
+@kernel
 def show_predicted(bodies: View, elements: View, n: int) -> None:
     """Predict, and show predicted places and rates."""
     predict(bodies, n, elements.clock[STEP])
     show_places(bodies, elements, n, bodies.next_q[n])
-    show_rates(bodies, n, bodies.next_q[n], bodies.next_v[n], elements.velocity)
+    stand_where_pace_was(bodies, n, elements.clock[STEP])
+    show_rates(bodies, n, bodies.now[n], bodies.next_v[n], elements.velocity)
 
 
 @loop

@@ -197,8 +197,9 @@ def solve_locally(
         now_open = violation(a, points, w, rate, ddw, residual)
         remove_internal(w, points, inverse_mass, inverse_s, residual, multipliers, pull, a)
     # each pass leaves a share of what was open: that by which the shape is off, times how much lighter it is than what pulls at it
+    left = 1.0 + 0.0 * asked  # above zero as long as it has not been enough; others go on without this body
     for _ in range(more):
-        left = share(now_open * now_open, before) - NEGLIGIBLE * asked - ROUNDED * before
+        left = given(left, share(now_open * now_open, before) - NEGLIGIBLE * asked - ROUNDED * before)
         if not any_above(left):
             break
         before = now_open

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
 
+from components.bodies.posed_kernels import stand_back
 from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
 from modular.blocks import room
 from modular.elements import STEP, Array
@@ -524,12 +525,18 @@ def predict(bodies: View, n: int, dt: float) -> None:
 
 
 @kernel
-def show_state(bodies: View, elements: View, n: int, q: Array, v: Array) -> None:
-    """Show places and rates."""
+def read_state(bodies: View, n: int, q: Array, v: Array) -> None:
+    """Links as they are placed, and how they move."""
     stand(bodies, n, q)
     aim(bodies, n)
     read_speeds(bodies, n, q, v, SPEED)
     travel(bodies, n, SPEED)
+
+
+@kernel
+def show_state(bodies: View, elements: View, n: int, q: Array, v: Array) -> None:
+    """Show places and rates."""
+    read_state(bodies, n, q, v)
     show_places(bodies, elements, n, q)
     show_rates(bodies, n, v, elements.velocity)
 
@@ -539,7 +546,13 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Predict and show the predicted elements."""
     for n in range(start, stop):
         predict(bodies, n, elements.clock[STEP])
-        show_state(bodies, elements, n, bodies.next_q[n], bodies.next_v[n])
+        stand(bodies, n, bodies.next_q[n])
+        show_places(bodies, elements, n, bodies.next_q[n])
+        for i in range(int(bodies.sizes[COORDINATES])):  # into `now` for a while: posed_kernels.py says why
+            bodies.now[n, i] = bodies.next_q[n, i]
+        stand_back(bodies.now[n], bodies.next_v[n], elements.clock[STEP], bodies.gains)
+        read_state(bodies, n, bodies.now[n], bodies.next_v[n])
+        show_rates(bodies, n, bodies.next_v[n], elements.velocity)
     return FINE
 
 
@@ -645,10 +658,7 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             q[i] = bodies.next_q[n, i] + gains[BETA] * dt * dt * a[i]
         if unsound(bodies, n, q, v) and wrong < 0:
             wrong = n
-        stand(bodies, n, q)
-        aim(bodies, n)
-        read_speeds(bodies, n, q, v, SPEED)
-        travel(bodies, n, SPEED)
+        read_state(bodies, n, q, v)
         show_rates(bodies, n, v, elements.velocity)
     return wrong
 
