@@ -26,7 +26,6 @@ from components.bodies.posed_kernels import (
     spin_of,
     square,
     square_of,
-    stand_back,
     unsound,
 )
 from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
@@ -421,8 +420,7 @@ def ill(bodies: View, q: Array, v: Array) -> bool:
 def stand_where_pace_was(bodies: View, n: int, dt: float) -> None:
     """Half a step before the predicted place, where its velocity was reached (posed_kernels.py), for a while into `now`."""
     for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-        bodies.now[n, i] = bodies.next_q[n, i]
-    stand_back(bodies.now[n], bodies.next_v[n], dt, bodies.gains)
+        bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * dt * bodies.next_v[n, i]
 
 
 @kernel

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
 
-from components.bodies.posed_kernels import stand_back
 from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
 from modular.blocks import room
 from modular.elements import STEP, Array
@@ -549,8 +548,7 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         stand(bodies, n, bodies.next_q[n])
         show_places(bodies, elements, n, bodies.next_q[n])
         for i in range(int(bodies.sizes[COORDINATES])):  # into `now` for a while: posed_kernels.py says why
-            bodies.now[n, i] = bodies.next_q[n, i]
-        stand_back(bodies.now[n], bodies.next_v[n], elements.clock[STEP], bodies.gains)
+            bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * elements.clock[STEP] * bodies.next_v[n, i]
         read_state(bodies, n, bodies.now[n], bodies.next_v[n])
         show_rates(bodies, n, bodies.next_v[n], elements.velocity)
     return FINE

@@ -74,6 +74,23 @@ def test_under_springs_too(kind):
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(
+    ("dimension", "kind"), each_once([2, 3], ["newton-euler", "subassembly", "no mode", "a stiff mode"])
+)
+def test_dampers_take_little_while_bodies_turn_and_books_close_to_second_order(kind, dimension):
+    """Arms that had turned further than velocities would part, to first order, what moves alike (posed_kernels.py)."""
+    taken, leaks = [], []
+    for dt in (1e-3, 5e-4):
+        with Simulation(kinds.FREE[dimension][1](KINDS[kind]), dt, record_every=10) as simulation:
+            run = simulation.run(0.25)
+        books = [run.ledger(joint) for joint in run.joints]
+        taken.append(sum(book["dissipated"][-1] for book in books))
+        leaks.append(sum(np.abs(book["leaked"]).max() for book in books))
+    assert taken[0] < 5e-6 and leaks[0] < 2e-5
+    assert taken[1] < 0.3 * taken[0] and leaks[1] < 0.3 * leaks[0]
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
 def test_a_stiff_beam_in_its_place_moves_as_a_rigid_bar(dimension):
     """Its mass matrix is that of its slices, which the rigid bar is given; what is left is how far it bends."""
     left, right = ((0.2, 0.4), (1.2, 0.6)) if dimension == 2 else ((0.5, 0.0, 0.0), (1.0, 0.4, -0.2))
