@@ -73,7 +73,6 @@ def test_under_springs_too(kind):
     assert np.abs(given - found).max() < np.abs(given - finer).max()
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize(
     ("dimension", "kind"), each_once([2, 3], ["newton-euler", "subassembly", "no mode", "a stiff mode"])
 )
