@@ -15,6 +15,7 @@ from components.bodies.beam_shape import pulled_back, stored
 from components.bodies.beam_stack import Beams
 from components.bodies.quaternions import mixed, spinning
 from components.bodies.recent import recently
+from components.bodies.short_sums import dot
 from components.bodies.straight import check_straight
 from modular.body import Body
 from modular.elements import RIGID, Array
@@ -314,7 +315,7 @@ class Beam(Body):
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity, zero at the origin of the world, and by its strains [J], shape (...)."""
-        weight = -np.sum(self.node_masses[:, None] * q[..., : self.dimension], axis=-2) @ gravity
+        weight = -dot(np.sum(self.node_masses[:, None] * q[..., : self.dimension], axis=-2), gravity)
         return np.asarray(weight + stored(q, self.stiffness, self.spacing))
 
     def momentum(self, q: Array, v: Array) -> Array:

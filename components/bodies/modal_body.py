@@ -12,6 +12,7 @@ from components.bodies import turning
 from components.bodies.modal_stack import ModalBodies
 from components.bodies.quaternions import mixed, spinning
 from components.bodies.recent import recently
+from components.bodies.short_sums import dot
 from modular.body import Body
 from modular.elements import RIGID, Array
 from modular.side import Mark
@@ -282,7 +283,7 @@ class ModalBody(Body):
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity, zero at the origin of the world, and by its modes [J], shape (...)."""
         eta = q[..., self._first :]
-        return np.asarray(-self.mass * q[..., : self.dimension] @ gravity + 0.5 * (eta**2 @ self.numbers.squares))
+        return np.asarray(-self.mass * dot(q[..., : self.dimension], gravity) + 0.5 * dot(eta**2, self.numbers.squares))
 
     def momentum(self, q: Array, v: Array) -> Array:
         """Linear momentum [kg m/s], shape (..., dimension)."""

@@ -31,7 +31,7 @@ from components.bodies.natural_kernels import violations_loop
 from components.bodies.natural_many import Layout, NaturalRows, element_weights, rows_of, spans_of
 from components.bodies.natural_stack import NaturalBodies
 from components.bodies.recent import recently
-from components.bodies.short_sums import combined
+from components.bodies.short_sums import combined, dot
 from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
@@ -217,7 +217,7 @@ class NaturalBody(Body):
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], zero at the origin of the world, shape (...)."""
-        return np.asarray(-self.total_mass * self.mass_centre(q) @ gravity)
+        return np.asarray(-self.total_mass * dot(self.mass_centre(q), gravity))
 
     def internal_violation(self, q: Array) -> Array:
         """Error of each internal constraint, w_a . w_b - const (halved where a = b), shape (..., m)."""

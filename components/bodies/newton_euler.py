@@ -14,6 +14,7 @@ from components.bodies.posed_stack import PosedBodies
 from components.bodies.quaternions import product, spinning
 from components.bodies.recent import recently
 from components.bodies.rigid_data import check_rigid, named_ports, tensor_of
+from components.bodies.short_sums import dot
 from modular.body import Body
 from modular.component import Component
 from modular.elements import Array
@@ -143,7 +144,7 @@ class NewtonEulerBody(PosedBody):
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], zero at the origin of the world, shape (...)."""
-        return np.asarray(-self.mass * q[..., : self.dimension] @ gravity)
+        return np.asarray(-self.mass * dot(q[..., : self.dimension], gravity))
 
     def momentum(self, q: Array, v: Array) -> Array:
         """Linear momentum [kg m/s], shape (..., dimension)."""

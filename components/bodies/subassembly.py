@@ -11,6 +11,7 @@ import numpy as np
 from components.bodies.newton_euler import NewtonEulerBody
 from components.bodies.recent import recently
 from components.bodies.rod import Rod
+from components.bodies.short_sums import dot
 from components.bodies.subassembly_stack import Subassemblies
 from components.bodies.subassembly_tree import Inner, Parts, Piece, Tree, is_rigid, ports_of, tree_of
 from components.joints.revolute import Revolute
@@ -166,7 +167,7 @@ class Subassembly(Body):
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], zero at the origin of the world, shape (...)."""
-        return np.asarray(-self.total_mass * q[..., : self.dimension] @ gravity)
+        return np.asarray(-self.total_mass * dot(q[..., : self.dimension], gravity))
 
     def momentum(self, q: Array, v: Array) -> Array:
         """Linear momentum [kg m/s], shape (..., dimension)."""

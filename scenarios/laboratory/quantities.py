@@ -304,8 +304,8 @@ def kinetic_energies(inertia: Inertia, v: Array) -> Array:
 
 
 def potential_energies(inertia: Inertia, q: Array) -> Array:
-    """In uniform gravity, zero at the origin of the world, of all bodies together, (n,)."""
-    return np.asarray(q.reshape(len(q), -1) @ inertia.weight.ravel())
+    """In uniform gravity, zero at the origin of the world, of all bodies together, (n,); no sum hangs on n."""
+    return np.asarray(np.add.reduce(q.reshape(len(q), -1) * inertia.weight.ravel(), axis=1))
 
 
 def length(vectors: Array) -> Array:

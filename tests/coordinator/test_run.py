@@ -60,7 +60,7 @@ def test_run_json_is_strict_json_and_holds_model_settings_versions_timings_and_m
         "delta": 0.2,
         "damping": 0.1,
     }
-    assert data["settings"]["coupling"]["internal"]["frequency"] == 10.0
+    assert data["settings"]["coupling"]["internal"]["frequency"] == 1.0
     assert data["model"]["bodies"]["upper"]["class"] == "components:PointMassRod"
     assert {"modular", "numpy", "numba", "python"} <= set(data["versions"])
     assert data["timings"]["seconds"] > 0

@@ -95,7 +95,8 @@ def test_a_located_event_is_the_same_for_the_motion_as_one_at_a_tick():
 
 
 def test_the_settings_of_the_thesis_do_what_its_figures_show():
-    """VI-3: on the reference to the eye at 1e-4, clearly off at 1e-3; VI-11, VI-12: no explosion at 1e-2, nor in 30 s."""
+    """VI-3: on the reference to the eye at 1e-4, clearly off at 1e-3; VI-4: lengths off by -0.6 to +0.8 %; VI-10: energy falls;
+    VI-11, VI-12: no explosion at 1e-2, nor in 30 s."""
     reference = references.planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-2, 500)[:, 1]
     coupling = Penalty(Shannon(delta=0.3, damping=0.05), internal=InternalGains.thesis(), preload=False)
     errors = {}
@@ -103,7 +104,10 @@ def test_the_settings_of_the_thesis_do_what_its_figures_show():
         with Simulation(scenarios.load("double-pendulum"), dt, coupling) as simulation:
             run = simulation.run(until)
         lengths = 1 + np.concatenate([run.internal_violation(name) for name in ("upper", "lower")])
-        assert np.abs(lengths - 1).max() < 0.05
+        assert np.abs(lengths - 1).max() < (0.09 if dt > 1e-3 else 0.02)
+        if (dt, until) == (1e-3, 5.0):
+            assert -0.008 < lengths.min() - 1 < -0.006 and 0.006 < lengths.max() - 1 < 0.008
+            assert run.energy[-1] < run.energy[0] - 0.5 and run.energy.max() < run.energy[0] + 1e-3
         assert np.abs(run.position("lower.end")).max() < 2.2
         errors[dt, until] = np.linalg.norm(
             run.position("lower.end")[:: round(1e-2 / dt)][:501] - reference, axis=1

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import scenarios
+from budget import slowness
 from coordinator import GGL, HHT, Centralized, Penalty, Run, Shannon, Simulation, Stable
 from coordinator.laboratory.acts import SetStep, Step
 from coordinator.laboratory.session import Session
@@ -87,17 +88,17 @@ def test_the_list_answers_within_half_a_second_and_leaves_the_heavy_libraries_ou
         "import sys\nfrom scenarios.cli import app\napp(['list'], standalone_mode=False)\n"
         "print('loaded:', *sorted({'numpy', 'networkx', 'numba', 'matplotlib', 'PIL'} & set(sys.modules)))"
     )
-    spent = []
+    spent, allowed = [], 0.5 * slowness()
     for _ in range(3):  # the best of three at most: what the machine does beside it is not our time
         before = os.times()
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         after = os.times()
         spent.append(sum(after[2:4]) - sum(before[2:4]))  # [s] of processor time, of children
-        if spent[-1] < 0.5:
+        if spent[-1] < allowed:
             break
     assert done.stdout.splitlines()[-1].split() == ["loaded:"]
     assert "double-pendulum" in done.stdout
-    assert min(spent) < 0.5
+    assert min(spent) < allowed
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
@@ -504,7 +505,7 @@ def test_the_run_folder_remembers_coupling_and_rule():
     run("double-pendulum", "--rule", "shannon(delta=0.2)", "--coupling", "penalty(internal=thesis)", "--out", "mine")
     settings = json.loads(Path("mine/run.json").read_text())["settings"]["coupling"]
     assert settings["rule"] == {"class": "coordinator:Shannon", "delta": 0.2}
-    assert settings["internal"]["frequency"] == 10.0
+    assert settings["internal"]["frequency"] == 1.0
 
 
 # --- check -----------------------------------------------------------------------------------------------------------

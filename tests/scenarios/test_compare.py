@@ -235,7 +235,8 @@ def test_the_parts_of_the_error_add_up_to_ten_percent_on_the_double_pendulum(dt,
     assert split.share < 0.1
     assert split.holds and split.holds_until == until
     assert sizes["total"] > 1e3 * pendulum_truth(until).sure
-    assert sizes["compliance"] > sizes["drift"] > sizes["integration"] > 0.0
+    assert sizes["compliance"] > 10.0 * sizes["integration"] > 0.0
+    assert sizes["drift"] < 1e-3 * sizes["compliance"]  # bodies keep their shape
 
 
 def test_the_budget_names_the_fixed_gains_of_the_thesis():
@@ -510,7 +511,7 @@ def test_the_report_folder_is_complete(kept):
     for said in (
         "modular",
         "hht",
-        "2.0",
+        "| order |",
         "compliance of the joints",
         "MinimalCoordinates".lower(),
         "DOP853",

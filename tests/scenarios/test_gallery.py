@@ -36,8 +36,8 @@ def test_only_draws_exactly_the_figures_asked_for_and_says_what_it_measured(tmp_
     assert sorted(path.name for path in (tmp_path / "new" / "pictures").iterdir()) == ["VI-11.png", "VI-5.png"]
     lines = [line for line in result.stdout.splitlines() if ".png: " in line]
     assert ["VI-5.png" in lines[0], "VI-11.png" in lines[1], len(lines)] == [True, True, 2]
-    assert "23.9 mm/s (settings of the thesis), 469 µm/s (defaults)" in lines[0]  # as the page says
-    assert "24 mm/s | 0.47 mm/s" in PAGE
+    assert "25 mm/s (settings of the thesis), 77.9 µm/s (defaults)" in lines[0]  # as the page says
+    assert "25 mm/s | 0.078 mm/s" in PAGE
 
 
 def test_an_unknown_figure_is_refused_with_the_nearest_one_before_anything_is_made(tmp_path):
