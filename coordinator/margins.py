@@ -40,19 +40,20 @@ class Margins(Mapping[str, float]):
         return repr(dict(self))
 
 
-def stability_margins(system: System, dt: float, touched: list[str] | None = None) -> Margins:
+def stability_margins(system: System, dt: float, touched: list[str] | None = None, *, glued: bool = False) -> Margins:
     """Per joint and spring, the factor by which the step could grow at this stiffness before the local bound is reached.
 
     With E(mu) = mu^2 dt^2 K + 2 mu dt C the bound reads lambda(E(mu)) = 4; K and C of a joint are taken as proportional, as
     both rules make them. The local bound is safe: a margin below one need not diverge, one above does not. Of `touched`
-    bodies alone, if there are any given: their neighbours answer for all that is asked of them.
+    bodies alone, if there are any given: their neighbours answer for all that is asked of them. `glued`: joints ask nothing; they
+    only take motions away in which bodies could answer, so what bodies answer without them is a bound.
     """
     region = Region.of(system, system.body_home if touched is None else touched)
     system.elements.clock[GAIN_STEP] = dt
-    region.play("margins", _asking)
+    region.play(("margins", glued), partial(_asking, glued=glued))
     names: list[str] = []
     values = array("d")
-    for stack in (*region.joints, *region.forces):
+    for stack in (*([] if glued else region.joints), *region.forces):
         rows = region.rows(stack)
         rooms = _rooms(stack, rows) if compiled((stack, "grow")) else region.remarks.pop(id(stack), [])
         known = stack.names
@@ -63,11 +64,13 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     return Margins(names, values)
 
 
-def _asking(region: Region) -> list[Step]:
+def _asking(region: Region, *, glued: bool) -> list[Step]:
     """What stiffness asks of the bodies, and what room they leave."""
     elements = region.elements
-    bodies, joints, forces = list(region.bodies), list(region.joints), region.forces_within(1)
+    bodies, forces = list(region.bodies), region.forces_within(1)
+    joints = [] if glued else list(region.joints)
     steps: list[Step] = [(elements, "keep_bounds", WIDER)]  # of when the stiffness was chosen
+    steps += [(elements, "forget_loads", WIDER)] if glued else []
     steps += [(stack, "respond", WIDER) for stack in bodies]
     steps += [(stack, verb, WIDER) for stack in joints for verb in ("load", "ask")]
     steps += [(stack, "ask", WIDER) for stack in forces]

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from coordinator.compositions import ORDERS, stages
+from coordinator.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.interface.interface import Interface, tolerate
 from coordinator.interface.stopping import stop_together
+from coordinator.margins import stability_margins
 from coordinator.score import Part, Rounds
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
+from modular.elements import GAIN_STEP
 from modular.errors import CouplingError, ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
@@ -135,9 +137,14 @@ class Glued(Coupling):
         """Which joint stays open."""
         return self._interface(system).reason(name, type(self).__name__)
 
-    def margins(self, system: System, dt: float, touched: list[str] | None = None) -> dict[str, float]:
-        """Joints set no limit to the step."""
-        return {}
+    def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
+        """Of springs and dampers: their forces are explicit, as elsewhere. Joints set no limit to the step."""
+        if not system.force_home:
+            return {}
+        try:
+            return stability_margins(system, 2.0 / LIMITS[self.order] * dt, touched, glued=True)
+        finally:
+            system.elements.clock[GAIN_STEP] = dt
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller step."""

@@ -8,8 +8,8 @@ import pytest
 
 import zoo
 from campaign import each_once, first_of, later, named
-from components import Fixed, Revolute, Rod, Spherical, SpringDamper
-from coordinator import Penalty, Simulation, Stable
+from components import Fixed, NewtonEulerBody, Revolute, Rod, Spherical, SpringDamper
+from coordinator import Glued, Penalty, Simulation, Stable
 from coordinator.exact import exact_margin
 from coordinator.rules.rule import StiffnessRule
 from modular import Assembly, Diverged
@@ -130,3 +130,44 @@ def test_the_local_rule_is_safe_for_random_mechanisms(seed):
     model = random_assembly(seed, most=10)
     with Simulation(model, 1e-3, Penalty(rule=Scaled(1.0))) as simulation:
         assert exact_margin(simulation.system, 1e-3) >= 1.0 - 1e-9
+
+
+def on_a_spring(stiffness, damping=0.0):
+    """A body of 2 kg that swings in line with its spring."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("body", NewtonEulerBody(mass=2.0, inertia=0.1, centre=(0.0, 0.0), ports={"hook": (0.0, 0.0)}))
+    model.apply("spring", SpringDamper(stiffness, damping, length=0.5), "ground", "body.hook", at=(0.5001, 0.0))
+    return model
+
+
+def stays_near(model, coupling):
+    with Simulation(model, 1e-3, coupling, record_every=10) as simulation:
+        try:
+            run = simulation.run(1.0)
+        except Diverged:
+            return False
+    return np.abs(run.position("body.hook")).max() < 0.5
+
+
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_springs_among_glued_joints_are_explicit_and_their_limit_is_foretold(order):
+    """That of the whole composition, not of its longest stage."""
+    with Simulation(on_a_spring(1e6), 1e-3, Glued(order)) as simulation:
+        limit = 1e6 * simulation.margins["spring"] ** 2
+    assert stays_near(on_a_spring(0.97 * limit), Glued(order))
+    assert not stays_near(on_a_spring(1.03 * limit), Glued(order))
+
+
+@pytest.mark.parametrize("order", [2, 4, 6, 8])
+def test_dampers_too_on_the_safe_side(order):
+    with Simulation(on_a_spring(1.0, 1000.0), 1e-3, Glued(order)) as simulation:
+        limit = 1000.0 * simulation.margins["spring"]
+    assert stays_near(on_a_spring(1.0, 0.97 * limit), Glued(order))
+    assert not stays_near(on_a_spring(1.0, 2.5 * limit), Glued(order))
+
+
+def test_joints_that_are_glued_ask_nothing_of_the_step():
+    with Simulation(sprung(), 1e-3, Glued()) as simulation:
+        assert set(simulation.margins) == {"spring"}
+    with Simulation(chain(3, Spherical(), 0.01), 1e-3, Glued()) as simulation:
+        assert simulation.margins == {}
