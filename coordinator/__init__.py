@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coordinator.alarm import LeakWarning
+    from coordinator.alarm import LeakWarning, RunWarning, StabilityWarning
     from coordinator.centralized import (
         GGL,
         HHT,
@@ -54,10 +54,12 @@ _HOMES = {
     "Penalty": "couplings",
     "Relaxed": "couplings",
     "Run": "record.run",
+    "RunWarning": "alarm",
     "Shannon": "rules",
     "Simulation": "simulation",
     "Site": "workers.company",
     "Solver": "centralized",
+    "StabilityWarning": "alarm",
     "Stable": "rules",
     "StiffnessRule": "rules",
     "Substitution": "centralized",
@@ -90,10 +92,12 @@ __all__ = [
     "Penalty",
     "Relaxed",
     "Run",
+    "RunWarning",
     "Shannon",
     "Simulation",
     "Site",
     "Solver",
+    "StabilityWarning",
     "Stable",
     "StiffnessRule",
     "Substitution",

@@ -11,7 +11,15 @@ from coordinator.system import System
 from modular.ledger import LEAKED, Booked, leak_loop
 
 
-class LeakWarning(UserWarning):
+class RunWarning(UserWarning):
+    """Something that whoever runs a simulation should know."""
+
+
+class StabilityWarning(RunWarning):
+    """A run begins with stiffness beyond what its step can bear."""
+
+
+class LeakWarning(RunWarning):
     """A joint or force has leaked more energy than was allowed."""
 
 

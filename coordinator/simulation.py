@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -12,12 +13,12 @@ import numpy as np
 
 from coordinator.ahead import compile_ahead, foresee
 from coordinator.aiming import aim
-from coordinator.alarm import Alarm
+from coordinator.alarm import Alarm, StabilityWarning
 from coordinator.breakage import Breakage
 from coordinator.checkpoints.folder import Checkpoints
 from coordinator.controlling import consult, next_look
 from coordinator.couplings import Coupling, Penalty
-from coordinator.diagnosis import diagnose
+from coordinator.diagnosis import beyond, diagnose
 from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
 from coordinator.gathering import add_bodies, add_joints, undisturbed
@@ -147,6 +148,7 @@ class Simulation:
         self._residents = Residents()  # black boxes, while there are no workers
         self._alone = False  # while the model itself changes something
         self._closed = False
+        self._foretold = 0  # changes of margins of which has been told
 
     def hire(self, workers: int | Mapping[str, Sequence[str]], launcher: str | Site = "processes") -> None:
         """Let workers move the bodies from here on: so many of them, or the bodies of each by its name."""
@@ -287,6 +289,7 @@ class Simulation:
             checkpoints.begin(self)
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)
+        self._foretell()
         started = shown = clock.perf_counter()
         try:
             with held_interrupts() as interrupt:
@@ -310,6 +313,20 @@ class Simulation:
         if progress is not None:
             progress(self)
         return self.recorded
+
+    def _foretell(self) -> None:
+        """Say so before it begins, where something is stiffer than the step can bear; once for every change of margins."""
+        if self._foretold == len(self.past.margins):
+            return
+        self._foretold = len(self.past.margins)
+        if (found := beyond(self)) is not None:
+            name, what, margin, remedy, _ = found
+            warnings.warn(
+                f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1), so the run may diverge. "
+                f"Remedy: {remedy}.",
+                StabilityWarning,
+                stacklevel=3,
+            )
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from coordinator.alarm import LeakWarning
+from coordinator.alarm import RunWarning
 from coordinator.checkpoints.folder import INSIDE, heads_in
 from coordinator.checkpoints.resume import Checkpoint
 from coordinator.record.recorder import Recorder
@@ -33,7 +33,7 @@ def rewind(folder: str | Path, ticks: int = 200, *, progress: Progress | None = 
     first = max(last - ticks, 0)
     simulation = _before(folder, run, first)
     with simulation, warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeakWarning)  # said when it was first run
+        warnings.simplefilter("ignore", RunWarning)  # said when it was first run
         if simulation.tick < first:
             simulation.recorder = Recorder(NEVER)
             simulation.run(first * simulation.dt, progress=progress)

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from coordinator.ahead import compile_ahead
-from coordinator.alarm import LeakWarning
+from coordinator.alarm import RunWarning
 from coordinator.checkpoints.folder import put_in_place
 from coordinator.couplings import Centralized
 from coordinator.laboratory.acts import Act, Change, Doing, Drag, Redo, Reset, Undo, is_noted, is_undone, told
@@ -249,7 +249,7 @@ class Session:
             if is_noted(act) and not isinstance(act, Drag | Undo) and not trouble:
                 kept = self._keep()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LeakWarning)
+                warnings.simplefilter("ignore", RunWarning)
                 self._perform(act)
         except Exception as error:
             reason = str(error) if isinstance(error, ModelError | CouplingError) else f"{type(error).__name__}: {error}"
@@ -367,7 +367,7 @@ class Session:
         simulation = self.simulation
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LeakWarning)
+                warnings.simplefilter("ignore", RunWarning)
                 while simulation.tick < last:
                     left, most = last - simulation.tick, self.stretches.most / PIECES
                     goal = simulation.tick + simulation.recorder.expect_more(simulation.lent_system, left, most)

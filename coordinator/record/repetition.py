@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from coordinator.alarm import LeakWarning
+from coordinator.alarm import RunWarning
 from coordinator.couplings.coupling import Coupling
 from coordinator.record.run import Run
 from coordinator.simulation import Progress, Simulation
@@ -24,7 +24,7 @@ def rerun(run: Run, *, progress: Progress | None = None) -> Run:
     `first_difference`.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeakWarning)  # said when it was first run; it is in the log of events
+        warnings.simplefilter("ignore", RunWarning)  # said when it was first run; it is in the log of events
         with prepared(run) as simulation:
             with suppress(Diverged):
                 simulation.run(_ticks(run) * run.dt, progress=progress)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +118,16 @@ def run_and_keep(
     return recorded, code
 
 
+@contextmanager
+def said_already() -> Iterator[None]:
+    """The command has told the margin."""
+    from coordinator import StabilityWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StabilityWarning)
+        yield
+
+
 def simulate(
     console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None
 ) -> tuple[int | None, str]:
@@ -126,7 +138,7 @@ def simulate(
 
     code, why = None, ""
     try:
-        with checkpoint_warnings(), watched(console, until, simulation.time) as progress:
+        with checkpoint_warnings(), said_already(), watched(console, until, simulation.time) as progress:
             simulation.run(until, progress=progress, checkpoints=checkpoints)
     except Diverged as error:
         code, why = cli.DIVERGED, str(error)

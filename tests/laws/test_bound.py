@@ -1,6 +1,7 @@
 """The stability bound against measured divergence, and the local rule against the bound."""
 
 import itertools
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import zoo
 from campaign import each_once, first_of, later, named
 from components import Fixed, NewtonEulerBody, Revolute, Rod, Spherical, SpringDamper
-from coordinator import Glued, Penalty, Simulation, Stable
+from coordinator import Glued, Penalty, Simulation, StabilityWarning, Stable
 from coordinator.exact import exact_margin
 from coordinator.rules.rule import StiffnessRule
 from modular import Assembly, Diverged
@@ -171,3 +172,17 @@ def test_joints_that_are_glued_ask_nothing_of_the_step():
         assert set(simulation.margins) == {"spring"}
     with Simulation(chain(3, Spherical(), 0.01), 1e-3, Glued()) as simulation:
         assert simulation.margins == {}
+
+
+def test_a_run_beyond_its_limit_says_so_before_it_begins_and_once():
+    with Simulation(on_a_spring(1e7), 1e-3) as simulation:
+        with pytest.warns(
+            StabilityWarning, match=r"spring 'spring' is beyond its stability limit \(margin 0.89 < 1\).*soften"
+        ):
+            simulation.run(0.002)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            simulation.run(0.003)
+    with Simulation(on_a_spring(1e5), 1e-3) as simulation, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulation.run(0.01)
