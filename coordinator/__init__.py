@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coordinator.alarm import LeakWarning, RunWarning, StabilityWarning
+    from coordinator.alarm import LeakWarning, RunWarning, StabilityWarning, VerdictWarning
     from coordinator.centralized import (
         GGL,
         HHT,
@@ -63,6 +63,7 @@ _HOMES = {
     "Stable": "rules",
     "StiffnessRule": "rules",
     "Substitution": "centralized",
+    "VerdictWarning": "alarm",
     "beyond": "diagnosis",
     "examine": "examination",
     "first_difference": "record.difference",
@@ -101,6 +102,7 @@ __all__ = [
     "Stable",
     "StiffnessRule",
     "Substitution",
+    "VerdictWarning",
     "beyond",
     "examine",
     "first_difference",

@@ -19,6 +19,10 @@ class StabilityWarning(RunWarning):
     """A run begins with stiffness beyond what its step can bear."""
 
 
+class VerdictWarning(RunWarning):
+    """What a run has recorded speaks against it."""
+
+
 class LeakWarning(RunWarning):
     """A joint or force has leaked more energy than was allowed."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from coordinator.ahead import compile_ahead, foresee
 from coordinator.aiming import aim
-from coordinator.alarm import Alarm, StabilityWarning
+from coordinator.alarm import Alarm, StabilityWarning, VerdictWarning
 from coordinator.breakage import Breakage
 from coordinator.checkpoints.folder import Checkpoints
 from coordinator.controlling import consult, next_look
@@ -34,6 +34,7 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
+from coordinator.verdict import summed_up
 from coordinator.workers.black_box import BlackBox
 from coordinator.workers.company import HASTE, PATIENCE, Company, Site, check_divisible, company_for
 from coordinator.workers.lines import Line
@@ -312,6 +313,7 @@ class Simulation:
             checkpoints.try_to_write(self, until)
         if progress is not None:
             progress(self)
+        self._judge()
         return self.recorded
 
     def _foretell(self) -> None:
@@ -327,6 +329,14 @@ class Simulation:
                 StabilityWarning,
                 stacklevel=3,
             )
+
+    def _judge(self) -> None:
+        """Say what speaks against what was recorded, of every joint once."""
+        told = self.past.verdict.told
+        found = [each for each in self.past.findings(self) if each.joint not in told]
+        told.update(each.joint for each in found)
+        if found:
+            warnings.warn(summed_up(found, self.dt), VerdictWarning, stacklevel=3)
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""

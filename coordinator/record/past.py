@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
 from coordinator.record.run import Run
+from coordinator.verdict import Finding, Verdict
 from modular.body import Body
 from modular.component import plain
 from modular.errors import ModelError
@@ -27,6 +28,7 @@ class Past:
         self.ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
+        self.verdict = Verdict()
 
     def enter(self, name: str, body: Body) -> bool:
         """A body comes; False where another one of its name took part before."""
@@ -44,15 +46,22 @@ class Past:
             latest.update(entry["margins"])
         return latest
 
+    def findings(self, simulation: Simulation) -> list[Finding]:
+        """What has been recorded and speaks against the run."""
+        segments = [segment for segment in simulation.recorder.segments if segment.used]
+        bodies = simulation.assembly.bodies if self.ever is None else self.ever
+        return self.verdict.findings(segments, {**self.forms, **simulation.system.facts()}, bodies)
+
     def run(self, simulation: Simulation) -> Run:
         """Everything so far."""
         system, recorder = simulation.system, simulation.recorder
+        findings = self.findings(simulation)
         return Run(
             dt=simulation.dt,
             model=self.given.model,
             segments=[segment.trimmed() for segment in recorder.segments if segment.used],
             bodies=dict(simulation.assembly.bodies if self.ever is None else self.ever),
-            events=[dict(event) for event in self.events],
+            events=[dict(event) for event in self.events] + [found.event(simulation.dt) for found in findings],
             settings={
                 "coupling": plain(simulation.coupling),
                 "record_every": recorder.every,

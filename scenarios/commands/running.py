@@ -120,11 +120,12 @@ def run_and_keep(
 
 @contextmanager
 def said_already() -> Iterator[None]:
-    """The command has told the margin."""
-    from coordinator import StabilityWarning
+    """The command has told the margin, and will tell the verdict."""
+    from coordinator import StabilityWarning, VerdictWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StabilityWarning)
+        for told in (StabilityWarning, VerdictWarning):
+            warnings.simplefilter("ignore", told)
         yield
 
 
@@ -133,6 +134,7 @@ def simulate(
 ) -> tuple[int | None, str]:
     """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
     from coordinator.checkpoints.folder import HEAD
+    from coordinator.verdict import summed_up
     from scenarios import cli
     from scenarios.report.progress import watched
 
@@ -155,6 +157,10 @@ def simulate(
         )  # an event of the model could not be carried out
     if why:
         cli._complain(why)
+    elif simulation.whole:
+        if findings := simulation.past.findings(simulation):
+            words = summed_up(findings, simulation.dt)
+            console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return code, why
 
 
