@@ -157,10 +157,9 @@ def simulate(
         )  # an event of the model could not be carried out
     if why:
         cli._complain(why)
-    elif simulation.whole:
-        if findings := simulation.past.findings(simulation):
-            words = summed_up(findings, simulation.dt)
-            console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    elif simulation.whole and (findings := simulation.past.findings(simulation)):
+        words = summed_up(findings, simulation.dt)
+        console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return code, why
 
 
