@@ -30,6 +30,7 @@ class Beams(BodyStack):
 
     remembered = ("flight",)
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    elastic = True  # what its drive holds is stiff: solvers that iterate want to know how it changes
     flight: Array  # the motion in the middle of the last flight, with which the next is sought: kicks throw slices far
     # beside the state, for one step at a time
     trial: Array  # where nodes are while a step is sought

@@ -30,6 +30,7 @@ class ModalBodies(PushedOneByOne):
     """Bodies with equally many modes and places; weights of an element are w0, its place and the arm from there."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    elastic = True  # what its drive holds is stiff: solvers that iterate want to know how it changes
     constant = (*BodyStack.constant, *ROOM)  # room to work in: nothing of it is kept
     sizes: Array  # modes, places
     mix: Array  # N

@@ -6,6 +6,8 @@ constraints; elsewhere the iteration only needs them nearly.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,58 @@ from modular.joints import Joints
 
 
 def force_tangents(equations: Equations, time: float) -> tuple[Matrix, Matrix]:
-    """-dQ/dq and -dQ/dv of springs, dampers and loads, by differences of what they exert; the system stays."""
+    """-dQ/dq and -dQ/dv of springs, dampers and loads and of bodies that bend, by differences; the system stays."""
     elements = equations.system.elements
+    inside = [inner_tangent(equations, key) for key in ("q", "v")]
     if not len(equations.force_rows):
-        nothing = equations.matrix("nothing", list, [], (equations.size, equations.size))
-        return nothing, nothing
+        return inside[0], inside[1]
     found = []
     for table in (elements.position, (elements.velocity, elements.current_velocity)):
         found.append(-(equations.reach.T @ _element_tangent(equations, table, time) @ equations.reach))
-    return found[0], found[1]
+    return found[0] + inside[0], found[1] + inside[1]
+
+
+NUDGE = 1e-6  # of a coordinate or rate, for differences of what is elastic or damped inside a body
+
+
+def inner_tangent(equations: Equations, key: str) -> Matrix:
+    """How what acts inside bodies that bend changes with their coordinates ("q") or rates ("v"), with the sign turned.
+
+    Nodes of a beam feel their neighbours alone, so every third of them may be moved at once.
+    """
+    firsts, values = [], []
+    for stack, part in zip(equations.stacks, equations.parts, strict=True):
+        for row, name in enumerate(stack.names) if getattr(stack, "elastic", False) else ():
+            q, v = (stack.state()[each][row].copy() for each in ("q", "v"))
+            drive = partial(stack.bodies[name].drive, q, v, equations.system.gravity)
+            values.append(_inner_block(drive, q if key == "q" else v))
+            firsts.append(part.start + len(values[-1]) * row)
+
+    def places() -> Any:
+        for first, block in zip(firsts, values, strict=True):
+            numbers = first + np.arange(len(block))
+            yield numbers[:, None], numbers[None, :]
+
+    return equations.matrix(f"inside bodies, {key}", places, values, (equations.size, equations.size))
+
+
+def _inner_block(drive: Callable[[], Array], moved: Array) -> Array:
+    """Differences of a drive, number by number of what is moved: of nodes (n, k), or of one place (k,)."""
+    nodes = moved if moved.ndim == 2 else moved[None]
+    count, size = nodes.shape
+    block = np.zeros((count, size, count, size))
+    for first in range(min(3, count)):
+        for c in range(size):
+            sides = []
+            for sign in (1.0, -2.0):  # there, and as far on the other side
+                nodes[first::3, c] += sign * NUDGE
+                sides.append(drive().reshape(count, size))
+            nodes[first::3, c] += NUDGE
+            change = (sides[1] - sides[0]) / (2.0 * NUDGE)
+            for node in range(first, count, 3):
+                near = slice(max(node - 1, 0), node + 2)
+                block[near, :, node, c] = change[near]
+    return block.reshape(count * size, count * size)
 
 
 def _element_tangent(equations: Equations, tables: Any, time: float) -> Matrix:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import scenarios
+from campaign import first_of
 from components import Beam, Fixed, Revolute, RigidBody
-from coordinator import Glued, Penalty, Run, Simulation, VerdictWarning
+from coordinator import GGL, HHT, AugmentedLagrangian, Centralized, Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly
 
 
@@ -81,3 +82,14 @@ def test_a_light_body_between_two_joints_rings_and_the_run_says_so():
         run = simulation.run(0.1)
     gap = np.linalg.norm(run.violation("eye"), axis=1).max()
     assert gap > 0.005 and "eye" in {event["name"] for event in verdicts(run)}
+
+
+@pytest.mark.parametrize("solver", [HHT(), GGL(), AugmentedLagrangian()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("elements", first_of(1, [4, 2, 8, 16, 32]))
+def test_solvers_of_the_whole_hold_a_welded_beam(elements, solver):
+    """They know how what is elastic in it changes (coordinator/centralized/tangents.py)."""
+    paths = []
+    for coupling, dt in ((Glued(), 5e-4), (Centralized(solver), 1e-3)):
+        with Simulation(cantilever(elements), dt, coupling, record_every=round(1e-3 / dt)) as simulation:
+            paths.append(simulation.run(0.03).position("beam.end"))
+    assert np.abs(paths[0] - paths[1]).max() < 3e-3 * np.abs(paths[0] - paths[0][0]).max()
