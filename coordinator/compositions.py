@@ -19,12 +19,8 @@ _HALVES: dict[int, tuple[float, ...]] = {  # the weights up to the middle one, w
     ),
 }  # fmt: skip
 ORDERS = tuple(_HALVES)
-LIMITS = {
-    2: 2.0,
-    4: 2.7209,
-    6: 2.5326,
-    8: 3.0964,
-}  # omega dt below which an oscillator stays bounded, by the trace of all stages
+# omega dt below which an oscillator stays bounded, by the trace of all stages
+LIMITS = {2: 2.0, 4: 2.7209, 6: 2.5326, 8: 3.0964}
 
 
 def stages(order: int) -> tuple[float, ...]:

@@ -122,10 +122,8 @@ def accelerate_freely(force: Array, inverse_mass: Array, fall: Array, gravity: A
             a[i, c] = value
 
 
-NEGLIGIBLE, ROUNDED = (
-    1e-6,
-    1e-24,
-)  # squares of what may be left, of what internal constraints ask for and of what was open
+# squares of what may be left: of what internal constraints ask for, and of what was open
+NEGLIGIBLE, ROUNDED = 1e-6, 1e-24
 
 
 @kernel
@@ -383,8 +381,7 @@ def solve_rows(
     gather(bodies.inverse_local, makes, inverse_local)
     solve_locally(
         q, v, now, total, inverse_mass, inverse_local, gram, fall, bodies.points, bodies.gravity, gains[STIFFNESS],
-        gains[DAMPING], inward(gains, dt), int(gains[ITERATIONS]),
-        int(gains[MORE]), scratch, a,
+        gains[DAMPING], inward(gains, dt), int(gains[ITERATIONS]), int(gains[MORE]), scratch, a,
     )  # fmt: skip
 
 

@@ -413,25 +413,28 @@ def tell(bodies: View, elements: View, n: int, found: int) -> None:
                 response[c, j] = along(row, basis, j * count, count) if j < found else 0.0
 
 
+@kernel
+def respond_at(bodies: View, elements: View, n: int, q: Array) -> None:
+    """B of every attached element at q: B B^T = J M^-1 J^T in as many columns as the elements move in independent ways."""
+    stand(bodies, n, q)
+    weigh(bodies, n)
+    count = span(bodies, elements, n)
+    tell(bodies, elements, n, count)
+
+
 @loop
 def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """B of every attached element: B B^T = J M^-1 J^T in as many columns as the elements move in independent ways."""
+    """How bodies answer where they stand."""
     for n in range(start, stop):
-        stand(bodies, n, bodies.q[n])
-        weigh(bodies, n)
-        count = span(bodies, elements, n)
-        tell(bodies, elements, n, count)
+        respond_at(bodies, elements, n, bodies.q[n])
     return FINE
 
 
 @loop
 def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """The same where forces act in a tick."""
+    """How they answer where forces act in a tick."""
     for n in range(start, stop):
-        stand(bodies, n, bodies.next_q[n])
-        weigh(bodies, n)
-        count = span(bodies, elements, n)
-        tell(bodies, elements, n, count)
+        respond_at(bodies, elements, n, bodies.next_q[n])
     return FINE
 
 

@@ -11,11 +11,8 @@ from coordinator.system import System
 from modular.component import Component
 from modular.elements import GAIN_STEP, STEP
 
-IN_A_TICK = {
-    "respond": "respond_predicted",
-    "take_load": "bear_load",
-    "judge": None,
-}  # what is done there instead of at an event
+# what is done there instead of at an event
+IN_A_TICK = {"respond": "respond_predicted", "take_load": "bear_load", "judge": None}
 
 
 def in_a_tick(parts: Iterable[Part]) -> list[Part]:
