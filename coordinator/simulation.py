@@ -34,7 +34,6 @@ from coordinator.record.run import Run
 from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
 from coordinator.undoing import fallible, way_back
-from coordinator.verdict import summed_up
 from coordinator.workers.black_box import BlackBox
 from coordinator.workers.company import HASTE, PATIENCE, Company, Site, check_divisible, company_for
 from coordinator.workers.lines import Line
@@ -331,12 +330,13 @@ class Simulation:
             )
 
     def _judge(self) -> None:
-        """Say what speaks against what was recorded, of every joint once."""
-        told = self.past.verdict.told
-        found = [each for each in self.past.findings(self) if each.joint not in told]
-        told.update(each.joint for each in found)
-        if found:
-            warnings.warn(summed_up(found, self.dt), VerdictWarning, stacklevel=3)
+        """Say what speaks against what was recorded, once."""
+        if self.past.told or not self.past.grown(self):
+            return
+        found = self.past.estimate(self)
+        if found is not None and found.too_much:
+            self.past.told = True
+            warnings.warn(found.sentence(self.dt, self.coupling.declared_order), VerdictWarning, stacklevel=3)
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
@@ -449,7 +449,7 @@ class Simulation:
         assert edge is not None
         system = self.system
         home = system.joint_home[name]
-        owners, self.past.forms[name] = home.owners, home.stack.form.facts
+        owners, self.past.forms[name] = home.owners, system.facts_of(name)
         self.breakage.leave(name)
         released = system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)

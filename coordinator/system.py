@@ -475,9 +475,13 @@ class System:
         """What those who read a run need to know of every joint."""
         found: dict[str, dict[str, Any]] = {}
         for joints in self.joints:
-            facts = dict(joints.form.facts)
-            found.update(dict.fromkeys(joints.names, facts))
+            found.update({name: self.facts_of(name) for name in joints.names})
         return found
+
+    def facts_of(self, joint: str) -> dict[str, Any]:
+        """The same of one: how its equations are written, and whom it joins."""
+        home = self.joint_home[joint]
+        return {**home.stack.form.facts, "between": list(home.owners)}
 
     def time(self, dt: float) -> float:
         """Where the components stand [s]."""

@@ -35,6 +35,7 @@ from components.bodies.beam_kernels import (
     turns,
     unsound,
 )
+from components.bodies.kicked import leave_out
 from components.bodies.posed_kernels import SPACE, by_spin, predict, rotation
 from components.bodies.rounds import NEAR, ROUNDS, goes_on
 from modular.blocks import room
@@ -200,18 +201,25 @@ def fly(bodies: View, n: int, h: float) -> bool:
 
 @loop
 def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Half a kick and the way that it leads; the first body for which none was found, or -1."""
+    """Half a kick and the way that it leads; the first body for which none was found, or -1.
+
+    Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
+    """
     turn, _ = turns(bodies.q)
     h, wrong = elements.clock[STEP], FINE
     for n in range(start, stop):
         for k in range(bodies.nodes[bodies.make[n]]):
             for c in range(bodies.q.shape[1]):
                 bodies.half[n, k, c] = bodies.v[n, k, c]
+        show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity_before)
         kick(bodies, elements, n, 0.5 * h, bodies.half)
+        show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity)
+        leave_out(bodies, elements, n, 1.0)
         if fly(bodies, n, h) and wrong < 0:
             wrong = n
         show_places(bodies, elements, n, bodies.ahead, turn)
         show_rates(bodies, n, bodies.ahead, bodies.half, turn, elements.velocity)
+        leave_out(bodies, elements, n, -1.0)
     return wrong
 
 

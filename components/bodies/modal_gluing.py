@@ -18,6 +18,7 @@ from math import sqrt
 
 import numpy as np
 
+from components.bodies.kicked import leave_out
 from components.bodies.modal_kernels import (
     FOUND,
     KEPT,
@@ -288,16 +289,23 @@ def fly(bodies: View, n: int, h: float) -> bool:
 
 @loop
 def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Half a kick and the way that it leads; the first body for which none was found, or -1."""
+    """Half a kick and the way that it leads; the first body for which none was found, or -1.
+
+    Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
+    """
     h, wrong = elements.clock[STEP], FINE
     for n in range(start, stop):
         for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
             bodies.half[n, i] = bodies.v[n, i]
+        show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity_before)
         kick(bodies, elements, n, 0.5 * h, 0.5 * h, bodies.half[n])
+        show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity)
+        leave_out(bodies, elements, n, 1.0)
         if fly(bodies, n, h) and wrong < 0:
             wrong = n
         show_places(bodies, elements, n, bodies.ahead[n])
         show_rates(bodies, n, bodies.ahead[n], bodies.half[n], elements.velocity)
+        leave_out(bodies, elements, n, -1.0)
     return wrong
 
 

@@ -42,6 +42,7 @@ class AugmentedLagrangian(Solver):
     xi: float = 1.0
 
     rough: ClassVar[bool] = True  # its multipliers carry what closed the positions, and belong to unprojected motion
+    declared_order: ClassVar[int | None] = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,7 @@ rows of any unit can be mixed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ MOST = 60
 @dataclass(frozen=True)
 class GGL(Solver):
     """Implicit, second order; positions and velocities obey to rounding at the end of every step."""
+
+    declared_order: ClassVar[int | None] = 2
 
     def advance(self, equations: Equations, state: State, time: float, h: float, memory: dict[str, Any]) -> State:
         """One step: velocities that obey at the new place, positions that follow them and obey too."""

@@ -30,6 +30,7 @@ class HHT(Solver):
     alpha: float = 0.1
 
     rough: ClassVar[bool] = True
+    declared_order: ClassVar[int | None] = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()

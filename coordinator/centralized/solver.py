@@ -31,6 +31,9 @@ class Solver(Component):
     """One way of stepping a whole system; settings only, its memory is the `State` and `memory`, which it may fill."""
 
     rough: ClassVar[bool] = False  # its own accelerations and multipliers err: those shown are evaluated from q and v
+    declared_order: ClassVar[int | None] = (
+        None  # in the tick; None where a method of any order is given, or steps are its own
+    )
 
     def refuses(self, equations: Equations) -> str | None:
         """Why it cannot treat this system, naming the part and the methods that can; None where it can."""

@@ -32,6 +32,11 @@ class Centralized(Coupling):
         if not isinstance(self.solver, Solver):
             raise ModelError(f"Centralized: solver = {self.solver!r} is no solver; give one such as HHT() or GGL().")
 
+    @property
+    def declared_order(self) -> int | None:
+        """That of its solver."""
+        return self.solver.declared_order
+
     def configure(self, system: System, dt: float) -> None:
         """Bodies must write down their equations, and the solver must be able to treat every joint."""
         require(system, GivesEquations, "Centralized", "write down their equations", "Penalty() can treat them")

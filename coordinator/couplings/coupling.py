@@ -18,6 +18,11 @@ class Coupling(Component):
     # what stacks will be asked for from the first tick on, in that order: such loops are compiled by several processes
     verbs: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def declared_order(self) -> int | None:
+        """Its order in dt; None where it chooses steps of its own inside a tick."""
+        return 2
+
     @abstractmethod
     def configure(self, system: System, dt: float) -> None:
         """Check by name that every component offers what this coupling needs, and hand out its settings."""

@@ -53,6 +53,11 @@ class Glued(Coupling):
                 "of the system between 0 and 1, such as 1e-14."
             )
 
+    @property
+    def declared_order(self) -> int:
+        """`order`."""
+        return self.order
+
     def configure(self, system: System, dt: float) -> None:
         """Bodies must drift and be kicked, and report their compliance."""
         require(system, DriftsAndKicks, type(self).__name__, "drift and can be kicked")

@@ -33,7 +33,7 @@ PLACES, RATES, ANSWERS, AHEAD, LOOKED, RECKONED, MOST, SUMMANDS, SUMS = (
     "places", "rates", "answers", "answers ahead", "looked at", "reckoned", "most", "summands", "sums",
 )  # fmt: skip
 SAID: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    PLACES: (("position", "velocity"), ("error",)),
+    PLACES: (("position", "velocity", "velocity_before"), ("error",)),
     RATES: (("position", "velocity"), ("rate",)),
     ANSWERS: (("response",), MATRICES[:2]),
     AHEAD: (("response",), MATRICES[2:]),

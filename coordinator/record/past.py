@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from coordinator.record.evidence import Evidence
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
 from coordinator.record.run import Run
-from coordinator.verdict import Finding, Verdict
+from coordinator.verdict import Estimate
 from modular.body import Body
 from modular.component import plain
 from modular.errors import ModelError
@@ -28,7 +29,9 @@ class Past:
         self.ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
-        self.verdict = Verdict()
+        self.evidence = Evidence()
+        self.told = False  # whether a warning has told how far it is off
+        self._judged = 0  # samples there were when that was asked last
 
     def enter(self, name: str, body: Body) -> bool:
         """A body comes; False where another one of its name took part before."""
@@ -46,22 +49,35 @@ class Past:
             latest.update(entry["margins"])
         return latest
 
-    def findings(self, simulation: Simulation) -> list[Finding]:
-        """What has been recorded and speaks against the run."""
+    def grown(self, simulation: Simulation) -> bool:
+        """Whether there is a tenth more to judge by than when this was asked last: many short runs are not judged each."""
+        samples = sum(segment.used for segment in simulation.recorder.segments)
+        if samples < 1.1 * self._judged:
+            return False
+        self._judged = samples
+        return True
+
+    def estimate(self, simulation: Simulation) -> Estimate | None:
+        """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
         segments = [segment for segment in simulation.recorder.segments if segment.used]
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
-        return self.verdict.findings(segments, {**self.forms, **simulation.system.facts()}, bodies)
+        forms = {**self.forms, **simulation.system.facts()}
+        try:
+            return self.evidence.estimate(segments, forms, bodies, simulation.dt, simulation.coupling.declared_order)
+        except ModelError:  # a black box whose worker has gone
+            return None
 
     def run(self, simulation: Simulation) -> Run:
         """Everything so far."""
         system, recorder = simulation.system, simulation.recorder
-        findings = self.findings(simulation)
+        estimate = self.estimate(simulation)
+        verdict = [estimate.event(simulation.dt)] if estimate is not None and estimate.too_much else []
         return Run(
             dt=simulation.dt,
             model=self.given.model,
             segments=[segment.trimmed() for segment in recorder.segments if segment.used],
             bodies=dict(simulation.assembly.bodies if self.ever is None else self.ever),
-            events=[dict(event) for event in self.events] + [found.event(simulation.dt) for found in findings],
+            events=[*(dict(event) for event in self.events), *verdict],
             settings={
                 "coupling": plain(simulation.coupling),
                 "record_every": recorder.every,
@@ -75,6 +91,7 @@ class Past:
             forms={**self.forms, **system.facts()},
             versions={**versions(), **self.given.sources},
             machine=machine(),
+            estimate={} if estimate is None else estimate.to_data(),
             obstacles=self.given.obstacles(simulation.coupling, self.events),
             timings={
                 "seconds": self.seconds,

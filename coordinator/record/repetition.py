@@ -70,7 +70,7 @@ def _ticks(run: Run) -> int:
 
 def _last_events(simulation: Simulation, run: Run) -> None:
     """A run that stopped inside a step had carried out events by then: what they changed belongs to its last sample."""
-    missing = run.events[len(simulation.events) :]
+    missing = run.happenings[len(simulation.events) :]
     if not missing:
         return
     with suppress(ModelError, CouplingError, ArithmeticError):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-PLAIN = ("dt", "model", "events", "settings", "margins", "forms", "versions", "machine", "obstacles")
+PLAIN = ("dt", "model", "events", "settings", "margins", "forms", "versions", "machine", "obstacles", "estimate")
 FOR_PEOPLE = ("timings",)
 
 
@@ -48,6 +48,7 @@ class Run:
     versions: dict[str, str] = field(default_factory=dict)  # of what computed it, and a digest of the sources
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits
     obstacles: list[str] = field(default_factory=list)  # why it cannot be repeated from its folder, a sentence each
+    estimate: dict[str, Any] = field(default_factory=dict)  # about how far it is off (coordinator/verdict.py)
     timings: dict[str, float] = field(default_factory=dict)
     written_digest: str | None = None  # as the folder has it from which the run was read
 
@@ -65,6 +66,11 @@ class Run:
 
     def __len__(self) -> int:
         return len(self.ticks)
+
+    @property
+    def happenings(self) -> list[dict[str, Any]]:
+        """What happened to the model: all events but the verdict on the run."""
+        return [event for event in self.events if event["kind"] != "verdict"]
 
     # --- bodies ------------------------------------------------------------------------------------------------------
 
@@ -335,6 +341,9 @@ class Run:
         worst = self.worst_violation()
         if worst:
             lines["largest joint violation"] = f"{worst[1]:.3g} at {worst[0]}"
+        if self.estimate:
+            share, length = self.estimate["share"], self.estimate["length"]
+            lines["estimated error"] = f"{length:.1g} m, {share:.1g} of the extent"
         if self.margins and self.margins[0].get("margins"):
             name, margin = min(self.margins[0]["margins"].items(), key=lambda item: item[1])
             lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}"

@@ -23,7 +23,13 @@ from modular.side import Mark, Side
 from modular.table import Table
 
 Record = Mapping[str, Any]
-MOVING = ("position", "velocity", "current_velocity", "force")  # columns that a body reads or writes in a tick
+MOVING = (
+    "position",
+    "velocity",
+    "velocity_before",
+    "current_velocity",
+    "force",
+)  # columns that a body reads or writes in a tick
 ANSWERING = (*MOVING, "response", "load", "bound")  # and those in which it is asked how it answers forces
 ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "tighten"})
 PLAYED = frozenset({"predict", "correct", "show", "reevaluate", "push", *ASKED})  # what is done with elements

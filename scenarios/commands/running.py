@@ -134,7 +134,6 @@ def simulate(
 ) -> tuple[int | None, str]:
     """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
     from coordinator.checkpoints.folder import HEAD
-    from coordinator.verdict import summed_up
     from scenarios import cli
     from scenarios.report.progress import watched
 
@@ -157,8 +156,8 @@ def simulate(
         )  # an event of the model could not be carried out
     if why:
         cli._complain(why)
-    elif simulation.whole and (findings := simulation.past.findings(simulation)):
-        words = summed_up(findings, simulation.dt)
+    elif simulation.whole and (found := simulation.past.estimate(simulation)) is not None and found.too_much:
+        words = found.sentence(simulation.dt, simulation.coupling.declared_order)
         console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return code, why
 

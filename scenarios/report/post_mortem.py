@@ -16,7 +16,7 @@ def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messag
     """What the last ticks say, as text; `moved_by`: the worker of each body; `messages`: what was last said among workers."""
     first, last = (int(run.ticks[0]), int(run.ticks[-1])) if len(run) else (0, 0)
     lines = [why, "", f"ticks {first} to {last}, {first * run.dt:.6g} to {last * run.dt:.6g} s, every one recorded"]
-    events = [event for event in run.events if event["tick"] >= first and event["kind"] != "verdict"]
+    events = [event for event in run.happenings if event["tick"] >= first]
     if events:
         lines.append("events: " + "; ".join(f"{e['kind']} '{e['name']}' at tick {e['tick']}" for e in events[-SHOWN:]))
     grown = growth(run)

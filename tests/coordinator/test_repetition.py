@@ -97,8 +97,8 @@ def test_joints_that_break_and_events_between_ticks_are_the_models_own_and_are_r
     model.when(Crossing("upper.end", "y", -0.1, direction=-1), Join("hook", Revolute(), "ground", "upper.end"))
     with Simulation(model, 1e-3) as simulation:
         run = simulation.run(0.5)
-    assert [(event["kind"], event["name"]) for event in run.events] == [("join", "hook"), ("break", "elbow")]
-    assert run.events[0]["time"] % 1e-3 > 1e-6
+    assert [(event["kind"], event["name"]) for event in run.happenings] == [("join", "hook"), ("break", "elbow")]
+    assert run.happenings[0]["time"] % 1e-3 > 1e-6
     assert not run.obstacles
     assert first_difference(run, rerun(run)) is None
 
@@ -110,7 +110,7 @@ def test_a_run_that_diverged_is_repeated_up_to_its_last_sample_and_the_event_in_
         with pytest.raises(Diverged):
             simulation.run(1.0)
         run = simulation.recorded
-    assert run.events[-1]["tick"] == run.ticks[-1] == 11
+    assert run.happenings[-1]["tick"] == run.ticks[-1] == 11
     assert first_difference(run, rerun(run)) is None
 
 
@@ -124,7 +124,7 @@ def test_all_settings_of_a_simulation_come_along():
     ):
         run = simulation.run(0.3)
     again = rerun(run)  # warned already: silent now
-    assert {event["kind"] for event in run.events} == {"projection", "alarm"}
+    assert {event["kind"] for event in run.happenings} == {"projection", "alarm"}
     assert again.settings == run.settings
     assert run.settings["ticks"] == 30 and run.settings["until"] == pytest.approx(0.3)
     assert first_difference(run, again) is None
@@ -149,7 +149,7 @@ def test_changes_by_hand_are_marked_in_the_log_and_those_of_the_model_are_not():
         simulation.run(0.035)
         simulation.cut("pivot")
         run = simulation.run(0.05)
-    assert {event["name"]: event.get("by") for event in run.events} == {
+    assert {event["name"]: event.get("by") for event in run.happenings} == {
         "elbow": None, "wind": None, "hook": None, "pivot": "hand", "bird": None,
     }  # fmt: skip
 

@@ -44,7 +44,7 @@ def test_events_at_times_and_changes_by_hand_fall_on_the_same_ticks():
             by_steps(two, until)
             one.cut("ball3") if until == 0.021 else None
             two.cut("ball3") if until == 0.021 else None
-        assert [e["tick"] for e in one.recorded.events] == [21, 30, 50]
+        assert [e["tick"] for e in one.recorded.happenings] == [21, 30, 50]
         assert one.recorded.digest == two.recorded.digest
 
 
@@ -57,7 +57,7 @@ def test_a_joint_breaks_at_the_same_tick():
 
     with Simulation(model(), 1e-3) as one, Simulation(model(), 1e-3) as two:
         first, second = one.run(0.3), by_steps(two, 0.3)
-    assert [e["kind"] for e in first.events] == ["break"]
+    assert [e["kind"] for e in first.happenings] == ["break"]
     assert first.events == second.events
     assert first.digest == second.digest
 

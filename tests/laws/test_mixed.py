@@ -181,8 +181,8 @@ def merging(coupling, dt=5e-4):
 def test_merged_for_a_while_it_is_the_same_motion_under_every_coupling(coupling):
     _, truth = merging(Glued(4), 1e-3)
     run, tip = merging(coupling)
-    assert [event["kind"] for event in run.events] == ["merge", "unmerge"]
-    assert run.events[0]["name"] == "upper + lower"
+    assert [event["kind"] for event in run.happenings] == ["merge", "unmerge"]
+    assert run.happenings[0]["name"] == "upper + lower"
     apart, _ = end_of(scenarios.load("double-pendulum"), coupling, 0.8, 5e-4)
     usual = np.abs(apart.position("lower.end")[-1] - truth).max()
     assert np.abs(tip - truth).max() < 1.5 * usual + 1e-6
@@ -215,7 +215,11 @@ def test_events_of_the_model_merge_and_part():
     model.at(0.3, Cut("elbow"))
     with Simulation(model, 1e-3) as simulation:
         run = simulation.run(0.4)
-    assert [(event["kind"], event["tick"]) for event in run.events] == [("merge", 100), ("unmerge", 200), ("cut", 300)]
+    assert [(event["kind"], event["tick"]) for event in run.happenings] == [
+        ("merge", 100),
+        ("unmerge", 200),
+        ("cut", 300),
+    ]
     assert not run.obstacles
 
 
@@ -226,13 +230,13 @@ def test_a_weak_joint_is_merged_by_itself_and_it_is_said_why():
         model.add(f"rod{k}", Rod(at[k], at[k + 1], mass))
         model.join(f"ball{k}", Spherical(), f"rod{k - 1}.end" if k else "ground", f"rod{k}.start")
     light, _ = end_of(model, Merged(light=0.02), 0.02)
-    assert [event["kind"] for event in light.events] == ["merge", "merge"]
-    assert all("of the mean mass of the bodies" in event["why"] for event in light.events)
+    assert [event["kind"] for event in light.happenings] == ["merge", "merge"]
+    assert all("of the mean mass of the bodies" in event["why"] for event in light.happenings)
     heavy, _ = end_of(model, Merged(heavy=1e-5), 0.3)
-    assert heavy.events
-    assert all("of the energy that is about" in event["why"] and event["tick"] % 50 == 0 for event in heavy.events)
+    assert heavy.happenings
+    assert all("of the energy that is about" in event["why"] and event["tick"] % 50 == 0 for event in heavy.happenings)
     never, _ = end_of(model, Merged(heavy=0.5), 0.02)
-    assert not never.events
+    assert not never.happenings
 
 
 def test_located_events_repeat_a_tick_to_the_same_bits():
