@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from coordinator.record.run import Run
     from coordinator.rules import Shannon, Stable, StiffnessRule
     from coordinator.simulation import Simulation
+    from coordinator.verification import Verification, verify
     from coordinator.workers.black_box import BlackBox
     from coordinator.workers.company import Site
 
@@ -64,11 +65,13 @@ _HOMES = {
     "StiffnessRule": "rules",
     "Substitution": "centralized",
     "VerdictWarning": "alarm",
+    "Verification": "verification",
     "beyond": "diagnosis",
     "examine": "examination",
     "first_difference": "record.difference",
     "rerun": "record.repetition",
     "resume": "checkpoints.resume",
+    "verify": "verification",
     "why_different": "record.difference",
 }
 
@@ -103,11 +106,13 @@ __all__ = [
     "StiffnessRule",
     "Substitution",
     "VerdictWarning",
+    "Verification",
     "beyond",
     "examine",
     "first_difference",
     "rerun",
     "resume",
+    "verify",
     "why_different",
 ]
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from modular.joint import Joint
 from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
+
+if TYPE_CHECKING:
+    from coordinator.verification import Verification
 
 AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
@@ -331,12 +334,16 @@ class Simulation:
 
     def _judge(self) -> None:
         """Say what speaks against what was recorded, once."""
-        if self.past.told or not self.past.grown(self):
-            return
-        found = self.past.estimate(self)
-        if found is not None and found.too_much:
-            self.past.told = True
+        if (found := self.past.judge(self)) is not None:
             warnings.warn(found.sentence(self.dt, self.coupling.declared_order), VerdictWarning, stacklevel=3)
+
+    def verify(self, *, progress: Progress | None = None) -> Verification:
+        """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
+        from coordinator.verification import verify  # another simulation, and so later
+
+        found = verify(self.recorded, progress=progress)
+        self.past.verified = found.to_data()
+        return found
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""

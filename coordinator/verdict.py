@@ -7,10 +7,11 @@ As shares of the extent L of the model, over the whole run:
     swallowed  energy that joints took which should take none, over the largest kinetic energy: half of it lacks in the speed
     bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration
 
-    error = (gave + slid) (1 + way / 2) + (swallowed / 2 + bent) way
+    total = (gave + slid) (1 + way / 2) + (swallowed / 2 + bent) way,    error = total / (1 + total)
 
 What hangs askew also swings at another pace, hence the way that was gone. Measured (docs/method.md, 11): within a factor ten of the
-true error for 96 of 100 random mechanisms. It does not see how errors grow where motions are sensitive; `verify` does.
+true error for 96 of 100 random mechanisms. It does not see how errors grow where motions are sensitive, nor by how much a touch
+inside a tick comes late; verification.py does.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 TOO_MUCH = (
-    2e-3  # of the extent: this finds nearly all runs that are off by a hundredth, and nearly none that is right to 1e-4
+    2e-3  # of the extent: finds nearly all runs that are off by a hundredth, and hardly one that is right to 1e-4
 )
 LITTLE = 1e-3  # of it: what a smaller step should bring it down to
 STEP = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
@@ -38,6 +39,7 @@ class Estimate:
     tick: int = 0  # when it was most
     gap: float = 0.0  # [m]
     turn: float = 0.0  # [rad]
+    least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
 
     @classmethod
     def of(
@@ -56,9 +58,14 @@ class Estimate:
         return cls(extent, gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * taken * way, bent * way, **most)
 
     @property
-    def share(self) -> float:
-        """Of the whole error, of the extent of the model."""
+    def total(self) -> float:
+        """All parts together."""
         return self.gave + self.slid + self.swallowed + self.bent
+
+    @property
+    def share(self) -> float:
+        """The error as a share of the extent of the model, which what is confined does not leave."""
+        return self.total / (1.0 + self.total)
 
     @property
     def length(self) -> float:
@@ -78,7 +85,11 @@ class Estimate:
     @property
     def about(self) -> str:
         """How far, in words."""
-        return f"about {self.share:.1%} of the extent of the model ({self.length:.2g} m)"
+        if self.share > 0.5:
+            return f"about the extent of the model ({self.extent:.2g} m)"
+        return (
+            f"{'at least' if self.least else 'about'} {self.share:.1%} of the extent of the model ({self.length:.2g} m)"
+        )
 
     def to_data(self) -> dict[str, Any]:
         """As it stands beside a run."""
@@ -97,7 +108,7 @@ class Estimate:
             )
             return f"joint '{self.joint}' has {' and '.join(gave)} at {self.tick * dt:.6g} s"
         if self.cause == "slid":
-            return f"joint '{self.joint}' locks velocities and has let slide by {self.slid * self.extent:.2g} m"
+            return f"joint '{self.joint}' locks velocities, and slides while it pushes"
         if self.cause == "swallowed":
             return "joints have taken energy from the motion that they should not take"
         return "the step is long for paths that bend so much"
@@ -105,13 +116,12 @@ class Estimate:
     def sentence(self, dt: float, order: int | None) -> str:
         """What it means, and what helps."""
         falls = {"slid": 1.0, "bent": float(order or 2)}.get(self.cause, 2.0)  # with this power of the step
-        step = dt * (LITTLE / self.share) ** (1.0 / falls)
-        better = (
-            "a coupling of higher order, such as Glued(4)"
-            if self.cause == "bent"
-            else "joints that do not give, Glued()"
-        )
+        step = f"take dt = {dt * (LITTLE / self.total) ** (1.0 / falls):.2g} s"
+        remedy = {
+            "bent": f"{step}, or a coupling of higher order, such as Glued(4)",
+            "slid": f"take joints that do not slide, Glued(), or {step}",
+        }.get(self.cause, f"{step}, or joints that do not give, Glued()")
         return (
-            f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: take "
-            f"dt = {step:.2g} s, or {better}; verify() measures the error."
+            f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; verify() "
+            "measures the error."
         )

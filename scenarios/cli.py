@@ -24,7 +24,7 @@ from scenarios.commands.replay import replay
 from scenarios.commands.rerun import rerun
 from scenarios.commands.resume import kept_on_the_way, resume
 from scenarios.commands.rewind import rewind
-from scenarios.commands.running import prepare, print_margin, run_and_keep, show_run
+from scenarios.commands.running import measure, prepare, print_margin, run_and_keep, show_run
 from scenarios.commands.show import show
 from scenarios.commands.site import (
     Authorized,
@@ -210,6 +210,12 @@ def run(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that --out holds already.")] = False,
     plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
     animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Run again at half and twice the step: how far it is off, and in which order that falls."
+        ),
+    ] = False,
     checkpoint_every: Annotated[
         float,
         typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints; 0: none. See modular resume."),
@@ -222,6 +228,7 @@ def run(
       [bold]modular run double-pendulum[/bold]
       [bold]modular run chain --set bodies=100 --until 0.5 --animate[/bold]
       [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
+      [bold]modular run slider-crank --verify[/bold]
       [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
       [bold]modular run chain --set bodies=20000 --workers 2[/bold]
       [bold]modular run chain --set bodies=20000 --workers 4 --launcher ssh --hosts node1,node2[/bold]
@@ -265,6 +272,8 @@ def run(
             ):
                 print_margin(console, simulation)
                 recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
+                if verify and code is None:
+                    recorded = measure(console, simulation, folder)
                 show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)

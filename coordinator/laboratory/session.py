@@ -380,6 +380,8 @@ class Session:
             self.trouble = f"{error}" if isinstance(error, ValueError | RuntimeError | ArithmeticError) else repr(error)
             self.pace.pause()
             self.notice("trouble", self.trouble)
+        if (found := self.simulation.past.judge(self.simulation)) is not None:
+            self.notice("happened", found.sentence(self.simulation.dt, self.simulation.coupling.declared_order))
         self._listen()
 
     def call_ghost(self, solver: Centralized | None) -> None:

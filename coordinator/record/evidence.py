@@ -45,17 +45,24 @@ class Evidence:
         self._sizes: dict[str, float] = {}
         self._extent = 0.0
         self._gave: dict[str, Gave] = {}
-        self._slid: dict[str, float] = {}
+        self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
 
     def estimate(
-        self, segments: Sequence[Segment], forms: Forms, bodies: Mapping[str, Body], dt: float, order: int | None
+        self,
+        segments: Sequence[Segment],
+        forms: Forms,
+        bodies: Mapping[str, Body],
+        dt: float,
+        order: int | None,
+        *,
+        least: bool = False,
     ) -> Estimate | None:
-        """How far the run is off; None where there is nothing to judge by."""
+        """How far the run is off; None where there is nothing to judge by. `least`: forces begin and end inside ticks."""
         seen = [(segment.ticks, segment.used) for segment in segments]
         if self._last[0] is not None and same(self._last[0], seen):
             return self._last[1]
         with np.errstate(all="ignore"):  # what has diverged says so itself
-            found = self._judged(segments, seen, forms, bodies, dt, order)
+            found = self._judged(segments, seen, forms, bodies, dt, order, least)
         self._last = (seen, found)
         return found
 
@@ -67,12 +74,17 @@ class Evidence:
         bodies: Mapping[str, Body],
         dt: float,
         order: int | None,
+        least: bool,
     ) -> Estimate | None:
         if not goes_on(self._seen, seen):
             self._forget()
+        if not segments:
+            return None
         if not self._extent:
             self._extent = extent_of(segments, bodies)
-        if not self._extent:
+        way, bend, kinetic = travelled(segments, bodies, dt)
+        extent = self._extent or way  # of one point, the way that it goes
+        if not extent:
             return None
         before: int | None = None
         for k, segment in enumerate(segments):
@@ -86,15 +98,15 @@ class Evidence:
                     self._look(names, new, ticks, pauses, forms)
             before = int(segment.ticks[segment.used - 1])
         self._seen = seen
-        way, bend, kinetic = travelled(segments, bodies, dt)
         taken = min(1.0, swallowed(segments, forms) / kinetic) if kinetic > 0.0 else 0.0
         gave, most = self._worst(forms, segments, bodies)
-        slid = max(self._slid.values(), default=0.0)
+        slides = {name: there / extent + turn for name, (there, turn) in self._slid.items()}
+        slid = max(slides.values(), default=0.0)
         if slid > gave:
-            joint = max(self._slid, key=lambda name: self._slid[name])
+            joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[segments[-1].used - 1])}
-        numbers = (way / self._extent, gave, slid, taken, bend / self._extent)
-        return Estimate.of(self._extent, *numbers, order, **most) if np.isfinite(numbers).all() else None
+        numbers = (way / extent, gave, slid, taken, bend / extent)
+        return Estimate.of(extent, *numbers, order, least=least, **most) if np.isfinite(numbers).all() else None
 
     def _look(
         self, names: Sequence[str], series: Mapping[str, Array], ticks: Indices, pauses: Array, forms: Forms
@@ -105,10 +117,10 @@ class Evidence:
         split = int(form["translations"])
         if not form["holonomic"]:
             ways, turns = parted(series["violation_rate"], split)
-            slides = pauses[:, None] * (ways / self._extent + turns)
-            so_far = np.array([[self._slid.get(name, 0.0) for name in names]])
+            slides = pauses[:, None, None] * np.stack([ways, turns], axis=-1)
+            so_far = np.array([[self._slid.get(name, (0.0, 0.0)) for name in names]])
             total = np.cumsum(np.concatenate([so_far, slides]), axis=0)[-1]  # in order: the same bits in parts
-            self._slid.update(zip(names, total.tolist(), strict=True))
+            self._slid.update((name, (there, turn)) for name, (there, turn) in zip(names, total.tolist(), strict=True))
             return
         gaps, turns = parted(series["violation"], split)
         sizes = gaps + self._extent * turns

@@ -31,6 +31,7 @@ class Past:
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
         self.told = False  # whether a warning has told how far it is off
+        self.verified: dict[str, Any] = {}  # what was measured of its error, and when (coordinator/verification.py)
         self._judged = 0  # samples there were when that was asked last
 
     def enter(self, name: str, body: Body) -> bool:
@@ -49,13 +50,15 @@ class Past:
             latest.update(entry["margins"])
         return latest
 
-    def grown(self, simulation: Simulation) -> bool:
-        """Whether there is a tenth more to judge by than when this was asked last: many short runs are not judged each."""
+    def judge(self, simulation: Simulation) -> Estimate | None:
+        """What has to be told of the run, once; many short runs are not judged each, but when there is a tenth more of them."""
         samples = sum(segment.used for segment in simulation.recorder.segments)
-        if samples < 1.1 * self._judged:
-            return False
+        if self.told or samples < 1.1 * self._judged:
+            return None
         self._judged = samples
-        return True
+        found = self.estimate(simulation)
+        self.told = found is not None and found.too_much
+        return found if self.told else None
 
     def estimate(self, simulation: Simulation) -> Estimate | None:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
@@ -63,7 +66,10 @@ class Past:
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
         forms = {**self.forms, **simulation.system.facts()}
         try:
-            return self.evidence.estimate(segments, forms, bodies, simulation.dt, simulation.coupling.declared_order)
+            return self.evidence.estimate(
+                segments, forms, bodies, simulation.dt, simulation.coupling.declared_order,
+                least=any(getattr(stack, "forward_only", False) for stack in simulation.system.forces),
+            )  # fmt: skip
         except ModelError:  # a black box whose worker has gone
             return None
 
@@ -91,6 +97,7 @@ class Past:
             forms={**self.forms, **system.facts()},
             versions={**versions(), **self.given.sources},
             machine=machine(),
+            verified=dict(self.verified) if self.verified.get("ticks") == simulation.tick else {},
             estimate={} if estimate is None else estimate.to_data(),
             obstacles=self.given.obstacles(simulation.coupling, self.events),
             timings={

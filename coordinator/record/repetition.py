@@ -11,6 +11,7 @@ from coordinator.alarm import RunWarning
 from coordinator.couplings.coupling import Coupling
 from coordinator.record.run import Run
 from coordinator.simulation import Progress, Simulation
+from modular.assembly import Assembly
 from modular.component import Component
 from modular.errors import CouplingError, Diverged, ModelError
 from modular.version import __version__
@@ -32,23 +33,26 @@ def rerun(run: Run, *, progress: Progress | None = None) -> Run:
             return simulation.recorded
 
 
-def prepared(run: Run) -> Simulation:
-    """The simulation that a run came from, at its start."""
+def prepared(
+    run: Run, *, model: Assembly | None = None, dt: float | None = None, record_every: int | None = None
+) -> Simulation:
+    """The simulation that a run came from, at its start; at another step, where that is asked for."""
     if run.obstacles:
         raise ModelError("this run cannot be repeated from its folder: " + " ".join(run.obstacles))
     settings = run.settings
     return Simulation(
-        run.assembly(),
-        run.dt,
-        _coupling(run),
-        record_every=settings.get("record_every", 1),
+        run.assembly() if model is None else model,
+        run.dt if dt is None else dt,
+        coupling_of(run),
+        record_every=settings.get("record_every", 1) if record_every is None else record_every,
         project_velocities=settings.get("project_velocities", any(e["kind"] == "projection" for e in run.events)),
         leak_limit=settings.get("leak_limit"),
         grouped=settings.get("grouped", True),
     )
 
 
-def _coupling(run: Run) -> Coupling:
+def coupling_of(run: Run) -> Coupling:
+    """As its folder describes it."""
     data: Mapping[str, Any] = run.settings.get("coupling", {})
     name = data.get("class", "none")
     try:

@@ -26,7 +26,19 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-PLAIN = ("dt", "model", "events", "settings", "margins", "forms", "versions", "machine", "obstacles", "estimate")
+PLAIN = (
+    "dt",
+    "model",
+    "events",
+    "settings",
+    "margins",
+    "forms",
+    "versions",
+    "machine",
+    "obstacles",
+    "estimate",
+    "verified",
+)
 FOR_PEOPLE = ("timings",)
 
 
@@ -49,6 +61,7 @@ class Run:
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits
     obstacles: list[str] = field(default_factory=list)  # why it cannot be repeated from its folder, a sentence each
     estimate: dict[str, Any] = field(default_factory=dict)  # about how far it is off (coordinator/verdict.py)
+    verified: dict[str, Any] = field(default_factory=dict)  # what was measured of that (coordinator/verification.py)
     timings: dict[str, float] = field(default_factory=dict)
     written_digest: str | None = None  # as the folder has it from which the run was read
 
@@ -344,6 +357,8 @@ class Run:
         if self.estimate:
             share, length = self.estimate["share"], self.estimate["length"]
             lines["estimated error"] = f"{length:.1g} m, {share:.1g} of the extent"
+        if self.verified:
+            lines["measured error"] = self.verified["words"]
         if self.margins and self.margins[0].get("margins"):
             name, margin = min(self.margins[0]["margins"].items(), key=lambda item: item[1])
             lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}"

@@ -181,6 +181,23 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
     return recorded, code
 
 
+def measure(console: Console, simulation: Simulation, folder: RunFolder) -> Run:
+    """The error of a run by others at half and twice its step; what is kept knows of it. Whoever interrupts loses only this."""
+    from scenarios import cli
+    from scenarios.report.progress import measuring
+
+    try:
+        with measuring(console, simulation.time, simulation.dt) as progress:
+            simulation.verify(progress=progress)
+    except ModelError as error:
+        cli._complain(str(error))
+    except KeyboardInterrupt:
+        cli._complain("interrupted; the run is kept, its error was not measured.")
+    recorded = simulation.recorded
+    recorded.save(folder.path)
+    return recorded
+
+
 def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *, plot: bool, animate: bool) -> None:
     """Pictures and summary, while black boxes can still be asked for their energies; whoever interrupts does not want to wait."""
     from scenarios import cli

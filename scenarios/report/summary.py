@@ -19,6 +19,13 @@ from scenarios.report.mechanism import dimension, joint_classes
 from scenarios.report.page import magnitude, peak, quantity, worst
 
 ROWS = 12
+NOTHING = 1e-12  # of the extent: rounding
+PARTS = {
+    "gave": "joint '{joint}' gives most",
+    "slid": "joint '{joint}' slides",
+    "swallowed": "joints take energy",
+    "bent": "the step",
+}  # of the estimate (coordinator/verdict.py)
 
 
 def print_summary(console: Console, run: Run, files: Sequence[Path] = ()) -> None:
@@ -81,11 +88,26 @@ def overview(run: Run) -> dict[str, str]:
             f"{_joules(book.total[k])} (kinetic {_joules(book.kinetic[k])}, potential {_joules(book.potential[k])})"
         )
     lines["energy drift"] = drift_text(run)
+    if run.estimate:
+        lines["estimated error"] = estimate_text(run)
+    if run.verified:
+        lines["measured error"] = run.verified["words"]
     inner = {body: peak(run.internal_violation(body)) for body in run.bodies}
     if inner:
         body = max(inner, key=lambda name: inner[name])
         lines["internal constraints"] = f"largest error {inner[body]:.2g} (body {body})"
     return lines
+
+
+def estimate_text(run: Run) -> str:
+    """About how far it is off, and whose doing that is."""
+    found = run.estimate
+    if found["share"] < NOTHING:
+        return "none that its samples show"
+    part = max(PARTS, key=lambda name: found[name])
+    whose = PARTS[part].format(joint=found["joint"])
+    how = "at least" if found["least"] else "about"
+    return f"{how} {quantity(found['length'], 'm')}, {found['share']:.1g} of the extent; {whose}; --verify measures it"
 
 
 def drift_text(run: Run) -> str:

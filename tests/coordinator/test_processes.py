@@ -77,7 +77,7 @@ def test_breakage_conditions_and_alarms_stop_processes_at_the_same_ticks():
             warnings.simplefilter("ignore", LeakWarning)
             runs.append(simulation.run(0.3))
             assert workers is None or simulation.company.team.deaths == []
-    assert {event["kind"] for event in runs[0].events} == {"break", "cut", "alarm"}
+    assert {event["kind"] for event in runs[0].happenings} == {"break", "cut", "alarm"}
     assert runs[0].events == runs[1].events
     assert runs[0].digest == runs[1].digest
 

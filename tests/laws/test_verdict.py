@@ -12,6 +12,7 @@ from components import Beam, Fixed, ModalBody, Revolute, RigidBody
 from coordinator import GGL, HHT, AugmentedLagrangian, Centralized, Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly, Diverged, ModelError
 from random_assemblies import random_assembly
+from truth import SAMPLES, off, paths, truth
 
 
 def cantilever(elements=8):
@@ -27,22 +28,16 @@ def verdicts(run):
     return [event for event in run.events if event["kind"] == "verdict"]
 
 
-def paths(model, run):
-    return np.array([run.position(f"{name}.{port}") for name, body in model.bodies.items() for port in body.port_names])
-
-
-def judged(model, dt, until, coupling=None, samples=50):
+def judged(model, dt, until, coupling=None):
     """A run, its true error as a share of the extent, and how well that is known."""
-    every = round(until / samples / 1e-3)
-    true, near = (paths(model, Simulation(model, 1e-3, Glued(p), record_every=every).run(until)) for p in (6, 4))
-    each = max(1, round(until / samples / dt))
+    true, near = truth(model, until), truth(model, until, order=4)
+    each = max(1, round(until / SAMPLES / dt))
     fine = next(k for k in range(max(1, each // 8), 0, -1) if each % k == 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = Simulation(model, until / samples / each, coupling, record_every=fine).run(until)
+        run = Simulation(model, until / SAMPLES / each, coupling, record_every=fine).run(until)
     extent = np.ptp(true[:, 0], axis=0).max()
-    errors = [np.linalg.norm(true - x, axis=2).max() / extent for x in (paths(model, run)[:, :: each // fine], near)]
-    return run, *errors
+    return run, off(true, paths(model, run)[:, :: each // fine]) / extent, off(true, near) / extent
 
 
 # --- the estimate ------------------------------------------------------------------------------------------------------

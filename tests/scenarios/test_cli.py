@@ -135,6 +135,15 @@ def test_a_run_is_kept_as_the_simulation_recorded_it():
     assert {file.name for file in Path("kept").iterdir()} == {"run.json", "arrays.npz", "checkpoints"}
 
 
+def test_the_error_of_a_run_is_measured_where_asked_and_kept_beside_it():
+    result = run("slider-crank", "--until", "0.1", "--dt", "1e-3", "--verify", "--out", "measured")
+    assert result.exit_code == 0, result.stderr
+    kept = Run.load("measured")
+    assert "of order 2.0 in the step" in result.stdout and "measured error" in result.stdout
+    assert abs(kept.verified["order"] - 2.0) < 0.1
+    assert kept.estimate["length"] / 10.0 < kept.verified["error"] < 10.0 * kept.estimate["length"]
+
+
 def test_pictures_and_animation_go_into_the_run_folder():
     result = modular(
         "run", "cut-double-pendulum", "--until", "0.02", "--set", "elbow=0.01", "--animate", "--out", "drawn"

@@ -1,0 +1,98 @@
+"""What a run at half and at twice the step says of a run: its error as it truly is, and the order in which it falls."""
+
+import numpy as np
+import pytest
+
+import scenarios
+from components import Controller, Fixed, Revolute, RigidBody, Rod
+from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Run, Simulation, Verification, verify
+from modular import Assembly, Cut, ModelError
+from truth import SAMPLES, off, paths, truth
+
+
+@pytest.mark.parametrize(
+    "name, dt, coupling, order",
+    [
+        ("double-pendulum", 1e-3, Penalty(), 2),
+        ("double-pendulum-3d", 2e-3, Glued(), 2),
+        ("slider-crank", 1e-2, Glued(4), 4),
+        ("rolling-disc", 2e-4, Penalty(), 1),  # a dashpot holds what locks velocities
+    ],
+)
+def test_it_finds_the_true_error_and_its_order(name, dt, coupling, order):
+    model = scenarios.load(name)
+    simulation = Simulation(model, dt, coupling)
+    run = simulation.run(0.5)
+    found = simulation.verify()
+    error = off(truth(model, 0.5), paths(model, run)[:, :: (len(run) - 1) // SAMPLES])
+    assert error / 1.5 < found.error < 1.5 * error
+    assert abs(found.order - order) < 0.2
+    assert found.as_declared == (order == found.declared)
+    assert simulation.recorded.verified["error"] == found.error  # it is kept beside the run
+    simulation.run(0.5 + 4 * dt)
+    assert simulation.recorded.verified == {}  # and speaks of the run as far as it had come then
+
+
+def test_a_run_from_its_folder_is_measured_alike(tmp_path):
+    simulation = Simulation(scenarios.load("slider-crank"), 1e-3)
+    simulation.run(0.1).save(tmp_path / "run")
+    assert verify(Run.load(tmp_path / "run")) == simulation.verify()
+    assert isinstance(simulation.verify(), Verification)
+
+
+def steering(time, readings, memory):
+    memory[0] += 1.0
+    return float(np.sin(memory[0]))
+
+
+def test_who_is_asked_every_so_many_ticks_is_asked_at_the_same_times():
+    """Or the same model would be another one at every step."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", Rod((0, 0), (1, 0), 1.0))
+    model.join("pin", Revolute(), "ground", "rod.start")
+    model.apply("hand", Controller(steering, every=20, memory=(0.0,)), "ground", "rod.start")
+    simulation = Simulation(model, 1e-3)
+    simulation.run(0.4)
+    found = simulation.verify()
+    assert abs(found.order - 2.0) < 0.1 and found.share < 1e-3
+
+
+def test_without_twice_the_step_there_is_no_order():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", Rod((0, 0), (1, 0), 1.0))
+    model.join("pin", Revolute(), "ground", "rod.start")
+    model.at(0.001, Cut("pin"))  # one tick: between two of those that are twice as long
+    simulation = Simulation(model, 1e-3)
+    simulation.run(0.02)
+    assert simulation.verify().order is None
+
+
+def test_methods_that_choose_their_own_steps_are_off_by_what_they_were_allowed():
+    simulation = Simulation(scenarios.load("double-pendulum"), 1e-2, Centralized(MinimalCoordinates()))
+    simulation.run(0.5)
+    found = simulation.verify()
+    assert found.declared is None and found.share < 1e-6
+
+
+def test_what_cannot_be_repeated_is_refused_with_a_reason():
+    simulation = Simulation(scenarios.load("double-pendulum"), 1e-3)
+    with pytest.raises(ModelError, match="no two samples yet; let it run first"):
+        simulation.verify()
+    simulation.run(0.01)
+    simulation.cut("elbow")
+    simulation.run(0.02)
+    with pytest.raises(ModelError, match="changed by hand on the way"):
+        simulation.verify()
+
+
+def test_it_speaks_of_the_order_where_that_is_not_the_declared_one():
+    model = Assembly(gravity=(0.0, -9.81))
+    body = RigidBody(mass=1.0, inertia=0.1, centre=(0.5, 0.0), ports={"grip": (0, 0)})
+    model.add("plate", body)
+    model.join("weld", Fixed(), "ground", "plate.grip")
+    held = Simulation(model, 1e-3, Glued())
+    held.run(0.05)
+    assert held.verify().order is None  # nothing is off
+    rolling = Simulation(scenarios.load("rolling-disc"), 1e-3)
+    rolling.run(0.2)
+    assert "and should be of 2: take a smaller step" in str(rolling.verify())
