@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coordinator import carrying
+from coordinator.carrying import overloaded, overloaded_on_the_way
 from coordinator.margins import tightest
 from modular.errors import Diverged
 
@@ -25,7 +27,7 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
             f"the run stopped {where}: {reason}. Remedy: {sentence}. {kept}",
             component=body, tick=tick + 1, holding_step=step,
         )  # fmt: skip
-    over = beyond(simulation)
+    over = beyond(simulation, now=False)
     if over is not None:
         name, what, margin, sentence, step = over
         return Diverged(
@@ -49,10 +51,11 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     )  # fmt: skip
 
 
-def beyond(simulation: Simulation) -> tuple[str, str, float, str, float | None] | None:
+def beyond(simulation: Simulation, *, now: bool = True) -> tuple[str, str, float, str, float | None] | None:
     """What is beyond its stability limit, if anything: name, kind, margin, remedy, and a step [s] that would hold.
 
-    Springs come first: their stiffness is their own, and joints beside one that is too stiff have no room left.
+    Springs come first: their stiffness is their own, and joints beside one that is too stiff have no room left. Loads on bodies
+    come last: those of now, or the largest that were recorded.
     """
     margins = simulation.margins
     springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
@@ -63,6 +66,9 @@ def beyond(simulation: Simulation) -> tuple[str, str, float, str, float | None] 
     name, margin = tightest(margins) or ("", 1.0)
     if margin < 1.0:
         return name, "joint", margin, *simulation.coupling.remedy(margin, simulation.dt)
+    over = overloaded(simulation) if now else overloaded_on_the_way(simulation)
+    if over is not None:
+        return over[0], "body", over[1], *carrying.remedy(*over, simulation.dt)
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from coordinator.carrying import Carrier
 from coordinator.record.evidence import Evidence
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
@@ -30,6 +31,9 @@ class Past:
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
+        self.carriers: list[
+            Carrier
+        ] = []  # bodies that pass on loads, as they stood when a run began (coordinator/carrying.py)
         self.told = False  # whether a warning has told how far it is off
         self.verified: dict[str, Any] = {}  # what was measured of its error, and when (coordinator/verification.py)
         self._judged = 0  # samples there were when that was asked last

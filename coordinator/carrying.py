@@ -1,0 +1,141 @@
+"""Bodies that pass loads on though little resists their turning: what springs at their joints cannot hold in step.
+
+A force F at an arm r, with a moment M, changes its moment about the mass centre by up to (F r + M) theta as the body turns by
+theta. That is a stiffness of which no rule knows, since it hangs on the load; it asks dt^2 (F r + M) / I of the step, beside what
+joints ask (modular/demands.py), and of what all ask together the step bears four. A body at one joint alone is not concerned: what
+that joint bears turns with it.
+
+Bodies do not tell I. They answer a force at a point with 1/m + r^2 / I in the direction in which they answer most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+LIMIT = 4.0  # of all demands on a body
+SIDES = 64  # sides of joints with the largest loads, on whose bodies one looks
+RISING = 0.5  # of the step that would just do: loads grow as a mechanism swings
+BEFORE = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """A body and the joints through which loads pass, each with r / I [1/(kg m)] and 1 / I [1/(kg m^2)]."""
+
+    body: str
+    levers: Mapping[str, tuple[float, float]]
+    room: float  # what its joints leave of the limit
+
+    def margin(self, loads: Mapping[str, tuple[float, float]], dt: float) -> float:
+        """By how much the step could grow under these forces [N] and moments [N m]; infinite where there are none."""
+        pairs = ((loads[joint], lever) for joint, lever in self.levers.items())
+        demand = dt**2 * sum(force * over + moment * one for (force, moment), (over, one) in pairs)
+        return float(np.sqrt(self.room / demand)) if demand > 0.0 else float("inf")
+
+
+def carriers(simulation: Simulation) -> list[Carrier]:
+    """Bodies that pass on the largest loads by springs alone, as they stand now."""
+    system, margins = simulation.lent_system, simulation.margins
+    elements = system.elements
+    homes = [home for home in system.joint_home.values() if home.name in margins and home.stack.form.translations]
+    if not homes:
+        return []
+    for stack in system.bodies:
+        if not hasattr(stack, "respond"):
+            return []
+    kept = elements.response.copy()
+    try:
+        for stack in system.bodies:
+            stack.respond(elements)  # type: ignore[attr-defined]
+        starts = np.array([home.starts for home in homes])
+        force = np.linalg.norm(elements.force[starts], axis=-1)
+        answer = np.square(elements.response[starts]).sum(axis=(-2, -1))
+        chosen = np.argsort(-(force * answer).ravel(), kind="stable")[:SIDES]
+        wanted = {homes[k // 2].owners[k % 2] for k in chosen.tolist()} & set(system.body_home)
+        at: dict[str, list[tuple[Any, int]]] = {body: [] for body in wanted}
+        for home in system.joint_home.values():
+            for side, owner in enumerate(home.owners):
+                if owner in at:
+                    at[owner].append((home, side))
+        found = [_carrier(system, margins, body, sides) for body, sides in at.items() if len(sides) > 1]
+    finally:
+        elements.response[: len(kept)] = kept
+    return [carrier for carrier in found if carrier is not None]
+
+
+def _carrier(system: Any, margins: Mapping[str, float], body: str, sides: list[tuple[Any, int]]) -> Carrier | None:
+    if any(home.name not in margins for home, _ in sides):  # others hold it
+        return None
+    described, stack = system.described[body], system.body_home[body]
+    try:
+        centre = described.mass_centre(stack.state()["q"][stack.row[body]])
+    except ModelError:  # nobody can be asked
+        return None
+    levers: dict[str, tuple[float, float]] = {}
+    easiest = 0.0  # 1 / I
+    for home, side in sides:
+        if home.stack.form.translations:
+            row = home.starts[side]
+            response = system.elements.response[row]
+            arm = float(np.linalg.norm(system.elements.position[row] - centre))
+            turning = max(float(np.linalg.eigvalsh(response @ response.T)[-1]) - 1.0 / described.total_mass, 0.0)
+            if arm > 0.0:
+                easiest = max(easiest, turning / arm**2)
+            before, _ = levers.get(home.name, (0.0, 0.0))
+            levers[home.name] = before + (turning / arm if arm > 0.0 else 0.0), 0.0
+    levers = {name: (over, easiest) for name, (over, _) in levers.items()}
+    room = LIMIT * (1.0 - min(min(margins[home.name] for home, _ in sides), 1e9) ** -2)
+    return Carrier(body, levers, room) if room > 0.0 else None
+
+
+def overloaded(simulation: Simulation) -> tuple[str, float] | None:
+    """The body on which the loads of now ask more than the step bears, and its margin."""
+    if simulation.company is not None:  # loads are with those who move the bodies
+        return None
+    system = simulation.lent_system
+    d = system.elements.dimension
+    loads = {}
+    for name, home in system.joint_home.items():
+        wrench = home.stack.wrench[home.stack.row[name]]
+        loads[name] = float(np.linalg.norm(wrench[:d])), float(np.linalg.norm(wrench[d:]))
+    simulation.past.carriers = carriers(simulation)
+    return _worst(simulation.past.carriers, loads, simulation.dt)
+
+
+def overloaded_on_the_way(simulation: Simulation) -> tuple[str, float] | None:
+    """The same of the largest loads that were recorded before a run went wrong."""
+    run = simulation.recorded
+    names = {joint for carrier in simulation.past.carriers for joint in carrier.levers} & set(run.joints)
+    loads = {}
+    sound = max(1, int(np.searchsorted(run.ticks, simulation.tick - BEFORE)))
+    for name in names:
+        wrench, d = run.reaction(name)[:sound], simulation.assembly.dimension
+        force, moment = (np.linalg.norm(part, axis=-1) for part in (wrench[:, :d], wrench[:, d:]))
+        loads[name] = float(np.nanmax(force, initial=0.0)), float(np.nanmax(moment, initial=0.0))
+    known = [carrier for carrier in simulation.past.carriers if set(carrier.levers) <= names]
+    return _worst(known, loads, simulation.dt)
+
+
+def _worst(known: list[Carrier], loads: Mapping[str, tuple[float, float]], dt: float) -> tuple[str, float] | None:
+    margins = {carrier.body: carrier.margin(loads, dt) for carrier in known}
+    body = min(margins, key=lambda name: margins[name], default="")
+    return (body, margins[body]) if body and margins[body] < 1.0 else None
+
+
+def remedy(body: str, margin: float, dt: float) -> tuple[str, float]:
+    """What helps, and a step [s]."""
+    step = RISING * margin * dt
+    return (
+        f"'{body}' has little inertia against the loads that it passes on, which springs cannot hold at this step: take "
+        f"dt = {step:.2g} s, or joints without springs, as Glued() or Centralized(HHT())",
+        step,
+    )
