@@ -50,19 +50,23 @@ PASSES = 2  # on nu: the second takes away what rounding left
 def openness(error: Array, gram: Array, points: Array, q: Array, length: float, turn: float) -> Any:
     """Above zero where an internal constraint is open by more than is allowed, in lengths [m] or directions [-].
 
-    What rounding takes from places far away is allowed always.
+    What rounding takes from places far away is allowed always: two points lead to no sharper direction than that share of how far
+    they are apart, and what squares directions with it turns them by as much.
     """
     far = 0.0 * gram[0, 0]
     for i in range(points.shape[0]):
         for c in range(q.shape[1]):
             far = larger(far, ROUNDING * abs(q[i, c]))
-    length = larger(far, length + 0.0 * far)
     vectors = gram.shape[0]
+    blur = 0.0 * far + turn
+    if 1 < points.shape[0] <= vectors:
+        blur = larger(blur, share(far, sqrt(gram[0, 0])))
+    length = larger(far, length + 0.0 * far)
     beyond = 0.0 * gram[0, 0]
     for i in range(vectors):
         for j in range(vectors):
             if j >= i:
-                limit = 0.0 * gram[0, 0] + (length if i + 1 < points.shape[0] else turn)
+                limit = length if i + 1 < points.shape[0] else blur
                 if j + 1 < points.shape[0]:
                     limit = length * sqrt(gram[i, i])
                 beyond += larger(abs(error[pair(i, j, vectors)]) - limit, 0.0 * limit)
