@@ -18,6 +18,7 @@ from coordinator.interface.kernels import (
     ACROSS,
     ALL_BODIES,
     ALL_JOINTS,
+    BLUR,
     BODY_SUMS,
     BUDGET,
     DEPENDENT,
@@ -70,6 +71,7 @@ GRIP = 1e-8  # of p^T D p: a direction with less of it in p^T W p moves nothing,
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
     """The blocks on the diagonal, inverted."""
     work, scale = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[SCRATCH])
+    blur = numbers_at(face.where[BLUR])
     for k in range(face.facts[JOINTS]):
         for i in range(face.joints[k, SIZE] * face.joints[k, SIZE]):
             work[face.joints[k, DIAGONAL] + i] = 0.0
@@ -77,8 +79,8 @@ def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
         add_product(work, face.own[k], face.facts[MOTIONS])
     take_scales(face, work)
     for k in range(face.facts[JOINTS]):
-        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale)
-        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale)
+        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale, blur)
+        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale, blur)
     face.facts[DEPENDENT] = 0
     return FINE
 
