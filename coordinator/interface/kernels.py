@@ -327,6 +327,25 @@ def take_errors(face: View, length: float, turn: float) -> Any:
 
 
 @kernel
+def reach_of_rounding(face: View, h: float, length: float, turn: float) -> Any:
+    """How far rounding of the reactions moves the joints in a drift, as a multiple of what may stay open.
+
+    A reaction is known to a share EPSILON of itself, and what that does to a light body no other reaction takes back: errors
+    are h^2 / 2 W of it, and |W_ij| is at most the root of W_ii W_jj.
+    """
+    scales = numbers_at(face.where[SCALES])
+    largest = 0.0
+    for k in range(face.facts[JOINTS]):
+        at, effort, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT]), face.joints[k, LENGTHS]
+        push = 0.0
+        for i in range(face.joints[k, SIZE]):
+            push += EPSILON * abs(effort[i]) * sqrt(scales[at + i])
+        for i in range(face.joints[k, SIZE]):
+            largest = max(largest, 0.5 * h * h * sqrt(scales[at + i]) * push / (length if i < lengths else turn))
+    return largest
+
+
+@kernel
 def take_rates(face: View) -> Any:
     """Rates of all joints to the right-hand side; the largest."""
     right = numbers_at(face.where[RIGHT_SIDE])
@@ -400,6 +419,20 @@ def recall_loop(start: int, stop: int, face: View, elements: View) -> int:
 
 
 @loop
+def start_over_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Begin with the reactions under which the step before has ended.
+
+    They are further from those that close the joints, but lie along what they pull at, where those that are expected lie along
+    where it was: what these do across a light body between heavy ones may fling it far beyond its length.
+    """
+    for k in range(face.facts[JOINTS]):
+        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
+        for i in range(face.joints[k, SIZE]):
+            effort[i] = kicked[i]
+    return FINE
+
+
+@loop
 def keep_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Keep by how much the reactions that closed the joints differ from those with which the step before ended."""
     for k in range(face.facts[JOINTS]):
@@ -451,5 +484,6 @@ def carry_loop(start: int, stop: int, face: View, elements: View) -> int:
 
 LOOPS = {
     "weigh": weigh_loop, "answer": answer_loop, "weigh_ahead": weigh_ahead_loop, "answer_ahead": answer_ahead_loop,
-    "recall": recall_loop, "keep": keep_loop, "expect": expect_loop, "average": average_loop, "carry": carry_loop,
+    "recall": recall_loop, "start_over": start_over_loop, "keep": keep_loop, "expect": expect_loop, "average": average_loop,
+    "carry": carry_loop,
 }  # fmt: skip
