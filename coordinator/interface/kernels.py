@@ -43,10 +43,14 @@ FACTS = 30
 # of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
 FACTOR, ADDED, TREND, LEFT = range(4)
 # where workers move a part each (talking.py): who has gone wrong so far in what is played, whether the tick is theirs no more, and
-# two numbers of which the largest of all is asked
+# numbers of which the largest of all is asked
 WRONG, LOST, MOST_OF_IT = range(4, 7)
-GAP = 8  # by how much the joint stays open that is open by most
-FACTORS = 9
+ASKED = 3  # so many numbers
+GAP = MOST_OF_IT + ASKED  # by how much the joint stays open that is open by most
+SPREAD = (
+    GAP + 1
+)  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
+FACTORS = SPREAD + 1
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}

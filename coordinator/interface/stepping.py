@@ -43,6 +43,7 @@ from coordinator.interface.kernels import (
     SHEET,
     SHIFT,
     SIZE,
+    SPREAD,
     STAGES,
     STEPS,
     TOLLS,
@@ -121,8 +122,8 @@ def play(face: View, which: int) -> int:
 
 @kernel
 def largest_of_all(face: View, one: float, other: float) -> tuple[Any, Any]:
-    """The largest of two numbers that every worker has; in one process, these."""
-    face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1] = one, other
+    """The largest of two numbers that every worker has, and of the spread beside; in one process, these."""
+    face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1], face.factor[MOST_OF_IT + 2] = one, other, face.factor[SPREAD]
     play(face, AGREE)
     return face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1]
 
