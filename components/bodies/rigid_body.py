@@ -21,6 +21,8 @@ from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.port import Port
 
+FAR = 128.0  # radii of gyration: ports beyond lose more than seven bits to points that are one radius apart
+
 
 @dataclass(frozen=True, slots=True)
 class RigidBody(LaidOutBody):
@@ -32,7 +34,8 @@ class RigidBody(LaidOutBody):
 
     `basis` says which elements stand for it (components/bodies/basis.py): "natural", "canonical", "points" or "masses".
     `points` (A, B) and `vectors` (u, v) place them by hand; where they stand changes nothing but rounding. Left out, A is
-    the mass centre and the rest follows the principal axes. "masses" are where the mass asks for them.
+    the mass centre and the rest follows the principal axes; B stands off by the radius of gyration, or by as much as the farthest
+    port where that is far beyond it. "masses" are where the mass asks for them.
     """
 
     mass: float = field(kw_only=True)
@@ -67,7 +70,7 @@ class RigidBody(LaidOutBody):
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """From the principal axes, where points and vectors are left out."""
-        mass, centre, second_moment, ports, counts, ranks = (
+        mass, centre, second_moment, ports, counts, farthest, ranks = (
             _mass_and_ports(bodies[0]) if len(bodies) == 1 else _masses_and_ports(bodies)
         )
         if np.any(ranks != ranks[0]):
@@ -76,7 +79,7 @@ class RigidBody(LaidOutBody):
             )
         if len(found := {body.basis for body in bodies}) > 1:
             raise ModelError(f"RigidBody: bodies in the bases {sorted(found)}; lay out those of one basis together.")
-        elements = _elements_of(bodies, centre, second_moment, mass, int(ranks[0]))
+        elements = _elements_of(bodies, centre, second_moment, mass, farthest, int(ranks[0]))
         return Layout(elements, mass, centre, second_moment, ports, counts, points_in(bodies[0].basis, int(ranks[0])))
 
     @property
@@ -151,8 +154,9 @@ class RigidBody(LaidOutBody):
         )  # fmt: skip
 
 
-def _masses_and_ports(bodies: Sequence[RigidBody]) -> tuple[Array, Array, Array, Array, Indices, Indices]:
-    """Masses, mass centres, second moments, points of the ports, numbers of ports, and in how many directions mass extends."""
+def _masses_and_ports(bodies: Sequence[RigidBody]) -> tuple[Array, Array, Array, Array, Indices, Array, Indices]:
+    """Masses, mass centres, second moments, points of the ports, numbers of ports, how far the farthest is, and in how many
+    directions mass extends."""
     mass = np.array([b.mass for b in bodies], float)
     centre = np.array([b.centre for b in bodies], float)
     d = centre.shape[1]
@@ -164,16 +168,21 @@ def _masses_and_ports(bodies: Sequence[RigidBody]) -> tuple[Array, Array, Array,
     owner = np.repeat(np.arange(len(bodies)), counts)
     farthest = np.zeros(len(bodies))
     np.fmax.at(farthest, owner, length(ports - centre[owner]))
-    return mass, centre, moment, ports, counts, rank(moment, mass, farthest)
+    return mass, centre, moment, ports, counts, farthest, rank(moment, mass, farthest)
 
 
 @recently
-def _mass_and_ports(body: RigidBody) -> tuple[Array, Array, Array, Array, Indices, Indices]:
+def _mass_and_ports(body: RigidBody) -> tuple[Array, Array, Array, Array, Indices, Array, Indices]:
     return _masses_and_ports([body])
 
 
-def _elements_of(bodies: Sequence[RigidBody], centre: Array, second_moment: Array, mass: Array, needed: int) -> Array:
-    """Elements of bodies of one rank and basis: given by hand, or A at the mass centre and the rest along principal axes."""
+def _elements_of(
+    bodies: Sequence[RigidBody], centre: Array, second_moment: Array, mass: Array, farthest: Array, needed: int
+) -> Array:
+    """Elements of bodies of one rank and basis: given by hand, or A at the mass centre and the rest along principal axes.
+
+    A port is put together from A and B, and so is its rounding: that of their places, times how often A B goes into its arm.
+    """
     n, d = centre.shape
     moments, axes = principal(second_moment)
     if bodies[0].basis != NATURAL:
@@ -188,6 +197,7 @@ def _elements_of(bodies: Sequence[RigidBody], centre: Array, second_moment: Arra
                 found[k, first:] = body.vectors
         return found
     reach = np.sqrt(moments[:, 0] / mass)  # radius of gyration: M is then as round as the body
+    reach = np.where(farthest > FAR * reach, farthest, reach)
     points = np.stack([centre, centre + reach[:, None] * axes[:, 0]], axis=1)[:, : 1 + min(needed, 1)]
     for k, body in enumerate(bodies):
         if body.points is not None:

@@ -79,6 +79,10 @@ class Coupling(Component):
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """Stability margin of every joint, or of those on some bodies; empty where the coupling has no such limit."""
 
+    def cure(self, system: System, dt: float) -> tuple[str, float | None]:
+        """The remedy where a tick found no end for a reason of its own (`reason`), as the system stands."""
+        return self.remedy(1.0, dt)
+
     @abstractmethod
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """What would hold instead: a sentence, and a step [s] where a step helps."""

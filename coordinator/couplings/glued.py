@@ -14,7 +14,9 @@ from typing import Any, ClassVar, cast
 
 from coordinator.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
+from coordinator.interface.holding import PARTS, can_be_tried, parts_that_hold
 from coordinator.interface.interface import Interface, tolerate
+from coordinator.interface.kernels import OPEN
 from coordinator.interface.stopping import stop_together
 from coordinator.margins import stability_margins
 from coordinator.score import Part, Rounds
@@ -150,6 +152,21 @@ class Glued(Coupling):
             return stability_margins(system, 2.0 / LIMITS[self.order] * dt, touched, glued=True)
         finally:
             system.elements.clock[GAIN_STEP] = dt
+
+    def cure(self, system: System, dt: float) -> tuple[str, float | None]:
+        """A step with which the tick comes to its end: tried, where joints stay open, and only told if there is one."""
+        face = self._interface(system)
+        if face.why != OPEN or not can_be_tried(system):
+            return super().cure(system, dt)
+        parts = parts_that_hold(system, face, lambda start, stop: self.advance(system, dt, start, stop))
+        return self._locked(dt / PARTS[-1]) if parts is None else self.remedy(1.0, 4.0 * dt / parts)
+
+    def _locked(self, dt: float) -> tuple[str, None]:
+        """What to do where no step helps, down to one of dt."""
+        return (
+            f"no smaller step helps (tried down to dt = {dt:.2g} s): these joints cannot be closed from here; look for a course, a "
+            "speed or a load that asks for more than they can reach, as of a heavy body that pulls light ones straight"
+        ), None
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller step."""

@@ -14,6 +14,7 @@ from coordinator.couplings.glued import Glued
 from coordinator.interface.relaxing import METHODS
 from modular.errors import ModelError
 
+FEWEST = "conjugate-gradients"
 USUAL = {"conjugate-gradients": 200, "gauss-seidel": 2000, "jacobi": 4000}  # iterations; sweeps need more
 
 
@@ -40,8 +41,18 @@ class Relaxed(Glued):
             raise ModelError(f"Relaxed: method = {self.method!r}; give one of {', '.join(METHODS)}.")
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
-        """More iterations, or a smaller step."""
-        return f"allow more iterations ({self.most} now), or take dt = {dt / 4:.2g} s", dt / 4
+        """A smaller step, more iterations, or the method that needs the fewest."""
+        return f"take dt = {dt / 4:.2g} s, or {self._more}", dt / 4
+
+    def _locked(self, dt: float) -> tuple[str, None]:
+        """What to do where no step helps, down to one of dt."""
+        return f"{self._more}; {super()._locked(dt)[0]}", None
+
+    @property
+    def _more(self) -> str:
+        return f"allow more iterations ({self.most} now)" + (
+            f", or take method='{FEWEST}'" if self.method != FEWEST else ""
+        )
 
     @property
     def most(self) -> int:

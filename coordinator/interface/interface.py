@@ -117,9 +117,10 @@ class Interface(Table):
 
     def go_on_counting(self, before: Interface) -> None:
         """From what another one has counted."""
-        self._count_from(before.counted)
+        self.count_from(before.counted)
 
-    def _count_from(self, counted: Any) -> None:
+    def count_from(self, counted: Any) -> None:
+        """Go on from these numbers of rounds, of iterations, and of what was left open."""
         self.facts[[kernels.TURNS, kernels.ITERATIONS]] = counted[:2]
         self.factor[kernels.LEFT] = counted[2]
 
@@ -134,7 +135,7 @@ class Interface(Table):
             kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if self.glides else 0,
             kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: layout.largest,
             kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: motions * len(layout.bodies),
-            kernels.SUMMANDS: of_all,
+            kernels.SUMMANDS: of_all, kernels.BLURS: rows, kernels.BLUR: layout.largest,
         }  # fmt: skip
         self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
         self._place("where", np.array([room.ctypes.data for room in self._room], np.int64))
@@ -239,7 +240,8 @@ class Interface(Table):
         """The same in words, where `name` is who went wrong."""
         if self.why == kernels.OPEN and name in self.system.joint_home:
             gap = float(self.factor[kernels.GAP])
-            return f"{coupling} found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
+            left = f"stays open by {gap:.2g}" if np.isfinite(gap) else "is flung apart by all that were tried"
+            return f"{coupling} found no reactions that close all joints; '{name}' {left}"
         return {
             kernels.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
             kernels.UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
@@ -265,7 +267,7 @@ class Interface(Table):
 
     def begin_part(self) -> None:
         """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
-        self._count_from(self._elsewhere.counted)
+        self.count_from(self._elsewhere.counted)
         for place in (kernels.WORK, kernels.RATES) if self.glides else (kernels.WORK,):
             self.facts[kernels.PLACE] = place
             self.perform("weigh")
@@ -286,7 +288,7 @@ class Interface(Table):
         self.prepare("advance")
         perform(self.system.elements, ending)
         self.python.tell()
-        self._count_from(counted)
+        self.count_from(counted)
 
 
 def tolerate(system: System, share: float) -> None:

@@ -3,7 +3,8 @@
     W = sum over bodies of G_b G_b^T,   W x = r
 
 in the order of `elimination.py`. Every block is inverted as a whole, row after row with the largest pivot first; where rows
-depend on each other the pivots end at rounding, and the rows that are left ask nothing more: their share of x is zero. What
+depend on each other the pivots end at rounding, and the rows that are left ask nothing more: their share of x is zero. How much
+of a pivot is rounding is reckoned along with it, for a small one may be all that a heavy body behind a light one shows. What
 has to be done in which order is a list of whole numbers, written once per topology (interface.py).
 
 Beside W stands V = J(q') M_c^-1 J(q)^T, how errors at the end of a drift answer reactions at its beginning: nearly W, and not
@@ -13,6 +14,7 @@ there, does not know on which side of such a place the drift ends.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -27,10 +29,11 @@ from modular.views import View
 
 LARGE = 1 << 40
 SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
-DEPENDS = 1e-11  # below this share of what its row had, a pivot is rounding
+EPSILON = 2.0**-52
+DEPENDS = 64.0  # times the rounding that it carries: a pivot below says nothing
 (
-    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS,
-) = range(12)  # what is where  # fmt: skip
+    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS, BLURS, BLUR,
+) = range(14)  # what is where  # fmt: skip
 FACTS = 30
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
@@ -40,10 +43,14 @@ FACTS = 30
 # of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
 FACTOR, ADDED, TREND, LEFT = range(4)
 # where workers move a part each (talking.py): who has gone wrong so far in what is played, whether the tick is theirs no more, and
-# two numbers of which the largest of all is asked
+# numbers of which the largest of all is asked
 WRONG, LOST, MOST_OF_IT = range(4, 7)
-GAP = 8  # by how much the joint stays open that is open by most
-FACTORS = 9
+ASKED = 3  # so many numbers
+GAP = MOST_OF_IT + ASKED  # by how much the joint stays open that is open by most
+SPREAD = (
+    GAP + 1
+)  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
+FACTORS = SPREAD + 1
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
@@ -105,18 +112,19 @@ def add_product(work: Array, product: Any, motions: int) -> None:
 
 
 @kernel
-def invert(work: Array, at: int, size: int, scale: Array) -> int:
+def invert(work: Array, at: int, size: int, scale: Array, blur: Array) -> int:
     """A block becomes its inverse on the rows that do not depend on others, and zero elsewhere; how many those others are.
 
-    Sweeps, the row with the largest share of its scale first.
+    Sweeps, the row with the largest share of its scale first. `blur`: of each row, the root of the rounding in its pivot; with
+    |dW_ij| <= blur_i blur_j eliminating row b leaves blur_i + |W_ib / W_bb| blur_b.
     """
     swept = 0
     left = size
     for _ in range(size):
-        best, most = -1, DEPENDS
+        best, most = -1, 0.0
         for i in range(size):
             pivot = abs(work[at + size * i + i])
-            if (swept >> i) & 1 == 0 and pivot > most * scale[i]:
+            if (swept >> i) & 1 == 0 and pivot > DEPENDS * blur[i] * blur[i] and pivot > most * scale[i]:
                 best, most = i, pivot / scale[i]
         if best < 0:
             break
@@ -126,6 +134,7 @@ def invert(work: Array, at: int, size: int, scale: Array) -> int:
         for i in range(size):
             if i != best:
                 factor = work[at + size * i + best] * pivot
+                blur[i] += abs(factor) * blur[best]
                 for j in range(size):
                     if j != best:
                         work[at + size * i + j] -= factor * work[at + size * best + j]
@@ -143,8 +152,11 @@ def invert(work: Array, at: int, size: int, scale: Array) -> int:
 
 @kernel
 def take_scales(face: View, work: Array) -> None:
-    """What the rows of joints are measured by: one number for the translations of a joint, one for its rotations."""
-    scales = numbers_at(face.where[SCALES])
+    """What the rows of joints are measured by: one number for the translations of a joint, one for its rotations.
+
+    Sums of products are rounded by a share of them, so to begin with their roots are what blurs a row.
+    """
+    scales, blurs = numbers_at(face.where[SCALES]), numbers_at(face.where[BLURS])
     for k in range(face.facts[JOINTS]):
         size, lengths = face.joints[k, SIZE], face.joints[k, LENGTHS]
         at, right = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
@@ -155,17 +167,19 @@ def take_scales(face: View, work: Array) -> None:
                 mean += work[at + size * i + i] / (last - first)
             for i in range(first, last):
                 scales[right + i] = mean
+                blurs[right + i] = sqrt(EPSILON * mean)
 
 
 @kernel
-def take_scale(face: View, k: int, places: bool, scale: Array) -> None:
+def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array) -> None:
     """Those of one joint.
 
     Joints that lock velocities alone close no places: beside what those rows would need, no pivot of theirs is anything.
     """
-    scales, right = numbers_at(face.where[SCALES]), face.joints[k, RIGHT]
+    scales, blurs, right = numbers_at(face.where[SCALES]), numbers_at(face.where[BLURS]), face.joints[k, RIGHT]
     for i in range(face.joints[k, SIZE]):
-        scale[i] = np.inf if places and face.joints[k, GLIDING] == 1 else scales[right + i]
+        scale[i] = scales[right + i]
+        blur[i] = np.inf if places and face.joints[k, GLIDING] == 1 else blurs[right + i]
 
 
 @kernel
@@ -176,24 +190,27 @@ def factorise(face: View, place: int, shift: float, places: bool) -> int:
     has an inverse of 1 / shift, which leaves rounding of eps / shift in the blocks that come later; where rows of these depend
     on others too, as in Bricard's mechanism, it must be far below shift itself.
     """
-    work, scale = numbers_at(place), numbers_at(face.where[SCRATCH])
+    work, scale, blur = numbers_at(place), numbers_at(face.where[SCRATCH]), numbers_at(face.where[BLUR])
+    blurs = numbers_at(face.where[BLURS])
     dependent = 0
     for k in range(face.facts[JOINTS]):
         size = face.joints[k, SIZE]
-        take_scale(face, k, places, scale)
-        at = face.joints[k, DIAGONAL]
+        take_scale(face, k, places, scale, blur)
+        at, own = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
         for i in range(size):
             if shift > 0.0:
                 work[at + size * i + i] += shift * scale[i]
-        dependent += invert(work, at, size, scale)
+        dependent += invert(work, at, size, scale, blur)
         for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
             block, share, rows = face.entries[e, TARGET], face.entries[e, ONE], face.entries[e, ROWS]
+            there = face.entries[e, OTHER]
             for i in range(rows):
                 for j in range(size):
                     value = 0.0
                     for c in range(size):
                         value += work[block + size * i + c] * work[at + size * c + j]
                     work[share + size * i + j] = value
+                    blurs[there + i] += abs(value) * blurs[own + j]
         for u in range(face.joints[k, NEXT], face.joints[k, BEYOND]):
             target, one, other = face.updates[u, TARGET], face.updates[u, ONE], face.updates[u, OTHER]
             rows, columns = face.updates[u, ROWS], face.updates[u, COLUMNS]
@@ -247,12 +264,12 @@ def solve(face: View, place: int) -> None:
 
 @kernel
 def factorise_ahead(face: View, place: int) -> None:
-    """The same for V; blocks below the diagonal become Y, those above it stay."""
-    work, scale = numbers_at(place), numbers_at(face.where[SCRATCH])
+    """The same for V, as blurred as W was; blocks below the diagonal become Y, those above it stay."""
+    work, scale, blur = numbers_at(place), numbers_at(face.where[SCRATCH]), numbers_at(face.where[BLUR])
     for k in range(face.facts[JOINTS]):
         size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
-        take_scale(face, k, True, scale)
-        invert(work, at, size, scale)
+        take_scale(face, k, True, scale, blur)
+        invert(work, at, size, scale, blur)
         for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
             block, rows = face.entries[e, TARGET], face.entries[e, ROWS]
             for i in range(rows):
@@ -311,6 +328,25 @@ def take_errors(face: View, length: float, turn: float) -> Any:
             sound += 0.0 * error[i]
             largest = max(largest, abs(error[i]) / (length if i < lengths else turn))
     return largest + sound
+
+
+@kernel
+def reach_of_rounding(face: View, h: float, length: float, turn: float) -> Any:
+    """How far rounding of the reactions moves the joints in a drift, as a multiple of what may stay open.
+
+    A reaction is known to a share EPSILON of itself, and what that does to a light body no other reaction takes back: errors
+    are h^2 / 2 W of it, and |W_ij| is at most the root of W_ii W_jj.
+    """
+    scales = numbers_at(face.where[SCALES])
+    largest = 0.0
+    for k in range(face.facts[JOINTS]):
+        at, effort, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT]), face.joints[k, LENGTHS]
+        push = 0.0
+        for i in range(face.joints[k, SIZE]):
+            push += EPSILON * abs(effort[i]) * sqrt(scales[at + i])
+        for i in range(face.joints[k, SIZE]):
+            largest = max(largest, 0.5 * h * h * sqrt(scales[at + i]) * push / (length if i < lengths else turn))
+    return largest
 
 
 @kernel
@@ -387,6 +423,20 @@ def recall_loop(start: int, stop: int, face: View, elements: View) -> int:
 
 
 @loop
+def start_over_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Begin with the reactions under which the step before has ended.
+
+    They are further from those that close the joints, but lie along what they pull at, where those that are expected lie along
+    where it was: what these do across a light body between heavy ones may fling it far beyond its length.
+    """
+    for k in range(face.facts[JOINTS]):
+        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
+        for i in range(face.joints[k, SIZE]):
+            effort[i] = kicked[i]
+    return FINE
+
+
+@loop
 def keep_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Keep by how much the reactions that closed the joints differ from those with which the step before ended."""
     for k in range(face.facts[JOINTS]):
@@ -438,5 +488,6 @@ def carry_loop(start: int, stop: int, face: View, elements: View) -> int:
 
 LOOPS = {
     "weigh": weigh_loop, "answer": answer_loop, "weigh_ahead": weigh_ahead_loop, "answer_ahead": answer_ahead_loop,
-    "recall": recall_loop, "keep": keep_loop, "expect": expect_loop, "average": average_loop, "carry": carry_loop,
+    "recall": recall_loop, "start_over": start_over_loop, "keep": keep_loop, "expect": expect_loop, "average": average_loop,
+    "carry": carry_loop,
 }  # fmt: skip

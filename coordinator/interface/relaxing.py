@@ -18,11 +18,14 @@ from coordinator.interface.kernels import (
     ACROSS,
     ALL_BODIES,
     ALL_JOINTS,
+    APART,
+    BLUR,
     BODY_SUMS,
     BUDGET,
     DEPENDENT,
     DIAGONAL,
     DIRECTION,
+    EPSILON,
     FACTOR,
     FOUND,
     GLIDES,
@@ -30,8 +33,10 @@ from coordinator.interface.kernels import (
     INDEX,
     ITERATIONS,
     JOINTS,
+    LENGTHS,
     LOST,
     METHOD,
+    MOST_OF_IT,
     MOTIONS,
     OWN,
     PLACE,
@@ -41,6 +46,7 @@ from coordinator.interface.kernels import (
     ROWS_OF_ALL,
     SCRATCH,
     SIZE,
+    SPREAD,
     SUMMANDS,
     WHERE_OF,
     WHOSE,
@@ -63,24 +69,48 @@ TOGETHER = ("jacobi", "conjugate-gradients")  # all joints at once; in others ea
 METHODS = {"jacobi": JACOBI, "gauss-seidel": GAUSS_SEIDEL, "conjugate-gradients": CONJUGATE_GRADIENTS}
 ENOUGH = 1e-6  # of r^T D^-1 r: the rounds around an answer do the rest
 EASE = 1.9  # of what is sure to converge is below 2
-GRIP = 1e-8  # of p^T D p: a direction with less of it in p^T W p moves nothing, so that only rounding asks for it
+# of p^T D p: a direction with less of it in p^T W p moves nothing, so that only rounding asks for it. Where a light body meets a
+# heavy one, less may be all that the heavy one answers: then it is a share of that, and more than rounding
+GRIP, LEAST_GRIP, SHARE = 1e-8, 64 * EPSILON, 1e-2
 
 
 @loop
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
     """The blocks on the diagonal, inverted."""
     work, scale = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[SCRATCH])
+    blur = numbers_at(face.where[BLUR])
     for k in range(face.facts[JOINTS]):
         for i in range(face.joints[k, SIZE] * face.joints[k, SIZE]):
             work[face.joints[k, DIAGONAL] + i] = 0.0
     for k in range(face.facts[OWN]):
         add_product(work, face.own[k], face.facts[MOTIONS])
     take_scales(face, work)
+    face.factor[SPREAD] = spread(face, work)
     for k in range(face.facts[JOINTS]):
-        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale)
-        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale)
+        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale, blur)
+        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale, blur)
     face.facts[DEPENDENT] = 0
     return FINE
+
+
+@kernel
+def spread(face: View, work: Array) -> Any:
+    """How many times what one of its sides answers a joint answers, at most: as the masses of a light body and a heavy one."""
+    widest, motions = 1.0, face.facts[MOTIONS]
+    for k in range(face.facts[JOINTS]):
+        size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
+        first, last = (0, face.joints[k, LENGTHS]) if face.joints[k, LENGTHS] > 0 else (0, size)
+        whole = 0.0
+        for i in range(first, last):
+            whole += work[at + size * i + i]
+        for side in range(2):
+            g, own = numbers_at(face.holds[2 * k + side, WHERE_OF]), 0.0
+            if face.holds[2 * k + side, WHOSE] >= 0:
+                for i in range(motions * first, motions * last):
+                    own += g[i] * g[i]
+            if own > 0.0:
+                widest = max(widest, whole / own)
+    return widest
 
 
 @kernel
@@ -181,6 +211,13 @@ def push(face: View, across: int) -> None:
 
 
 @kernel
+def grip(face: View) -> Any:
+    """What a direction has to have in p^T W p, of p^T D p."""
+    widest = face.factor[MOST_OF_IT + 2] if face.facts[APART] == 1 else face.factor[SPREAD]
+    return max(LEAST_GRIP, min(GRIP, SHARE / widest))
+
+
+@kernel
 def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
     """One step of conjugate gradients from the residual on the right-hand side; what that was worth, r^T D^-1 r, and p^T D p.
 
@@ -208,7 +245,7 @@ def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
     play(face, PASS_ON)
     push(face, 1)
     taken = added_up(face)
-    if not taken > GRIP * length:
+    if not taken > grip(face) * length:
         return 0.0, length  # what is left is rounding, or what joints cannot have
     for i in range(face.facts[ROWS_OF_ALL]):
         found[i] += worth / taken * direction[i]

@@ -96,6 +96,7 @@ def segments_of(
         at.LOOK_ALONG: [(interface, "look_along")],
         at.FORETELL: [(interface, "foretell"), *_reaching(members)] if members.reaching else [],
         at.FORGET: bodies_("forget"),
+        at.START_OVER: [(interface, "start_over"), *bodies_("forget"), *joints_("press")],
         at.MOVE: [(elements, "move_along")],
         at.REACT: [(interface, "react")],
         at.AGREE: exchange(talking.MOST),

@@ -43,6 +43,7 @@ from coordinator.interface.kernels import (
     SHEET,
     SHIFT,
     SIZE,
+    SPREAD,
     STAGES,
     STEPS,
     TOLLS,
@@ -56,6 +57,7 @@ from coordinator.interface.kernels import (
     WORK,
     WRONG,
     numbers_at,
+    reach_of_rounding,
     take_errors,
     take_rates,
 )
@@ -85,12 +87,15 @@ BEGIN, PRESS, DRIFT, BOOK, ARRIVE, EXERT, KICK, LOOK, RECKON, SHOW, STRIKE, CARR
     AGREE,
     ADD_UP,
     PASS_ON,
-) = range(12, 30)
+    START_OVER,
+) = range(12, 31)
 COLUMNS = 5  # of the program
 ADDRESS, WHOSE, FROM, TO, WHO = range(COLUMNS)
 ENOUGH = 1e-11  # of the first rates of joints: what may be left of them
 STUCK = 0.3  # of the one before: an error that has not fallen below this share falls no more
 CLOSE = 1e3  # times what may stay open: what is accepted where rounding lets no more be had
+ROUNDED = 30.0  # times what rounding of the reactions makes of them: the same
+FAR = 1e-6  # of the extent: what is not accepted as rounding, however large the reactions are
 ROUNDS = 6
 SLOW = 0.9  # the same where a share was added to the pivots, so that joints with little grip take many steps
 REACH = 1e-2  # of the extent: how far one looks along the motion
@@ -117,8 +122,8 @@ def play(face: View, which: int) -> int:
 
 @kernel
 def largest_of_all(face: View, one: float, other: float) -> tuple[Any, Any]:
-    """The largest of two numbers that every worker has; in one process, these."""
-    face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1] = one, other
+    """The largest of two numbers that every worker has, and of the spread beside; in one process, these."""
+    face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1], face.factor[MOST_OF_IT + 2] = one, other, face.factor[SPREAD]
     play(face, AGREE)
     return face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1]
 
@@ -133,23 +138,51 @@ def of_all(face: View, one: float) -> Any:
 
 @loop
 def close_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """Reactions with which the drift of all bodies closes all joints; who stays open, or -1."""
+    """Reactions with which the drift of all bodies closes all joints; who stays open, or -1.
+
+    Where the expected ones lead nowhere, those under which the step before has ended are tried.
+    """
+    for attempt in range(2):
+        if attempt > 0:
+            play(face, START_OVER)
+        if closes(face, elements):
+            return FINE
+        if face.factor[LOST] > 0.0:
+            break
+    face.facts[WHY] = OPEN
+    return worst(face)
+
+
+@kernel
+def closes(face: View, elements: View) -> bool:
+    """Whether Newton's iteration from the reactions that there are closes all joints, as far as rounding lets it."""
     h = elements.clock[STEP]
     face.facts[PLACE], face.factor[FACTOR] = WORK, 2.0 / (h * h)
     length, turn = elements.tolerance[0], elements.tolerance[1]
     before, ahead = 0.0, False
+    local = face.facts[LOCAL] > 0
     face.facts[BUDGET] = face.facts[LOCAL]
     for turns in range(face.facts[MOST]):
         open_ = play(face, DRIFT)
-        error = of_all(face, take_errors(face, length, turn))
+        error, rounding = take_errors(face, length, turn), 0.0
+        if local:
+            rounding = reach_of_rounding(face, h, length, turn)
+        if face.facts[APART] == 1:
+            error, rounding = largest_of_all(face, error, rounding)
+        if not error < np.inf:
+            return False
         if turns > 0 and error <= 1.0 and open_ < 0:
-            return FINE
-        if ahead and open_ < 0 and STUCK * before < error <= CLOSE:
-            return FINE  # as near as rounding lets it come
-        if face.facts[LOCAL] > 0 and open_ < 0 and face.facts[BUDGET] == 0 and error < np.inf:
+            return True
+        if (ahead or (local and turns > 0)) and open_ < 0 and STUCK * before < error:  # it falls no more
+            if not local:
+                rounding = reach_of_rounding(face, h, length, turn)
+            near = max(0.0 if local else CLOSE, min(ROUNDED * rounding, FAR / turn))
+            if error <= near:
+                return True
+        if local and open_ < 0 and face.facts[BUDGET] == 0:
             face.factor[LEFT] = max(face.factor[LEFT], error * turn)
-            return FINE  # with what there is
-        if face.facts[LOCAL] == 0 and turns > 0 and not error * error * error <= before * before:
+            return True  # with what there is
+        if not local and turns > 0 and not error * error * error <= before * before:
             elements.ahead[0] = 1.0
             play(face, WEIGH_AHEAD)  # two more turns like this would not be enough
             elements.ahead[0] = 0.0
@@ -157,8 +190,7 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
         before = error
         face.facts[TURNS] += 1
         play(face, ANSWER_AHEAD if ahead else ANSWER)
-    face.facts[WHY] = OPEN
-    return worst(face)
+    return False
 
 
 @kernel

@@ -18,7 +18,7 @@ import numpy as np
 
 from coordinator.interface import kernels
 from coordinator.interface.in_python import AS_LOOP
-from coordinator.interface.kernels import LOST, MOST_OF_IT, WRONG, numbers_at
+from coordinator.interface.kernels import ASKED, LOST, MOST_OF_IT, WRONG, numbers_at
 from coordinator.interface.seats import MATRICES, Elsewhere, Seat, Seats, span
 from coordinator.system import System
 from modular.elements import Array, Elements, Indices
@@ -104,7 +104,7 @@ class Talk:
             first = {who: _joined(_of_elements(system.elements, elements[who], of_elements)) for who in everybody}
             then = {who: _of_joints(joints[who], of_joints, motions) for who in everybody}
             if kind == MOST:
-                then = {who: [(notes.ctypes.data + BYTES * MOST_OF_IT, 2)] for who in everybody}
+                then = {who: [(notes.ctypes.data + BYTES * MOST_OF_IT, ASKED)] for who in everybody}
             elif kind in ROOMS and seats.apart:
                 then = {who: [(rooms[SUMMANDS] + BYTES * k, 1) for k in seats.indices(who)] for who in everybody}
                 if kind == SUMS:
@@ -242,7 +242,7 @@ def hear_most_loop(start: int, stop: int, exchange: View, elements: View) -> int
         return 0
     for j in range(exchange.facts[OTHERS]):
         said = numbers_at(exchange.others[j])
-        for i in range(2):
+        for i in range(ASKED):
             notes[MOST_OF_IT + i] = max(notes[MOST_OF_IT + i], said[1 + i])
     return worst_of(exchange)
 
