@@ -95,9 +95,9 @@ class Integrator(Component):
         return []
 
     def settings(
-        self, owner: str, newmark: Newmark, internal: InternalGains, dt: float
+        self, owner: str, newmark: Newmark, internal: InternalGains, dt: float, *, elastic: bool = False
     ) -> tuple[Newmark, InternalGains, float]:
-        """As `over`, refused where they do not go together or with the step."""
+        """As `over`, refused where they do not go together, with the step, or with a body that is `elastic` inside."""
         try:
             scheme, gains, step = self.over(newmark, internal, dt)
         except ModelError as error:
@@ -107,5 +107,10 @@ class Integrator(Component):
                 f"{owner}: integrator: frequency = {self.frequency:g} rad/s is {self.frequency * step:.3g} in a step of "
                 f"{step:g} s; with damping {gains.damping} it must stay below {gains.limit:.3f}. Take dt = "
                 f"{0.8 * gains.limit / self.frequency * self.steps:.2g} s, or leave frequency out, which ties it to the step."
+            )
+        if elastic and 2.0 * scheme.beta < scheme.gamma:
+            raise ModelError(
+                f"{owner}: integrator: with beta = {scheme.beta} and gamma = {scheme.gamma} what is elastic inside limits the "
+                f"step; beta must be at least gamma / 2: take beta = {0.25 * (scheme.gamma + 0.5) ** 2:.4g}."
             )
         return scheme, gains, step

@@ -222,7 +222,7 @@ class Penalty(WithComponents):
             own = system.described[name].integrator
             settings = self.newmark, self.internal, dt
             if own is not None:
-                settings = own.settings(f"body '{name}'", *settings)
+                settings = own.settings(f"body '{name}'", *settings, elastic=getattr(bodies, "elastic", False))
             cast(PredictsAndCorrects, bodies).configure(*settings)
 
     def _settling(self, region: Region) -> list[Step]:
