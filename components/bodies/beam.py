@@ -181,7 +181,7 @@ class Beam(Body):
 
     @property
     def integrates(self) -> frozenset[str]:
-        """The gains hold lengths of quaternions; impulses and what is elastic inside would swing each other up (decision 24)."""
+        """The gains hold lengths of quaternions; one step in a tick: substeps.py says why."""
         return SCHEME if self.dimension == 2 else SCHEME | GAINS
 
     def kind(self) -> Hashable:

@@ -12,6 +12,9 @@ a body that flies freely, as they do under the leapfrog of one step, and so the 
 steps. A force that is held over the tick, or extrapolated, would pump up a spring without damping at every useful stiffness (DESIGN
 2.1, 11; impulse method: H. Grubmueller et al., Molecular Simulation 6 (1991) 121-142).
 
+What is elastic inside takes one step: wherever its frequency is near pi / dt, impulses of any size swing it up, and with several
+steps there is always such a step (with one, by the trapezoidal rule, there is none).
+
 Places are shown where the flight ends, velocities in its middle: those of one step lag by as much.
 """
 
