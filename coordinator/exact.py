@@ -2,6 +2,9 @@
 
 With G = J B over all joints and springs, W = G G^T, the scheme is stable iff lambda_max(W E) < 4, where E collects
 dt^2 K + 2 dt C of joints and dt^2 k + 4 dt c of forces; the same eigenvalue is that of G^T E G. Derivation: docs/method.md.
+
+Bodies with a gamma of their own count N = 2 gamma times what springs ask: at z = -1 there is G^T (dt^2 K) G N + G^T (2 dt C) G, and
+dampers of forces count (1 + N) / 2 times.
 """
 
 from __future__ import annotations
@@ -20,9 +23,13 @@ def exact_margin(system: System, dt: float) -> float:
     spring, damper = _demands(system, dt)
     if not spring.any() and not damper.any():
         return float("inf")
+    symmetric = np.allclose(spring, spring.T, rtol=1e-12, atol=0.0) and np.allclose(
+        damper, damper.T, rtol=1e-12, atol=0.0
+    )
 
     def largest(growth: float) -> float:
-        return float(np.linalg.eigvalsh(growth**2 * spring + growth * damper)[-1])
+        whole = growth**2 * spring + growth * damper
+        return float(np.linalg.eigvalsh(whole)[-1] if symmetric else np.linalg.eigvals(whole).real.max())
 
     low, high = 0.0, 1.0
     while largest(high) < LIMIT:
@@ -39,7 +46,8 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
     motions = system.elements.motions
     column = {name: motions * k for k, name in enumerate(system.body_home)}
     size = motions * len(column)
-    spring, damper = np.zeros((size, size)), np.zeros((size, size))
+    spring, damper, losses = np.zeros((size, size)), np.zeros((size, size)), np.zeros((size, size))
+    burdens = [float(getattr(home, "burden", 1.0)) for home in system.body_home.values()]
     for joints in system.joints:
         joints.see(system.elements)
     for name, home in system.joint_home.items():
@@ -58,8 +66,9 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
             seen = [system.elements.response[force.starts[0]]] if alone else seen_by(force.stack, system.elements, row)
             g = _placed(column, tuple(force.owners), seen, size)
             spring += g.T @ x @ g
-            damper += g.T @ y @ g
-    return spring, damper
+            losses += g.T @ y @ g
+    counted = np.repeat(burdens, motions)
+    return spring * counted, damper + losses * (0.5 + 0.5 * counted)
 
 
 def _placed(column: dict[str, int], owners: tuple[str, ...], seen: list[Array], size: int) -> Array:

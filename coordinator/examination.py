@@ -111,10 +111,10 @@ def _rank(simulation: Simulation) -> int:
 
 def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
     dt, margins = simulation.dt, simulation.margins
+    lines = _set_aside(simulation)
     over = beyond(simulation)
     if over is not None:
-        return [f"'{over[0]}' is beyond the limit; {over[3]}."]
-    lines = []
+        return [*lines, f"'{over[0]}' is beyond the limit; {over[3]}."]
     springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
     if springs:
         name, margin = min(springs.items(), key=lambda item: item[1])
@@ -136,3 +136,14 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
                 "body there, or one body instead of two, would stiffen it most."
             )
     return lines
+
+
+def _set_aside(simulation: Simulation) -> list[str]:
+    """Integrators of bodies that mean nothing under this coupling, by the reason."""
+    coupling, found = simulation.coupling, dict[str, list[str]]()
+    for name, body in simulation.assembly.bodies.items():
+        reason = None if body.integrator is None else coupling.sets_aside(simulation.system, name)
+        if reason is not None:
+            found.setdefault(reason, []).append(f"'{name}'")
+    kind = type(coupling).__name__
+    return [f"the integrator of {', '.join(who)} means nothing under {kind}: {why}." for why, who in found.items()]

@@ -81,7 +81,7 @@ def with_settings(
 def with_body(old: Simulation, name: str, body: Body) -> Simulation:
     """With another description of a body, which stands where it stood; what hangs on a port that has moved moves along."""
     old.assembly.known(name, old.assembly.bodies, "body")
-    problems = body.check(name)
+    problems = body.problems(name)
     if problems:
         raise ModelError("\n".join(problems))
     model = _as_it_is(old)

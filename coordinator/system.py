@@ -193,7 +193,7 @@ class System:
 
     def key_of(self, name: str, body: Body) -> Hashable:
         """What bodies that share a stack have in common."""
-        return body.kind() if self.grouped else (body.kind(), name)
+        return body.company if self.grouped else (body.company, name)
 
     def stack_for(self, name: str, body: Body) -> Bodies:
         """The stack that takes a body in, made if there is none."""
@@ -201,7 +201,7 @@ class System:
         if body.motions > self.elements.motions:
             self._give_room(body.motions)
         if key not in self.body_stacks:
-            self.body_stacks[key] = body.new_stack()
+            self.body_stacks[key] = body.empty_stack()
             self.body_stacks[key].gravity = self.gravity
             self.turnover += 1
         return self.body_stacks[key]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from modular.component import Component
     from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
     from modular.events import Add, Apply, Crossing, Cut, Join, Merge, Remove, Unmerge
+    from modular.integrator import Integrator
     from modular.internal_gains import InternalGains
     from modular.limit import Limit
     from modular.newmark import Newmark
@@ -25,6 +26,7 @@ _HOMES = {
     "Add": "events",
     "Apply": "events",
     "Assembly": "assembly",
+    "Integrator": "integrator",
     "InternalGains": "internal_gains",
     "Component": "component",
     "CouplingError": "errors",
@@ -51,6 +53,7 @@ __all__ = [
     "Crossing",
     "Cut",
     "Diverged",
+    "Integrator",
     "InternalGains",
     "Join",
     "Limit",

@@ -117,7 +117,7 @@ class Assembly:
         if not isinstance(body, Body):
             raise ModelError(f"body '{name}': {body!r} is no body; give one such as Rod(…) or RigidBody(…).")
         try:
-            problems = body.check(name)
+            problems = body.problems(name)
         except (TypeError, ValueError, AttributeError) as error:
             raise ModelError(
                 f"body '{name}': {body!r} has data of the wrong kind ({error}); give numbers and points."

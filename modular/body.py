@@ -13,11 +13,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, cast, runtime_checkable
 
 from modular.component import Component
 from modular.elements import RIGID, Array, Elements, Indices
 from modular.errors import ModelError
+from modular.integrator import SCHEME, Integrator
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
@@ -58,6 +59,26 @@ class Body(Component):
         """In how many ways its elements answer forces, whatever takes hold of it: columns of its response, a multiple of six."""
         return RIGID
 
+    @property
+    def integrator(self) -> Integrator | None:
+        """Settings of its own, over those of the coupling; None: none."""
+        return None
+
+    @property
+    def integrates(self) -> frozenset[str]:
+        """Which settings of an `Integrator` mean something for it."""
+        return SCHEME
+
+    def problems(self, name: str) -> list[str]:
+        """Everything that is wrong with its data and its integrator, one sentence each."""
+        problems: list[str] = self.check(name)
+        own: object = self.integrator
+        if problems or own is None:
+            return problems
+        if not isinstance(own, Integrator):
+            return [f"body '{name}': integrator = {own!r}; give one such as Integrator(gamma=0.55), or leave it out."]
+        return own.problems(f"body '{name}'", self.integrates, type(self).__name__)
+
     @abstractmethod
     def check(self, name: str) -> list[str]:
         """Everything that is wrong with the data, one sentence each."""
@@ -69,6 +90,18 @@ class Body(Component):
     @abstractmethod
     def new_stack(self) -> Bodies:
         """An empty stack for bodies of this kind."""
+
+    @property
+    def company(self) -> Hashable:
+        """What bodies that share a stack have in common: their kind, and their integrator."""
+        return self.kind() if self.integrator is None else (self.kind(), self.integrator)
+
+    def empty_stack(self) -> Bodies:
+        """An empty stack for bodies of this kind with this integrator."""
+        stack = self.new_stack()
+        if self.integrator is not None and self.integrator.steps > 1:
+            cast(StepsWithin, stack).take_steps(self.integrator.steps)
+        return stack
 
     @abstractmethod
     def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
@@ -206,6 +239,14 @@ class PredictsAndCorrects(Protocol):
 
     def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
         """Accelerations at the unchanged position and velocity, of those of the named bodies that live here."""
+
+
+@runtime_checkable
+class StepsWithin(Protocol):
+    """Takes several steps in a tick, by itself: forces act as impulses at either end (modular/integrator.py)."""
+
+    def take_steps(self, steps: int) -> None:
+        """So many, from the first tick on; asked of an empty stack."""
 
 
 @runtime_checkable

@@ -20,6 +20,7 @@ from components.bodies.straight import check_straight
 from modular.body import Body
 from modular.elements import RIGID, Array
 from modular.errors import ModelError
+from modular.integrator import GAINS, SCHEME, Integrator
 
 SHEAR = 2.6  # E / G where nothing else is said: 2 (1 + 0.3)
 CORRECTION = 5.0 / 6.0  # of the area that takes shear, for rectangles
@@ -55,6 +56,7 @@ class Beam(Body):
     ports: Mapping[str, float] = field(kw_only=True, default_factory=dict)
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     @classmethod
     def of_rectangle(
@@ -176,6 +178,11 @@ class Beam(Body):
                     f"{(lower + 1) / self.elements:g}; put it at one of these, or choose other `elements`."
                 )
         return problems
+
+    @property
+    def integrates(self) -> frozenset[str]:
+        """The gains hold lengths of quaternions; one step in a tick: substeps.py says why."""
+        return SCHEME if self.dimension == 2 else SCHEME | GAINS
 
     def kind(self) -> Hashable:
         """All of one dimension and number of nodes share a stack."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from math import isfinite
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,13 +12,24 @@ import numpy as np
 from modular.body import Body
 from modular.component import Component, plain
 from modular.elements import STEP, Array, Elements, Indices
+from modular.errors import ModelError
 from modular.internal_gains import InternalGains
 from modular.makes import MadeStack
 from modular.newmark import Newmark
 from modular.side import Mark
 from modular.table import airy
 
-GLUE = ("ahead", "half", "origin", "pace")  # columns that are there only where joints are glued
+GLUE = (
+    "ahead",
+    "half",
+    "origin",
+    "pace",
+)  # columns that are there only where joints are glued, or steps are several in a tick
+WITHIN = (
+    "held",
+    "halfway",
+    "foreseen",
+)  # of elements, in several steps: forces, velocities half-way and at the end of a tick
 
 
 class BodyStack(MadeStack):
@@ -30,9 +43,11 @@ class BodyStack(MadeStack):
     pointing = ("attached",)
     constant = (*MadeStack.constant, "weights", "numbers")
     together: ClassVar[tuple[tuple[str, ...], ...]] = (GLUE,)
+    in_steps: ClassVar[str] = ""  # the module with the loops for several steps in a tick (substeps.py)
     q: Array  # corrected coordinates, (n, ...)
     v: Array  # velocities
     a: Array  # accelerations: state with a memory, re-evaluated at every event
+    _lists: tuple[str, ...] = ("attached", "weights")  # columns with a place for every element of a body
     attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
     weights: Array  # how each of them is found on the body, (n, width, ...)
     numbers: Indices  # how many
@@ -54,11 +69,27 @@ class BodyStack(MadeStack):
         self.column("weights", width, weights, listed=True)
         self.column("numbers", dtype=np.int64)
         self.bodies: dict[str, Any] = {}
-        self.fixed("gains", 7)
+        self.fixed("gains", 9)
         self.fixed("gravity", dimension)
         self.fixed("point", 1, dimension)  # its shape is that of an element
         self.newmark = Newmark()
         self.internal = InternalGains()
+        self.steps = 1  # in a tick
+
+    def take_steps(self, steps: int) -> None:
+        """Take several steps in a tick, with what that needs beside the state; asked of an empty stack."""
+        loops = import_module(self.in_steps)
+        self.steps = steps
+        self.loops |= {
+            "predict": loops.predict_in_steps, "correct": loops.correct_in_steps, "go_on": loops.go_on_in_steps,
+            "foresee": loops.foresee_in_steps, "respond_predicted": loops.respond_in_steps,
+        }  # fmt: skip
+        self.unfold(*self.together[0])
+        listed = next(shape[0] == 0 for name, _, _, shape in self.fields() if name == "q")
+        self.column("whole", *self.q.shape[1:], listed=listed)  # accelerations under all that acts
+        for name in WITHIN:
+            self.column(name, self.attached.shape[1], self.gravity.shape[0], listed=True)
+        self._lists += WITHIN
 
     def prepare(self, verb: str) -> None:
         """Unfold what is about to be written."""
@@ -71,7 +102,7 @@ class BodyStack(MadeStack):
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """No body shows more elements than there is room for."""
         yield from super().limits(elements)
-        yield "numbers", min(self.attached.shape[1], self.weights.shape[1])
+        yield "numbers", min(getattr(self, name).shape[1] for name in self._lists)
 
     # --- coming and going ----------------------------------------------------------------------------------------
 
@@ -98,13 +129,21 @@ class BodyStack(MadeStack):
         """Names, the scheme, and the bodies as they were described."""
         bodies = {name: body.to_data() for name, body in self.bodies.items()}
         return {
-            **super().details(), "newmark": plain(self.newmark), "internal": plain(self.internal), "bodies": bodies,
+            **super().details(), "newmark": plain(self.newmark), "internal": plain(self.internal), "steps": self.steps,
+            "bodies": bodies,
         }  # fmt: skip
 
     def recall(self, details: Mapping[str, Any]) -> None:
         """Keep them again."""
         super().recall(details)
         self.newmark, self.internal = (Component.from_data(details[name]) for name in ("newmark", "internal"))
+        self.steps = int(details["steps"])
+        if self.steps > 1:
+            self._lists += WITHIN
+            if any(getattr(self, name).shape != self.q.shape for name in (*GLUE, "whole")):
+                raise ModelError(
+                    f"{type(self).__name__}: columns for several steps in a tick do not fit the coordinates."
+                )
         self.bodies = {name: Component.from_data(body) for name, body in details["bodies"].items()}
 
     def one(self, name: str) -> Self:
@@ -121,7 +160,7 @@ class BodyStack(MadeStack):
         row = self.row[name]
         used = int(self.numbers[row])
         if used == self.attached.shape[1]:
-            for column in ("attached", "weights"):
+            for column in self._lists:
                 self.widen(column, 2 * used)
         self.attached[row, used] = element
         self.weights[row, used] = mark.weights
@@ -136,7 +175,7 @@ class BodyStack(MadeStack):
         rank[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
         slots = self.numbers[rows] + rank
         if slots.max(initial=0) >= self.attached.shape[1]:
-            for column in ("attached", "weights"):
+            for column in self._lists:
                 self.widen(column, int(slots.max()) + 1)
         self.attached[rows, slots] = elements
         self.weights[rows, slots] = weights
@@ -167,11 +206,17 @@ class BodyStack(MadeStack):
     # --- predict and correct (Séguy 2003, Figure IV-2) -------------------------------------------------------------
 
     def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
-        """Take the settings of the scheme."""
+        """Take the settings of the scheme; `dt`: the step of these bodies."""
+        self.newmark, self.internal = newmark, internal
         self.gains[:] = (
             newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations, internal.lead, internal.more,
+            1.0 / self.steps if isfinite(dt) else 1.0, self.burden,
         )  # fmt: skip
-        self.newmark, self.internal = newmark, internal
+
+    @property
+    def burden(self) -> float:
+        """How often what springs ask counts against the limit of the step: 2 gamma, or once where they act as impulses."""
+        return 2.0 * self.newmark.gamma if self.steps == 1 else 1.0
 
     def predict(self, elements: Elements, dt: float) -> None:
         """Predict the state `dt` seconds on and show the predicted elements."""

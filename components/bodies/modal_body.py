@@ -15,6 +15,7 @@ from components.bodies.recent import recently
 from components.bodies.short_sums import dot
 from modular.body import Body
 from modular.elements import RIGID, Array
+from modular.integrator import GAINS, SCHEME, Integrator
 from modular.side import Mark
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class ModalBody(Body):
     lines: Sequence[Sequence[str]] = field(kw_only=True, default=())
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     @classmethod
     def of_beam(cls, beam: Beam, modes: int = 6, **more: Any) -> Self:
@@ -56,7 +58,7 @@ class ModalBody(Body):
         from components.bodies.modal_reduction import of_beam  # a quarter of a second, for those who need it
 
         found = of_beam(beam, modes)
-        motion = {"velocity": beam.velocity, "angular_velocity": beam.angular_velocity}
+        motion = {"velocity": beam.velocity, "angular_velocity": beam.angular_velocity, "integrator": beam.integrator}
         return cls(**_as_fields(found), **(motion | more))
 
     @classmethod
@@ -168,6 +170,11 @@ class ModalBody(Body):
         if np.abs(first - first.T).max() > ROUNDING * np.abs(first).max():
             problems.append(f"{owner}: moments[0][0] is not symmetric.")
         return problems
+
+    @property
+    def integrates(self) -> frozenset[str]:
+        """The gains hold lengths of quaternions; one step in a tick: substeps.py says why."""
+        return SCHEME if self.dimension == 2 else SCHEME | GAINS
 
     def kind(self) -> Hashable:
         """As many modes and places in as many dimensions share a stack."""

@@ -35,6 +35,7 @@ from components.bodies.short_sums import combined, dot
 from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.integrator import GAINS, SCHEME, SOLVER, STEPS
 from modular.port import Port
 from modular.side import Mark
 
@@ -131,6 +132,11 @@ class NaturalBody(Body):
         """Coordinates less internal constraints."""
         e, d = self.shape
         return int(e * d - e * (e - 1) // 2)
+
+    @property
+    def integrates(self) -> frozenset[str]:
+        """All settings of an integrator; a point mass has nothing inside that could open."""
+        return SCHEME | STEPS if self.shape[0] == 1 else SCHEME | GAINS | SOLVER | STEPS
 
     def kind(self) -> Hashable:
         """Bodies with equally many elements and points share a stack: their kernel is the same."""

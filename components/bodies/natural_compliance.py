@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from components.bodies.natural_kernels import combine, differences, most, pair, predict, states
-from components.bodies.scheme import BETA, GAMMA
+from components.bodies.scheme import BETA, BURDEN, GAMMA
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -146,7 +146,7 @@ squares = shaped(lanes, lambda load: [load, load, (1, *load), (7,)])
 
 @loop
 def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Upper bound of the largest eigenvalue of each body's summed loads, written to all its elements."""
+    """Upper bound of the largest eigenvalue of each body's summed loads, as often as it counts, written to all its elements."""
     total, square, load, traces = squares(elements.load)
     for n in range(start, stop, LANES):
         total[:, :] = 0.0
@@ -156,7 +156,7 @@ def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             for i in range(total.shape[0]):
                 for j in range(total.shape[1]):
                     total[i, j] += load[0, i, j]
-        value = largest_eigenvalue(total, square, traces)
+        value = bodies.gains[BURDEN] * largest_eigenvalue(total, square, traces)
         for k in range(longest):
             scatter_one(value, elements.bound, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
     return FINE

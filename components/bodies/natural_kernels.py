@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.scheme import BETA, DAMPING, GAMMA, ITERATIONS, LEAD, MORE, STIFFNESS, inward
+from components.bodies.scheme import BETA, DAMPING, GAMMA, ITERATIONS, LEAD, MORE, STIFFNESS, inward, step_of
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -331,7 +331,7 @@ def predict(q: Array, v: Array, a: Array, dt: float, beta: float, gamma: float, 
 def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Predict and show the predicted elements."""
     q, v, a, q_new, v_new = like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q), like(bodies.q)
-    dt, gains = elements.clock[STEP], bodies.gains
+    dt, gains = step_of(bodies, elements), bodies.gains
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         fetch(bodies.v, n, stop, v)
@@ -394,7 +394,7 @@ def correct_rows(
 ) -> int:
     """Local solve and correction (II.44) of four bodies; one bit for each that went wrong."""
     q, v, a, q_new, v_new = room
-    dt, gains = elements.clock[STEP], bodies.gains
+    dt, gains = step_of(bodies, elements), bodies.gains
     beta, gamma = gains[BETA], gains[GAMMA]
     fetch(bodies.q, n, stop, q)
     fetch(bodies.v, n, stop, v)
@@ -445,7 +445,7 @@ def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Correct, then predict for the next tick: the same as both, with the rows at hand once."""
     room, gram = states(bodies.q), like(bodies.gram)
     scratch = workspace(bodies.q)
-    dt, gains = elements.clock[STEP], bodies.gains
+    dt, gains = step_of(bodies, elements), bodies.gains
     wrong = FINE
     for n in range(start, stop, LANES):
         bad = correct_rows(bodies, elements, n, stop, room, scratch, gram)

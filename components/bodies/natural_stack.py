@@ -38,6 +38,7 @@ class NaturalBodies(BodyStack):
 
     together = ((*GLUE, "closing"),)
     remembered = ("closing",)
+    in_steps = "components.bodies.natural_steps"
     closing: (
         Array  # S times the multipliers that keep its shape while it turns: where the next step begins to look for them
     )

@@ -19,6 +19,7 @@ from modular.body import Body
 from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.integrator import GAINS, SCHEME, STEPS, Integrator
 from modular.side import Mark
 
 
@@ -40,6 +41,7 @@ class NewtonEulerBody(PosedBody):
     ports: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
         Component.__post_init__(self)
@@ -86,6 +88,11 @@ class NewtonEulerBody(PosedBody):
             except ModelError as error:
                 problems.append(str(error))
         return problems
+
+    @property
+    def integrates(self) -> frozenset[str]:
+        """The gains hold the length of its quaternion."""
+        return SCHEME | STEPS if self.dimension == 2 else SCHEME | GAINS | STEPS
 
     def kind(self) -> Hashable:
         """All of one dimension share a stack."""

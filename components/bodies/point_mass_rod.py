@@ -23,6 +23,7 @@ from components.bodies.straight import (
     points_of,
     straight_elements,
 )
+from modular.integrator import Integrator
 from modular.port import Port
 
 
@@ -38,6 +39,7 @@ class PointMassRod(LaidOutBody):
     masses: Sequence[float]
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     @property
     def places(self) -> Mapping[str, Port]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin
 
-from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
+from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -249,7 +249,7 @@ def show_predicted(bodies: View, elements: View, n: int, q_new: Array, v_new: Ar
     turned, and sides of a joint that move alike would seem to part, to first order: a damper would take what nobody loses.
     """
     show_places(bodies, elements, n, q_new, turn)
-    stand_back(q_new, v_new, elements.clock[STEP], bodies.gains)
+    stand_back(q_new, v_new, step_of(bodies, elements), bodies.gains)
     show_rates(bodies, n, q_new, v_new, turn, elements.velocity)
 
 
@@ -265,7 +265,7 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Predict and show the predicted elements."""
     q_new, v_new, now = states(bodies.q)
     turn, _, _turn = turns(bodies.q)
-    dt = elements.clock[STEP]
+    dt = step_of(bodies, elements)
     for n in range(start, stop):
         predict(bodies.q[n], bodies.v[n], bodies.a[n], dt, bodies.gains, q_new, v_new, now)
         show_predicted(bodies, elements, n, q_new, v_new, turn)
@@ -287,7 +287,7 @@ def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 def correct(bodies: View, elements: View, n: int, q_new: Array, v_new: Array, now: Array) -> bool:
     """Local solve and correction (II.44) of one body; whether it went wrong."""
     q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-    dt, gains = elements.clock[STEP], bodies.gains
+    dt, gains = step_of(bodies, elements), bodies.gains
     predict(q, v, a, dt, gains, q_new, v_new, now)
     accelerate(bodies, elements, n, dt, q_new, v_new, now, a)
     for i in range(q.shape[0]):
@@ -326,7 +326,7 @@ def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Correct, then predict for the next tick: the same as both, with the rows at hand once."""
     q_new, v_new, now = states(bodies.q)
     turn, _, _turn = turns(bodies.q)
-    dt, wrong = elements.clock[STEP], FINE
+    dt, wrong = step_of(bodies, elements), FINE
     for n in range(start, stop):
         if correct(bodies, elements, n, q_new, v_new, now) and wrong < 0:
             wrong = n

@@ -28,6 +28,7 @@ class PosedBodies(PushedOneByOne):
     """Bodies at q = (r, theta) or (r, p), (n, 3) or (n, 7); weights of an element are w0 and rho (posed_kernels.py)."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    in_steps = "components.bodies.posed_steps"
     # of each make
     kilograms: Array  # (n,)
     inertia: Array  # about the principal axes, or about the one axis of the plane [kg m^2], (n, 3) or (n, 1)

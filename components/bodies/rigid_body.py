@@ -19,6 +19,7 @@ from components.bodies.straight import across
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
+from modular.integrator import Integrator
 from modular.port import Port
 
 FAR = 128.0  # radii of gyration: ports beyond lose more than seven bits to points that are one radius apart
@@ -47,6 +48,7 @@ class RigidBody(LaidOutBody):
     points: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
     vectors: Sequence[Sequence[float]] | None = field(kw_only=True, default=None)
     basis: str = field(kw_only=True, default=NATURAL)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
         Component.__post_init__(self)

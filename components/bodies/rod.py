@@ -24,6 +24,7 @@ from components.bodies.straight import (
     straight_elements,
 )
 from modular.errors import ModelError
+from modular.integrator import Integrator
 from modular.port import Port
 
 ENDS = ("start", "end")
@@ -45,6 +46,7 @@ class Rod(LaidOutBody):
     radius: float = 0.0
     velocity: Sequence[float] | None = field(kw_only=True, default=None)
     angular_velocity: Sequence[float] | float | None = field(kw_only=True, default=None)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     @property
     def places(self) -> Mapping[str, Port]:

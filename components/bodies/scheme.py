@@ -12,10 +12,19 @@ turning body stretches until its gains hang in balance, and their work shows in 
 
 from __future__ import annotations
 
-from modular.elements import Array
+from modular.elements import STEP, Array
 from modular.kernel import kernel
+from modular.views import View
 
-BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD, MORE = range(7)  # places in `gains`
+# places in `gains`; SHARE: of a tick, that a step of the body takes; BURDEN: how often what acts on it counts against the limit
+BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD, MORE, SHARE, BURDEN = range(9)
+
+
+@kernel
+def step_of(bodies: View, elements: View) -> float:
+    """The step of bodies that take one or several in a tick [s]."""
+    step: float = elements.clock[STEP] * bodies.gains[SHARE]
+    return step
 
 
 @kernel

@@ -19,6 +19,7 @@ from modular.body import Body
 from modular.component import Component
 from modular.elements import RIGID, Array
 from modular.errors import ModelError
+from modular.integrator import GAINS, SCHEME, STEPS, Integrator
 from modular.joint import Joint
 from modular.side import Mark
 
@@ -39,6 +40,7 @@ class Subassembly(Body):
     bodies: Mapping[str, Any]
     joints: Sequence[tuple[Joint, str, str]]
     ports: Mapping[str, str] = field(default_factory=dict)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
         for name, kind in (("bodies", Mapping), ("ports", Mapping), ("joints", list | tuple)):
@@ -104,6 +106,11 @@ class Subassembly(Body):
         except ModelError as error:
             return [str(error)]
         return problems
+
+    @property
+    def integrates(self) -> frozenset[str]:
+        """The gains hold the lengths of its quaternions."""
+        return SCHEME | GAINS | STEPS if self.tree.quaternions else SCHEME | STEPS
 
     def kind(self) -> Hashable:
         """As many links, speeds and coordinates in as many dimensions share a stack."""
@@ -249,6 +256,10 @@ def taken_apart(body: Subassembly, owner: str) -> Parts:
     for name, one in body.bodies.items():
         if not isinstance(name, str) or not name or "." in name:
             raise ModelError(f"{owner}: {name!r} is no name of a body inside; give a text without a point.")
+        if isinstance(one, Body) and one.integrator is not None:
+            raise ModelError(
+                f"{owner}: '{name}' has an integrator of its own, but all that is inside steps as one; give it to the Subassembly."
+            )
         if isinstance(one, Subassembly):
             nested = taken_apart(one, f"{owner}: '{name}'")
             found |= {f"{name}.{key}": piece for key, piece in nested.bodies.items()}

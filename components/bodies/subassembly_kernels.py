@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
 
-from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
+from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -543,12 +543,13 @@ def show_state(bodies: View, elements: View, n: int, q: Array, v: Array) -> None
 @loop
 def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Predict and show the predicted elements."""
+    dt = step_of(bodies, elements)
     for n in range(start, stop):
-        predict(bodies, n, elements.clock[STEP])
+        predict(bodies, n, dt)
         stand(bodies, n, bodies.next_q[n])
         show_places(bodies, elements, n, bodies.next_q[n])
         for i in range(int(bodies.sizes[COORDINATES])):  # into `now` for a while: posed_kernels.py says why
-            bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * elements.clock[STEP] * bodies.next_v[n, i]
+            bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * dt * bodies.next_v[n, i]
         read_state(bodies, n, bodies.now[n], bodies.next_v[n])
         show_rates(bodies, n, bodies.next_v[n], elements.velocity)
     return FINE
@@ -646,7 +647,7 @@ def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 @loop
 def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Local solve, correction (II.44), corrected velocities of the elements; the first row that went wrong, or -1."""
-    wrong, dt, gains = FINE, elements.clock[STEP], bodies.gains
+    wrong, dt, gains = FINE, step_of(bodies, elements), bodies.gains
     for n in range(start, stop):
         q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
         predict(bodies, n, dt)

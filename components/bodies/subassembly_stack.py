@@ -46,6 +46,7 @@ class Subassemblies(PushedOneByOne):
     """Trees with equally many links, speeds and coordinates; weights of an element are w0, its link and rho."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    in_steps = "components.bodies.subassembly_steps"
     constant = (*BodyStack.constant, *ROOM)  # room to work in: nothing of it is kept
     sizes: Array  # links, speeds beside those of the mass centre, coordinates
     frames: Array  # axes of links, and where they begin, from the mass centre of the whole

@@ -94,7 +94,7 @@ def _take_bodies(
     for k, data in enumerate(listed):
         names = data["table"]["details"]["names"] if "table" in data else data["names"]
         body = assembly.bodies[names[0]]
-        stack: Any = body.new_stack()
+        stack: Any = body.empty_stack()
         if "table" in data:
             stack = revived(data["table"], columns.get(f"bodies.{k}", {}), f"checkpoint, stack of '{names[0]}'", stack)
         else:

@@ -137,6 +137,10 @@ class Centralized(Coupling):
             forces.exert(system.elements, time)
         equations.exert_joints(state.multipliers)
 
+    def sets_aside(self, system: System, body: str) -> str | None:
+        """Nobody steps by himself."""
+        return "one solver steps all bodies"
+
     def reason(self, system: System, name: str) -> str | None:
         """What the solver said."""
         said: str | None = system.workshop.get("reason")

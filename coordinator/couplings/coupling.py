@@ -69,6 +69,10 @@ class Coupling(Component):
         """Why a body cannot be merged with others; None where it can, or where all joints are without play anyway."""
         return None
 
+    def sets_aside(self, system: System, body: str) -> str | None:
+        """Why the integrator of a body means nothing under it; None where it counts."""
+        return None
+
     looks = 0  # ticks after which it wants to look at the ledger; 0: never
 
     def look(self, system: System) -> dict[tuple[str, ...], str]:

@@ -140,6 +140,10 @@ class Glued(Coupling):
         for stack in system.booked:
             stack.open_books()
 
+    def sets_aside(self, system: System, body: str) -> str | None:
+        """Between glued joints nobody predicts and corrects."""
+        return "between glued joints bodies fly by a rule without weights and gains"
+
     def reason(self, system: System, name: str) -> str | None:
         """Which joint stays open."""
         return self._interface(system).reason(name, type(self).__name__)

@@ -85,8 +85,7 @@ class Penalty(WithComponents):
             return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
         require(system, GivesCompliance, "Penalty", "report their compliance")
-        for bodies in system.bodies_as(PredictsAndCorrects):
-            bodies.configure(self.newmark, self.internal, dt)
+        self._hand_out(system, dt)
         system.workshop["configured"] = (system.turnover, dt, self)
         system.workshop.pop("ensemble", None)
 
@@ -198,8 +197,7 @@ class Penalty(WithComponents):
                 self._rest(system, dt)
                 settle(mixture, self.rule, dt, preload=self.preload)
         finally:  # also where a law has no answer
-            for bodies in system.bodies_as(PredictsAndCorrects):
-                bodies.configure(self.newmark, self.internal, dt)
+            self._hand_out(system, dt)
 
     def _settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Leaves the bodies with gains at rest."""
@@ -215,8 +213,17 @@ class Penalty(WithComponents):
     def _rest(self, system: System, dt: float) -> None:
         """Now, with gains at rest: see equilibrium.py."""
         system.elements.clock[:] = 0.0, system.time(dt), dt
-        for bodies in system.bodies_as(PredictsAndCorrects):
-            bodies.configure(self.newmark, self.internal, float("inf"))
+        self._hand_out(system, float("inf"))
+
+    def _hand_out(self, system: System, dt: float) -> None:
+        """Settings of the scheme, those that bodies have of their own instead of ours (modular/integrator.py)."""
+        for bodies in system.bodies:
+            name = bodies.names[0]
+            own = system.described[name].integrator
+            settings = self.newmark, self.internal, dt
+            if own is not None:
+                settings = own.settings(f"body '{name}'", *settings, elastic=getattr(bodies, "elastic", False))
+            cast(PredictsAndCorrects, bodies).configure(*settings)
 
     def _settling(self, region: Region) -> list[Step]:
         """Stiffness, forces and accelerations of what an event touches."""

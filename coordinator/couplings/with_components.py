@@ -66,6 +66,12 @@ class WithComponents(Coupling):
         """It must be able to step on its own."""
         return why_not(system, body)
 
+    def sets_aside(self, system: System, body: str) -> str | None:
+        """Those of components fly between their joints."""
+        mixture = self.mixture(system)
+        flies = mixture is not None and body in mixture.plan.rate
+        return "it is glued to others, and flies between them by a rule without weights and gains" if flies else None
+
     def told(self, system: System) -> dict[str, float]:
         """Rounds of components that are glued inside."""
         return {} if (mixture := self.mixture(system)) is None else mixture.told

@@ -128,4 +128,7 @@ def why_not(system: System, body: str) -> str | None:
         return "cannot drift and be kicked (DriftsAndKicks)"
     if not isinstance(stack, GivesCompliance):
         return "does not report its compliance (GivesCompliance)"
+    own = system.described[body].integrator
+    if own is not None and own.steps > 1:
+        return f"takes {own.steps} steps in a tick of its own (integrator), and those who are glued step together"
     return None

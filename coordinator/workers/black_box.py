@@ -14,6 +14,7 @@ from modular.body import Body
 from modular.component import plain
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.integrator import GAINS, SCHEME, SOLVER, Integrator
 
 CLASS, THEIRS = "class", "class there"  # in data: a class that only the worker can look up
 
@@ -31,6 +32,7 @@ class BlackBox(Body):
     ports: Sequence[str] = field(kw_only=True)
     dimension: int = field(kw_only=True, default=3)
     data: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
+    integrator: Integrator | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -141,6 +143,11 @@ class BlackBox(Body):
         if not isinstance(self.data, Mapping) or CLASS in self.data or THEIRS in self.data:
             found.append(f"body '{name}': data = {self.data!r}; give the fields of {self.what} by name.")
         return found
+
+    @property
+    def integrates(self) -> frozenset[str]:
+        """What a stack is told (`configure`); steps in a tick are for the class itself to take, and to be told of in `data`."""
+        return SCHEME | GAINS | SOLVER
 
     def kind(self) -> Hashable:
         """Those that share a stack at one worker share one here."""

@@ -18,6 +18,8 @@ from modular.body import Body
 from modular.component import Component, find_class
 from modular.elements import Elements, Indices
 from modular.errors import ModelError
+from modular.internal_gains import InternalGains
+from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
 from modular.table import Table
@@ -73,8 +75,9 @@ class Resident:
 
     def __init__(self, record: Record) -> None:
         like = body_from(record["like"])
-        self.kind = like.kind()
-        stack: Any = like.new_stack()
+        self.kind = like.company
+        stack: Any = like.empty_stack()
+        self.integrator = like.integrator
         self.stack = stack
         self.stack.gravity = np.array(record["gravity"])
         self.elements = Elements(like.dimension, motions=like.motions)
@@ -93,7 +96,7 @@ class Resident:
     def add(self, name: str, data: Mapping[str, Any]) -> list[str]:
         """Take a body in; the names of all, in the order of the rows."""
         body = body_from(data)
-        if body.kind() != self.kind:
+        if body.company != self.kind:
             raise ModelError(f"'{name}' is of another kind than those it was to share a stack with.")
         self.stack.add(name, body)
         return list(self.stack.names)
@@ -136,7 +139,10 @@ class Resident:
 
     def configure(self, newmark: Mapping[str, Any], internal: Mapping[str, Any], dt: float) -> None:
         """Take the settings of the scheme."""
-        self.stack.configure(Component.from_data(newmark), Component.from_data(internal), dt)
+        settings: tuple[Newmark, InternalGains, float] = Component.from_data(newmark), Component.from_data(internal), dt
+        if self.integrator is not None:
+            settings = self.integrator.settings(f"body '{self.stack.names[0]}'", *settings)
+        self.stack.configure(*settings)
 
     def play(
         self,
@@ -259,13 +265,13 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
     except ModelError as error:
         return {"missing": str(error)}
     body = body_from(description)
-    stack, kind = body.new_stack(), body.kind()
+    stack, kind = body.empty_stack(), body.company
     offers = [offer for offer in OFFERS if callable(getattr(stack, offer, None))]
     if isinstance(stack, Table) and {*ASKED, "predict", "foresee", "show", "reevaluate"} <= stack.loops.keys():
         offers.append(BY_ROWS)
     return {
         "missing": None,
-        "problems": body.check(name),
+        "problems": body.problems(name),
         "dimension": body.dimension,
         "ports": list(body.port_names),
         "total_mass": float(body.total_mass),

@@ -2,7 +2,6 @@
 
 import itertools
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,41 +9,11 @@ import pytest
 import zoo
 from campaign import each_once, first_of, later, named
 from components import Fixed, NewtonEulerBody, Revolute, Rod, Spherical, SpringDamper
-from coordinator import Glued, Penalty, Simulation, StabilityWarning, Stable
+from coordinator import Glued, Penalty, Simulation, StabilityWarning
 from coordinator.exact import exact_margin
-from coordinator.rules.rule import StiffnessRule
+from divergence import Scaled, stays_bounded, unit_rows
 from modular import Assembly, Diverged
 from random_assemblies import random_assembly
-
-
-@dataclass(frozen=True)
-class Scaled(StiffnessRule):
-    """The default rule at its bound, as it would be with a step `growth` times as long at the same stiffness."""
-
-    growth: float = 1.0
-    damping: float = 0.05
-
-    def refresh(self, system, dt):
-        Stable(safety=1.0, damping=self.damping).refresh(system, dt)
-        for joints in system.joints:
-            joints.stiffness *= self.growth**2
-            joints.damping *= self.growth
-
-    def remedy(self, margin, dt):
-        return "none: for tests", None
-
-
-def stays_bounded(model, growth, damping, dt=1e-3, ticks=500):
-    """Free of gravity, kicked by 1e-9 m/s everywhere: a stable scheme keeps the gaps below any growth."""
-    with Simulation(model, dt, Penalty(rule=Scaled(growth, damping)), record_every=50) as simulation:
-        rng = np.random.default_rng(2)
-        for bodies in simulation.system.bodies:
-            bodies.v[: bodies.count] += 1e-9 * rng.normal(size=bodies.v[: bodies.count].shape)
-        try:
-            run = simulation.run(ticks * dt)
-        except Diverged:
-            return False
-    return max(np.abs(run.violation(joint)).max() for joint in run.joints) < 1e-7
 
 
 def chain(bodies, joint, radius):
@@ -59,10 +28,6 @@ def chain(bodies, joint, radius):
     for k in range(1, bodies):
         model.join(f"joint{k}", joint, f"rod{k - 1}.end", f"rod{k}.start")
     return model
-
-
-def unit_rows(x):
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
 def redundant_loop():

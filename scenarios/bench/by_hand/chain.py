@@ -58,7 +58,7 @@ class ByHand:
         of = rods.make[at]
         if rods.gains[4] != 2:
             raise ModelError(f"by_hand: {rods.gains[4]:g} internal iterations; the loop is written for two.")
-        beta, gamma, stiffness, damping, iterations, lead, _ = map(float, rods.gains)
+        beta, gamma, stiffness, damping, iterations, lead = map(float, rods.gains[:6])
         self._gains = (beta, gamma, stiffness, damping, iterations, lead)
         x, y, z = map(float, rods.gravity)
         self._gravity = (x, y, z)

@@ -1,0 +1,231 @@
+"""Several steps of a body in one tick: an impulse, its own flight, an impulse.
+
+Séguy 2003, III.1: a component has its own scheme and its own step. What acts on a body is known once a tick, where all have
+exchanged places; between, it goes on alone. With h = dt / steps
+
+    v+ = v + dt/2 (a(q, v, F) - a(q, v, 0))          what acts on its elements, as one impulse
+    q', v' = Newmark's rule, `steps` times h, from q and v+ without forces on its elements
+    v  = v' + dt/2 (a(q', v', F') - a(q', v', 0))     the same at the end, with the forces of the places shown there
+
+which is symmetric and of second order, and which neighbours cannot tell from a single step: between two exchanges their springs see
+a body that flies freely, as they do under the leapfrog of one step, and so the bound is that of the tick, whatever the number of
+steps. A force that is held over the tick, or extrapolated, would pump up a spring without damping at every useful stiffness (DESIGN
+2.1, 11; impulse method: H. Grubmueller et al., Molecular Simulation 6 (1991) 121-142).
+
+What is elastic inside takes one step: wherever its frequency is near pi / dt, impulses of any size swing it up, and with several
+steps there is always such a step (with one, by the trapezoidal rule, there is none).
+
+Places are shown where the flight ends, velocities in its middle: those of one step lag by as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from components.bodies.scheme import SHARE
+from modular.elements import STEP, Array
+from modular.kernel import kernel
+from modular.loop import FINE, Loop, loop
+from modular.views import View
+
+
+@kernel
+def copy_vector(bodies: View, source: Array, target: Array) -> None:
+    """A row of numbers."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
+def copy_matrix(bodies: View, source: Array, target: Array) -> None:
+    """A row of elements."""
+    for i in range(source.shape[0]):
+        for c in range(source.shape[1]):
+            target[i, c] = source[i, c]
+
+
+@kernel
+def push_vector(bodies: View, v: Array, span: float, whole: Array, alone: Array) -> None:
+    """What the difference of two accelerations does in a span of time."""
+    for i in range(v.shape[0]):
+        v[i] += span * (whole[i] - alone[i])
+
+
+@kernel
+def push_matrix(bodies: View, v: Array, span: float, whole: Array, alone: Array) -> None:
+    """The same of elements."""
+    for i in range(v.shape[0]):
+        for c in range(v.shape[1]):
+            v[i, c] += span * (whole[i, c] - alone[i, c])
+
+
+VECTOR, MATRIX = (copy_vector, push_vector), (copy_matrix, push_matrix)
+
+
+# --- rows of elements, kept beside the body ----------------------------------------------------------------------------
+
+
+@kernel
+def keep(start: int, stop: int, bodies: View, column: View, kept: View, share: float) -> None:
+    """kept <- share kept + what the elements of the bodies show."""
+    for n in range(start, stop):
+        for k in range(bodies.numbers[n]):
+            shown = column[bodies.attached[n, k]]
+            for c in range(shown.shape[0]):
+                before = 0.0 if share == 0.0 else share * kept[n, k, c]
+                kept[n, k, c] = before + shown[c]
+
+
+@kernel
+def give_back(start: int, stop: int, bodies: View, kept: View, column: View) -> None:
+    """Let the elements of the bodies show what was kept."""
+    for n in range(start, stop):
+        for k in range(bodies.numbers[n]):
+            shown = column[bodies.attached[n, k]]
+            for c in range(shown.shape[0]):
+                shown[c] = kept[n, k, c]
+
+
+@kernel
+def hush(start: int, stop: int, bodies: View, elements: View) -> None:
+    """Nothing acts on the elements of the bodies."""
+    for n in range(start, stop):
+        for k in range(bodies.numbers[n]):
+            force = elements.force[bodies.attached[n, k]]
+            for c in range(force.shape[0]):
+                force[c] = 0.0
+
+
+def within(each: Loop) -> Callable[..., int]:
+    """A loop as a kernel that others are made of; under a name of its own, for loops are kept in another form."""
+    function = each.dispatcher.py_func
+    name = f"{function.__name__}_within"
+    copy = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
+    copy.__module__, copy.__qualname__ = function.__module__, name
+    return kernel(copy)
+
+
+# --- the loops ---------------------------------------------------------------------------------------------------------
+
+
+def in_steps(
+    module: str, rows: tuple[Any, Any], *, predict: Loop, correct: Loop, foresee: Loop, show: Loop, reevaluate: Loop,
+    respond: Loop,
+) -> tuple[Loop, ...]:  # fmt: skip
+    """Loops of a kind of bodies, predict, correct, go_on, foresee and respond_predicted, for several steps in a tick.
+
+    From those for one step; `rows`: how rows of its coordinates are copied and pushed; `module`: where they are found by name.
+    """
+    copy, push = rows
+    predict_once, correct_once, foresee_once, show_now, reevaluate_now, respond_now = (
+        within(each) for each in (predict, correct, foresee, show, reevaluate, respond)
+    )
+
+    @kernel
+    def fly(start: int, stop: int, bodies: View, elements: View) -> int:
+        """From the first impulse to the place before the second; velocities of the elements in the middle are kept."""
+        wrong, steps = FINE, int(1.0 / bodies.gains[SHARE] + 0.5)
+        for k in range(steps):
+            if 2 * k + 1 == steps:  # predicted velocities are those half a step before
+                predict_once(start, stop, bodies, elements)
+                keep(start, stop, bodies, elements.velocity, bodies.halfway, 0.0)
+            found = correct_once(start, stop, bodies, elements)
+            wrong = found if wrong < 0 else wrong
+            if 2 * k + 2 == steps:
+                keep(start, stop, bodies, elements.velocity, bodies.halfway, 0.0)
+        return wrong
+
+    @kernel
+    def approach(start: int, stop: int, bodies: View, elements: View) -> int:
+        """Up to the second impulse, and what is shown there; the body stands where it stood."""
+        half = 0.5 * elements.clock[STEP]
+        for n in range(start, stop):
+            copy(bodies, bodies.q[n], bodies.origin[n])
+            copy(bodies, bodies.v[n], bodies.pace[n])
+            copy(bodies, bodies.a[n], bodies.whole[n])
+        show_now(start, stop, bodies, elements)
+        keep(start, stop, bodies, elements.velocity, bodies.foreseen, 0.0)
+        keep(start, stop, bodies, elements.force, bodies.held, 0.0)
+        hush(start, stop, bodies, elements)
+        reevaluate_now(start, stop, bodies, elements)
+        for n in range(start, stop):
+            push(bodies, bodies.v[n], half, bodies.whole[n], bodies.a[n])
+        show_now(start, stop, bodies, elements)
+        keep(start, stop, bodies, elements.velocity, bodies.foreseen, -1.0)  # what the impulse has changed
+        reevaluate_now(start, stop, bodies, elements)
+        wrong = fly(start, stop, bodies, elements)
+        show_now(start, stop, bodies, elements)
+        keep(start, stop, bodies, elements.velocity, bodies.foreseen, 1.0)  # and will change again
+        give_back(start, stop, bodies, bodies.held, elements.force)
+        give_back(start, stop, bodies, bodies.halfway, elements.velocity)
+        for n in range(start, stop):
+            copy(bodies, bodies.q[n], bodies.ahead[n])
+            copy(bodies, bodies.v[n], bodies.half[n])
+            copy(bodies, bodies.origin[n], bodies.q[n])
+            copy(bodies, bodies.pace[n], bodies.v[n])
+            copy(bodies, bodies.whole[n], bodies.a[n])
+        return wrong
+
+    @kernel
+    def conclude(start: int, stop: int, bodies: View, elements: View) -> None:
+        """The second impulse, and accelerations under the forces there."""
+        half = 0.5 * elements.clock[STEP]
+        for n in range(start, stop):
+            copy(bodies, bodies.ahead[n], bodies.q[n])
+            copy(bodies, bodies.half[n], bodies.v[n])
+        reevaluate_now(start, stop, bodies, elements)
+        for n in range(start, stop):
+            copy(bodies, bodies.a[n], bodies.whole[n])
+        keep(start, stop, bodies, elements.force, bodies.held, 0.0)
+        hush(start, stop, bodies, elements)
+        reevaluate_now(start, stop, bodies, elements)
+        for n in range(start, stop):
+            push(bodies, bodies.v[n], half, bodies.whole[n], bodies.a[n])
+        give_back(start, stop, bodies, bodies.held, elements.force)
+        reevaluate_now(start, stop, bodies, elements)
+        show_now(start, stop, bodies, elements)
+
+    def predict_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
+        """Show the elements where the flight ends; the first row that went wrong on the way, or -1."""
+        wrong: int = approach(start, stop, bodies, elements)
+        return wrong
+
+    def correct_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
+        """The impulse at the end, corrected velocities of the elements."""
+        conclude(start, stop, bodies, elements)
+        return FINE
+
+    def go_on_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
+        """Correct, then predict for the next tick."""
+        conclude(start, stop, bodies, elements)
+        keep(start, stop, bodies, elements.velocity, bodies.foreseen, 0.0)
+        give_back(start, stop, bodies, bodies.foreseen, elements.current_velocity)
+        wrong: int = approach(start, stop, bodies, elements)
+        return wrong
+
+    def foresee_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
+        """Velocities at the end of the tick, if forces stay as they are."""
+        if bodies.gains[SHARE] == 1.0:  # between glued joints, which know no steps of it
+            foresee_once(start, stop, bodies, elements)
+        else:
+            give_back(start, stop, bodies, bodies.foreseen, elements.current_velocity)
+        return FINE
+
+    def respond_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
+        """How bodies answer where forces act in a tick."""
+        for n in range(start, stop):
+            copy(bodies, bodies.q[n], bodies.origin[n])
+            copy(bodies, bodies.ahead[n], bodies.q[n])
+        respond_now(start, stop, bodies, elements)
+        for n in range(start, stop):
+            copy(bodies, bodies.origin[n], bodies.q[n])
+        return FINE
+
+    made: list[Callable[..., int]] = [
+        predict_in_steps, correct_in_steps, go_on_in_steps, foresee_in_steps, respond_in_steps,
+    ]  # fmt: skip
+    for function in made:
+        function.__module__ = module
+    return tuple(map(loop, made))
