@@ -20,7 +20,7 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     kept = f"What was recorded until tick {tick - tick % simulation.recorder.every} is kept."
     reason = simulation.coupling.reason(simulation.system, body)
     if reason is not None:
-        sentence, step = simulation.coupling.remedy(1.0, dt)
+        sentence, step = simulation.coupling.way_out(simulation.system, dt)
         return Diverged(
             f"the run stopped {where}: {reason}. Remedy: {sentence}. {kept}",
             component=body, tick=tick + 1, holding_step=step,

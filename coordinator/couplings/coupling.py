@@ -56,6 +56,10 @@ class Coupling(Component):
         """Why a tick found no end, where `name` is who went wrong in it; None where a body lost its shape, as any may."""
         return None
 
+    def way_out(self, system: System, dt: float) -> tuple[str, float | None]:
+        """What would help where `reason` says why a tick found no end: a sentence, and a step [s] where a step helps."""
+        return self.remedy(1.0, dt)
+
     def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
         """How every joint is treated, and why, where that is not the same for all."""
         return {}
