@@ -113,8 +113,8 @@ def leaning(slope, heading, share, size, drop, dimension):
 @pytest.mark.parametrize(
     ("coupling", "dimension", "slope", "heading", "share", "size", "drop"),
     each_once(
-        COUPLINGS.values(), [2, 3], [0.3, 0.1, 0.5], [0.0, 0.7, 2.9], [1.0, 1.0001, 1.001, 1.05], [[0.2, 0.2, 0.2], [0.4, 0.3, 0.1]],
-        [0.0, 1e-4],
+        COUPLINGS.values(), [2, 3], [0.3, 0.1, 0.5], [0.0, 0.7, 2.9], [1.0, 1.0001, 1.001, 1.05],
+        [[0.2, 0.2, 0.2], [0.4, 0.3, 0.1]], [0.0, 1e-4],
     ),
     ids=named,
 )  # fmt: skip
