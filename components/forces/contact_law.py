@@ -37,7 +37,8 @@ PACE = 71  # accelerations that go with the rates, as last known where there was
 BENT = 83  # of that energy what is in the spring that sticks [J]
 SPARED = 84  # what an impact has taken so far, and no more it may give back in its second part [J]
 SPENT, GUESS = 85, 94  # the part of the wrench that gives nothing back, and what it was thought to take [W]
-MEMORY = 95
+CARRIED = 95  # 1 where its springs have carried something, and there was no impact
+MEMORY = 96
 # of the step: dt^2 k W and dt c W of the contact alone
 SPRING, DAMPER = 0.3, 0.35
 STICK, RUB = 0.2, 0.2
@@ -48,6 +49,10 @@ BAND = (
 )
 LASTING = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
 SWEEPS = 60  # of the impulses of one pair
+EDGE = (
+    1e-6  # of what friction can bear: so much more counts as rounding where it is asked whether a pair at rest sticks
+)
+SETTLED = 1e-9  # of the largest force: sweeps that change less have found what holds a pair
 RATIO = 0.3  # of the critical damping, where a stiffness is given and no damping
 
 
@@ -344,6 +349,48 @@ def strike(count: int, candidates: Array, coming: Array, goal: Array, w: Array, 
             break
 
 
+@kernel
+def hold(
+    count: int,
+    candidates: Array,
+    hurry: Array,
+    pull: Array,
+    w: Array,
+    along: Array,
+    across: Array,
+    load: Array,
+    bear: Array,
+) -> Any:
+    """Forces that keep the points of a pair from moving: none pulls, and across the normals friction bears what it must.
+
+    `hurry` and `pull`: accelerations along normals and across them without these forces. What the normals press with together.
+    """
+    pressed = 0.0
+    for i in range(count):
+        load[i] = 0.0
+    bear[0] = bear[1] = 0.0
+    for _ in range(SWEEPS):
+        pressed, change, most = 0.0, 0.0, 0.0
+        for i in range(count):
+            if candidates[i] == 0.0 or not w[i, i] > 0.0:
+                continue
+            left = hurry[i] + along[0, i] * bear[0] + along[1, i] * bear[1]
+            for j in range(count):
+                left += w[i, j] * load[j]
+            new = max(load[i] - left / w[i, i], 0.0)
+            change, most, load[i] = max(change, abs(new - load[i])), max(most, new), new
+            pressed += new
+        for k in range(2):
+            left = pull[k] + across[k, 0] * bear[0] + across[k, 1] * bear[1]
+            for i in range(count):
+                left += along[k, i] * load[i]
+            bear[k] -= left / across[k, k]
+            change = max(change, abs(left / across[k, k]))
+        if change <= SETTLED * most:
+            break
+    return pressed
+
+
 @loop
 def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """Where shapes touch, springs that push and stick; where they meet fast, impulses.
@@ -357,7 +404,8 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     points, normals, gaps, w = room((8, 3)), room((8, 3)), room((8,)), room((8, 8))
     answers, rates, pace, speed = room((8, 12)), room((12,)), room((12,)), room((12,))
     v, hurry, coming, goal, theta = room((8,)), room((8,)), room((8,)), room((8,)), room((8,))
-    candidates, impulse = room((8,)), room((8,))
+    candidates, impulse, load, along = room((8,)), room((8,)), room((8,)), room((2, 8))
+    pull, bear, across = room((2,)), room((2,)), room((2, 2))
     out, x, f, none = room((3,)), room((3,)), room((3,)), room((3,))
     t1, t2, slip, normal, rub, wind, m_a, m_b = (
         room((3,)), room((3,)), room((3,)), room((3,)), room((3,)), room((3,)), room((3,)), room((3,))
@@ -624,6 +672,32 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                     moment = -turning / (twisting * span) if winding else 0.0
                 else:
                     s1, s2, twist = s1 + span * v1, s2 + span * v2, twist + span * turning
+                    f1, f2 = k_t * s1 + c_t * v1, k_t * s2 + c_t * v2
+                    over = max(excess(f1, f2, 0.0, grip, radius), excess(k_t * s1, k_t * s2, k_r * twist, grip, radius))
+                    swift = sqrt(v1 * v1 + v2 * v2)
+                    for c in range(3):
+                        swift = max(swift, extent * abs(rates[9 + c] - rates[3 + c]))
+                    new = before[CARRIED] == 0.0
+                    if swift <= slow and (new or over > 1.0):
+                        # whether a pair at rest sticks what pulls decides, and not how its springs ring
+                        relative(pace, pose_a[0], pose_b[0], x, out)
+                        pull[0], pull[1] = 0.0 if flat else dot(out, t1), dot(out, t2)
+                        across[0, 0], across[1, 1] = 1.0 if flat else w11, w22
+                        across[0, 1] = across[1, 0] = w12
+                        for k in range(2):
+                            respond_to(
+                                mobility, first, second, pose_a[0], pose_b[0], x, t1 if k == 0 else t2, none, speed
+                            )
+                            for i in range(count):
+                                candidates[i] = 1.0 if gaps[i] <= band else 0.0
+                                relative(speed, pose_a[0], pose_b[0], points[i], slip)
+                                along[k, i] = 0.0 if flat and k == 0 else dot(slip, normals[i])
+                        pressed = hold(count, candidates, hurry, pull, w, along, across, load, bear)
+                        borne = sqrt(bear[0] * bear[0] + bear[1] * bear[1])
+                        if borne <= law[0] * pressed * (1.0 + EDGE):
+                            grip = 1e300
+                            if new:
+                                s1, s2, twist = -bear[0] / k_t, -bear[1] / k_t, 0.0
                     over = excess(k_t * s1, k_t * s2, k_r * twist, grip, radius)
                     s1, s2, twist = s1 / over, s2 / over, twist / over
                     f1, f2 = -k_t * s1 - c_t * v1, -k_t * s2 - c_t * v2
@@ -646,8 +720,8 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                     contacts.asked[n, 1] += 2.0 * dt * c_t
                     for p in range(3):
                         for q in range(3):
-                            across = (1.0 if p == q else 0.0) - normal[p] * normal[q]
-                            contacts.stiff[n, p, q] += dt * (dt * k_t + 2.0 * c_t) * across
+                            flank = (1.0 if p == q else 0.0) - normal[p] * normal[q]
+                            contacts.stiff[n, p, q] += dt * (dt * k_t + 2.0 * c_t) * flank
                             contacts.stiff[n, 3 + p, 3 + q] += dt * (dt * k_r + 2.0 * c_r) * normal[p] * normal[q]
             # what dampers, friction and impacts take, at the velocity of this very instant
             for c in range(3):
@@ -676,6 +750,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                 speed[k] = 0.5 * (before[RATES + k] + rates[k])
             taken -= power_of(before, speed) + before[GUESS]
         taken += (before[BENT] - now[BENT]) / span
+        now[CARRIED] = 1.0 if whole > 0.0 and not struck else 0.0
         now[STRUCK], now[HELD], now[TAKEN] = before[STRUCK] + 1.0 if struck else 0.0, held, taken
         for c in range(3):
             now[WRENCH + c], now[WRENCH + 3 + c], now[WRENCH + 6 + c] = f[c], m_a[c], m_b[c]

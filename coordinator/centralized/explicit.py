@@ -17,10 +17,10 @@ METHODS = ("RK4", *ADAPTIVE)
 MOST = 20_000  # evaluations in one tick
 
 
-def check_method(owner: str, method: str, rtol: float, atol: float) -> None:
+def check_method(owner: str, method: str, rtol: float, atol: float, methods: tuple[str, ...] = METHODS) -> None:
     """Refuse what nobody knows."""
-    if method not in METHODS:
-        raise ModelError(f"{owner}: method = {method!r} is unknown; give one of {', '.join(METHODS)}.")
+    if method not in methods:
+        raise ModelError(f"{owner}: method = {method!r} is unknown; give one of {', '.join(methods)}.")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if number(value, f"{owner}: {name}", "-") <= 0.0:
             raise ModelError(f"{owner}: {name} = {value!r}; give a positive tolerance, such as 1e-9.")

@@ -14,7 +14,16 @@ from modular.elements import Array
 
 
 class NoSolution(ArithmeticError):
-    """A step that did not come to an end: its iteration did not converge, or its numbers are not finite."""
+    """A step that did not come to an end: its iteration did not converge, or its numbers are not finite.
+
+    Where it knows, it names the body to look at and what would help: a sentence, and a step [s] if a step does.
+    """
+
+    def __init__(
+        self, reason: str, *, body: str | None = None, remedy: str | None = None, step: float | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.body, self.remedy, self.step = body, remedy, step
 
 
 @dataclass

@@ -119,7 +119,8 @@ class Centralized(Coupling):
         except (NoSolution, np.linalg.LinAlgError) as error:
             equations.go(q, v)
             system.workshop["reason"] = f"{type(self.solver).__name__} found no next state, {error}"
-            return _fastest(equations, v)
+            system.workshop["cure"] = (getattr(error, "remedy", None), getattr(error, "step", None))
+            return getattr(error, "body", None) or _fastest(equations, v)
         system.memory = {"a": state.a, "multipliers": state.multipliers}
         self._show(system, equations, shown, end)
         for stack in system.booked:
@@ -145,6 +146,11 @@ class Centralized(Coupling):
         """What the solver said."""
         said: str | None = system.workshop.get("reason")
         return said
+
+    def cure(self, system: System, dt: float) -> tuple[str, float | None]:
+        """What the solver said would help; otherwise as ever."""
+        sentence, step = system.workshop.get("cure", (None, None))
+        return self.remedy(1.0, dt) if sentence is None else (sentence, step)
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> dict[str, float]:
         """It has no limit that hangs on the stiffness of joints."""

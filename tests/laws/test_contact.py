@@ -100,6 +100,45 @@ def test_a_block_sticks_below_the_angle_of_friction_and_slides_above(coupling, d
     assert -run.work("floor")[-1] > 0.1
 
 
+def leaning(slope, heading, share, size, drop, dimension):
+    """A box on a floor on which gravity slopes in any direction, with `share` of the friction that just holds it."""
+    pull = G * np.array((np.sin(slope) * np.cos(heading), np.sin(slope) * np.sin(heading), -np.cos(slope)))
+    model = Assembly(gravity=tuple((G * np.sin(slope), -G * np.cos(slope)) if dimension == 2 else pull))
+    put(model, "solid", (0.0, 0.0, 0.5 * size[2] + drop)[-dimension:], MASS * (size[0] ** 2 + size[2] ** 2) / 12)
+    shape = Box((size[0], size[2]) if dimension == 2 else tuple(size))
+    model.apply("floor", Contact(HalfSpace(), shape, friction=share * np.tan(slope)), "ground", "solid.G")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("coupling", "dimension", "slope", "heading", "share", "size", "drop"),
+    each_once(
+        COUPLINGS.values(), [2, 3], [0.3, 0.1, 0.5], [0.0, 0.7, 2.9], [1.0, 1.0001, 1.001, 1.05],
+        [[0.2, 0.2, 0.2], [0.4, 0.3, 0.1]], [0.0, 1e-4],
+    ),
+    ids=named,
+)  # fmt: skip
+def test_a_block_that_friction_just_holds_stands_still(coupling, dimension, slope, heading, share, size, drop):
+    """It moves while its springs take up their load, by some g dt^2 (and what it slides in a fall), and then not at all.
+
+    Friction that its ringing springs could bear let it go with a tick's worth of velocity, which at the edge it kept: 9 mm/s.
+    """
+    model, dt = leaning(slope, heading, share, size, drop, dimension), 1e-3
+    with Simulation(model, dt, coupling) as simulation:
+        place = simulation.run(1.5).position("solid.G")[:, : dimension - 1]
+    moved = np.linalg.norm(place - place[0], axis=1)
+    assert moved.max() < 10 * G * dt**2 + drop
+    assert np.abs(place[1000:] - place[-1]).max() < 1e-9
+
+
+def test_a_block_that_friction_just_does_not_hold_slides():
+    """From a thousandth on, with g (sin - mu cos)."""
+    with Simulation(leaning(0.3, 0.7, 0.999, (0.2, 0.2, 0.2), 0.0, 3), 1e-3) as simulation:
+        run = simulation.run(2.0)
+    speed = np.linalg.norm(run.velocity("solid.G")[:, :2], axis=1)
+    np.testing.assert_allclose(speed[-1] - speed[1000], 1e-3 * G * np.sin(0.3), rtol=1e-3)
+
+
 @coupled
 @both
 def test_a_ball_rolls_down_a_slope_or_slips(coupling, dimension):
