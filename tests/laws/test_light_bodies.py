@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from campaign import first_of
-from components import NewtonEulerBody, Revolute, RigidBody, Spherical
-from coordinator import Penalty, Shannon, Simulation, Stable
+from components import Load, NewtonEulerBody, Revolute, RigidBody, Rod, Spherical, SpringDamper
+from coordinator import Glued, Penalty, Shannon, Simulation, Stable
 from coordinator.exact import exact_margin
 from modular import Assembly
 from random_assemblies import random_assembly
@@ -136,3 +136,47 @@ def test_the_rule_is_safe_for_masses_over_eight_decades(seed):
     assert exact >= local * (1 - 1e-8)
     assert local >= 1 - 1e-6
     assert local >= 0.5 * exact
+
+
+def arm(bush, ball, mass):
+    """A wishbone from its bush to its ball."""
+    bush, ball = np.array(bush), np.array(ball)
+    way = ball - bush
+    spread = way @ way * np.eye(3) - np.outer(way, way)
+    inertia = tuple(map(tuple, mass * (spread / 12.0 + 0.01 * np.eye(3))))
+    ports = {"bush": tuple(bush), "ball": tuple(ball), "seat": tuple(0.4 * bush + 0.6 * ball)}
+    return RigidBody(mass=mass, inertia=inertia, centre=tuple(0.6 * bush + 0.4 * ball), ports=ports)
+
+
+def suspension_corner(tie):
+    """Two wishbones and a tie rod that guide an upright on a strut, from no load to that of a braked and steered wheel."""
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    model.add("lower", arm((0, 0.3, 0.2), (0, 0.7, 0.2), 4.0))
+    model.add("upper", arm((0, 0.35, 0.5), (0, 0.65, 0.5), 2.5))
+    ports = {"low": (0, 0.7, 0.2), "high": (0, 0.65, 0.5), "steer": (-0.15, 0.68, 0.3), "contact": (0.03, 0.85, 0.05)}
+    model.add("upright", RigidBody(mass=30.0, inertia=(0.9, 0.9, 1.2), centre=(0, 0.78, 0.35), ports=ports))
+    model.add("tie", Rod((-0.15, 0.3, 0.3), (-0.15, 0.68, 0.3), tie))
+    for name in ("lower", "upper"):
+        model.join(f"{name}-bush", Revolute((1, 0, 0)), "ground", f"{name}.bush")
+    model.join("low-ball", Spherical(), "lower.ball", "upright.low")
+    model.join("high-ball", Spherical(), "upper.ball", "upright.high")
+    model.join("rack", Spherical(), "ground", "tie.start")
+    model.join("rod-end", Spherical(), "tie.end", "upright.steer")
+    strut = SpringDamper(stiffness=25e3, damping=1500.0, length=0.4)
+    model.apply("strut", strut, "ground", "lower.seat", at=(0, 0.45, 0.65))
+    model.apply("road", Load(force=(300.0, 200.0, 900.0)), "upright.contact")
+    return model
+
+
+@pytest.mark.parametrize("tie", [0.5, 0.1])
+def test_a_light_tie_rod_bears_what_it_bears_where_joints_are_exact(tie):
+    """Between two springs that were as soft as its lightest direction asked it rang with thirty times its load."""
+    forces = []
+    for coupling in (Glued(), Penalty()):
+        with Simulation(suspension_corner(tie), 1e-4, coupling, record_every=10) as simulation:
+            run = simulation.run(0.4)
+        forces.append(np.linalg.norm(run.reaction("rod-end")[:, :3], axis=1))
+    exact, held = forces
+    assert 150.0 < exact[300:].max() < 200.0
+    assert np.abs(held - exact)[300:].max() < 0.05 * exact[300:].max()
+    assert held.max() < 1.05 * exact.max()
