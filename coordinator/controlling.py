@@ -92,21 +92,21 @@ def consult(simulation: Simulation) -> None:
     Everybody sees the mechanism as the last tick has left it. Accelerations are state with a memory: after a jump of a force a
     stale one would be half a tick late.
     """
-    tick = simulation.tick
-    if not any(stack.due(tick) for stack in _deciding(simulation)):
+    tick, dt = simulation.tick, simulation.dt
+    if not any(stack.due(tick, dt) for stack in _deciding(simulation)):
         return
     system = simulation.system  # taken back from the workers, where they have it
-    due = [(stack, name) for stack in _deciding(simulation) for name in stack.due(tick)]
-    sight, time = Instruments(simulation), system.time(simulation.dt)
+    due = [(stack, name) for stack in _deciding(simulation) for name in stack.due(tick, dt)]
+    sight, time = Instruments(simulation), system.time(dt)
     for stack, name in due:
         stack.decide(name, tick, time, sight)
     touched = dict.fromkeys(owner for _, name in due for owner in system.force_home[name].owners)
-    simulation.coupling.settle(system, simulation.dt, list(touched))
+    simulation.coupling.settle(system, dt, list(touched))
 
 
 def next_look(simulation: Simulation) -> int | None:
     """The first tick after this one before which somebody is to be asked; None where nobody is there to be asked."""
-    return min((stack.next_due(simulation.tick) for stack in _deciding(simulation)), default=None)
+    return min((stack.next_due(simulation.tick, simulation.dt) for stack in _deciding(simulation)), default=None)
 
 
 def sensors_of(simulation: Simulation) -> list[tuple[str, Any]]:

@@ -117,7 +117,7 @@ def paced(model: Assembly, ratio: float, dt: float) -> Assembly:
             raise ModelError(f"the event at {scheduled.time:g} s falls between two ticks of {ratio * dt:g} s.")
     for name, edge in model.force_edges.items():
         every = getattr(edge.force, "every", None)
-        if every is not None:
+        if every is not None and getattr(edge.force, "period", None) is None:
             if (every / ratio) % 1.0:
                 raise ModelError(
                     f"'{name}' is asked every {every} ticks, which are no whole number of {ratio * dt:g} s."

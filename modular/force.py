@@ -139,10 +139,10 @@ class Decides(Protocol):
 
     names: list[str]
 
-    def due(self, tick: int) -> list[str]:
+    def due(self, tick: int, dt: float) -> list[str]:
         """Those that are to be asked before this tick and have not been."""
 
-    def next_due(self, tick: int) -> int:
+    def next_due(self, tick: int, dt: float) -> int:
         """The first tick after this one before which somebody is to be asked."""
 
     def decide(self, name: str, tick: int, time: float, sight: Sight) -> None:

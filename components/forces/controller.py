@@ -12,22 +12,25 @@ from components.forces.coordinate import AlongCoordinate, AlongCoordinates, desk
 from components.forces.values import Law
 from components.joints.turns import wrapped
 from components.sensors import Sensor
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.force import Force, Sight
 from modular.loop import FINE, loop
+from modular.numbers import number
 from modular.views import View
 
 EFFORT, MOST, EVERY, ASKED = range(4)
 NEVER = -1.0
+WHOLE = 1e-6  # of a tick
 
 
 @dataclass(frozen=True)
 class Controller(AlongCoordinate):
     """Drives the coordinate of its second port against the first with an effort [N m, N] that is held until it is asked again.
 
-    function(time, readings, memory) -> effort is asked before every tick whose number is a multiple of `every`. It is given as a
-    function or as "module:function"; a file keeps the name. `readings` are what the sensors of `inputs` show, by name;
+    function(time, readings, memory) -> effort is asked at every `period` [s], a whole number of ticks, or else before every tick
+    whose number is a multiple of `every`: that is another controller at another step. It is given as a function or as
+    "module:function"; a file keeps the name. `readings` are what the sensors of `inputs` show, by name;
     `memory` is an array of its own that begins as it is given here, and belongs to what is saved, restored and repeated: keep
     nothing elsewhere. The effort is held to `most`. Its work is the line `supplied` of its ledger.
     """
@@ -39,6 +42,7 @@ class Controller(AlongCoordinate):
     most: float | None = None
     measure: str = "angle"
     axis: Sequence[float] | None = None
+    period: float | None = field(kw_only=True, default=None)  # [s]
 
     what: ClassVar[str] = "controller"
 
@@ -47,6 +51,12 @@ class Controller(AlongCoordinate):
         problems = [*super().check(name, dimension), *self.numbers(name, most=0.0)]
         if not (isinstance(self.every, int) and not isinstance(self.every, bool) and self.every >= 1):
             problems.append(f"controller '{name}': every = {self.every!r}; give a number of ticks from 1 on.")
+        if self.period is not None and self.every != 1:
+            problems.append(
+                f"controller '{name}': every = {self.every} and period = {self.period!r}; give ticks or seconds."
+            )
+        elif self.period is not None and not number(self.period, f"controller '{name}': period", "s") > 0.0:
+            problems.append(f"controller '{name}': period = {self.period!r}; give a positive time, such as 0.01 s.")
         given: Mapping[str, Any] = self.inputs
         for label, sensor in given.items():
             if not isinstance(sensor, Sensor):
@@ -97,7 +107,7 @@ def steady(time: float, readings: Mapping[str, Any], memory: Array) -> float:
 class Controllers(AlongCoordinates):
     """Controllers, one row each; between two decisions they are compiled."""
 
-    law: Array  # effort, the most, every so many ticks, and the tick at which it was last asked
+    law: Array  # effort, the most, every so many ticks (less than nothing: seconds), and the tick at which it was last asked
     store: Array  # the memory of its function
     seen: Array  # angles that its sensors showed last
 
@@ -115,7 +125,7 @@ class Controllers(AlongCoordinates):
         function = _law(force).resolved()
         row = self.take(name, force, first)
         most = np.inf if force.most is None else force.most
-        self.law[row] = 0.0, most, force.every, NEVER
+        self.law[row] = 0.0, most, force.every if force.period is None else -force.period, NEVER
         for column, width in (("store", len(force.memory)), ("seen", len(force.inputs))):
             if width > getattr(self, column).shape[1]:
                 self.widen(column, width)
@@ -146,16 +156,29 @@ class Controllers(AlongCoordinates):
 
     # --- between two ticks -------------------------------------------------------------------------------------------
 
-    def due(self, tick: int) -> list[str]:
+    def due(self, tick: int, dt: float) -> list[str]:
         """Those that are to be asked before this tick."""
-        law = self.law[: self.count]
-        found = (tick % np.maximum(law[:, EVERY], 1.0) == 0.0) & (law[:, ASKED] != tick)
+        found = (tick % self._pauses(dt) == 0) & (self.law[: self.count, ASKED] != tick)
         return [name for name, asked in zip(self.names, found, strict=True) if asked]
 
-    def next_due(self, tick: int) -> int:
+    def next_due(self, tick: int, dt: float) -> int:
         """The first tick after this one before which somebody is to be asked."""
-        every = self.law[: self.count, EVERY].astype(int)
+        every = self._pauses(dt)
         return int((tick - tick % every + every).min())
+
+    def _pauses(self, dt: float) -> Indices:
+        """Ticks from one question to the next, of each."""
+        every = self.law[: self.count, EVERY]
+        ticks = np.where(every < 0.0, -every / dt, every)
+        whole = np.rint(ticks).astype(np.int64)
+        wrong = np.flatnonzero((np.abs(ticks - whole) > WHOLE) | (whole < 1))
+        if wrong.size:
+            row = int(wrong[0])
+            raise ModelError(
+                f"controller '{self.names[row]}': period = {-every[row]:g} s is no whole number of steps of {dt:g} s; take a step "
+                f"that divides it, such as dt = {-every[row] / max(1.0, np.ceil(ticks[row])):g} s."
+            )
+        return whole
 
     def decide(self, name: str, tick: int, time: float, sight: Sight) -> None:
         """Ask for the effort of the next ticks."""

@@ -37,14 +37,13 @@ def build(lean: float = 0.4, most: float = 30.0) -> Assembly:
     mechanism.join("rail", Prismatic(axis=(1.0, 0.0)), "ground", "cart.pin")
     mechanism.join("hinge", Revolute(), "cart.pin", "pole.foot")
 
-    dt = 1e-3
     instruments = {
         "way": WayBetween("ground", "cart.pin", (1.0, 0.0)),
         "lean": AngleBetween("ground", "pole.foot"),
         "pace": WayBetween("ground", "cart.pin", (1.0, 0.0), rate=True),
         "turning": TurningBetween("ground", "pole.foot"),
     }
-    drive = Controller(balance, instruments, every=round(PERIOD / dt), most=most, measure="way", axis=(1.0, 0.0))
+    drive = Controller(balance, instruments, period=PERIOD, most=most, measure="way", axis=(1.0, 0.0))
     mechanism.apply("drive", drive, "ground", "cart.pin")
-    mechanism.suggested = {"dt": dt, "until": 4.0}
+    mechanism.suggested = {"dt": 1e-3, "until": 4.0}
     return mechanism

@@ -284,3 +284,31 @@ def test_what_cannot_be_is_refused_by_name():
     with Simulation(model, 1e-3) as simulation, pytest.raises(ModelError, match=r"cart.*pen"):
         simulation.run(0.01)
     assert Component.from_data(Controller.example().to_data()).to_data() == Controller.example().to_data()
+
+
+# --- seconds ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_period_in_seconds_is_the_same_controller_at_every_step():
+    """Ticks are another one at another step: at a tenth of it the cart was asked ten times as often, and went elsewhere."""
+    ways = []
+    for dt in (2e-3, 1e-3, 5e-4):
+        with Simulation(cart(every=1, period=control_laws.PERIOD), dt, Glued(4)) as simulation:
+            ways.append(simulation.run(0.4).position("pole.tip")[-1])
+    assert np.abs(ways[0] - ways[2]).max() < 1e-8
+    with Simulation(cart(every=10), 1e-3, Glued(4)) as simulation:
+        assert (simulation.run(0.4).position("pole.tip")[-1] == ways[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("pace", "dt", "words"),
+    [
+        ({"period": 0.01, "every": 2}, 1e-3, "every = 2 and period = 0.01; give ticks or seconds"),
+        ({"period": -1.0}, 1e-3, "period = -1.0; give a positive time"),
+        ({"period": 0.01}, 3e-3, "period = 0.01 s is no whole number of steps of 0.003 s; take a step .* dt = 0.0025"),
+        ({"period": 1e-4}, 1e-3, "period = 0.0001 s is no whole number of steps of 0.001 s; take .* dt = 0.0001"),
+    ],
+)
+def test_periods_that_are_none_are_refused_with_a_step_that_divides_them(pace, dt, words):
+    with pytest.raises(ModelError, match=words):
+        Simulation(cart(**{"every": 1, **pace}), dt).run(0.02)

@@ -45,12 +45,13 @@ def steering(time, readings, memory):
     return float(np.sin(memory[0]))
 
 
-def test_who_is_asked_every_so_many_ticks_is_asked_at_the_same_times():
+@pytest.mark.parametrize("pace", [{"every": 20}, {"period": 0.02}], ids=["ticks", "seconds"])
+def test_who_is_asked_every_so_many_ticks_is_asked_at_the_same_times(pace):
     """Or the same model would be another one at every step."""
     model = Assembly(gravity=(0.0, -9.81))
     model.add("rod", Rod((0, 0), (1, 0), 1.0))
     model.join("pin", Revolute(), "ground", "rod.start")
-    model.apply("hand", Controller(steering, every=20, memory=(0.0,)), "ground", "rod.start")
+    model.apply("hand", Controller(steering, **pace, memory=(0.0,)), "ground", "rod.start")
     simulation = Simulation(model, 1e-3)
     simulation.run(0.4)
     found = simulation.verify()
