@@ -25,7 +25,7 @@ from coordinator.rules import Stable, StiffnessRule
 from coordinator.score import Part, Rounds, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
-from modular.elements import GAIN_STEP
+from modular.elements import GAIN_STEP, STEP
 from modular.errors import ModelError
 from modular.guarding import guard_loop
 from modular.internal_gains import InternalGains
@@ -238,8 +238,11 @@ class Penalty(WithComponents):
         return [*steps, *region.put_back(), *((bodies, "reevaluate") for bodies in region.bodies)]
 
     def _refresh(self, region: Region) -> None:
-        """A rule in Python knows no regions."""
-        self.rule.refresh(region.system, float(region.elements.clock[GAIN_STEP]))
+        """A rule in Python knows no regions; there is no step, although loads were tried with one (equilibrium.py)."""
+        clock = region.elements.clock
+        step, clock[STEP] = float(clock[STEP]), 0.0
+        self.rule.refresh(region.system, float(clock[GAIN_STEP]))
+        clock[STEP] = step
 
     def told(self, system: System) -> dict[str, float]:
         """Of adaptive ticks: which were refused, and which leaked too much all the same."""

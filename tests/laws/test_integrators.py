@@ -318,6 +318,46 @@ def test_the_local_rule_is_safe_whatever_integrators_random_bodies_have(seed):
         assert exact_margin(simulation.system, 1e-3) >= 1.0 - 1e-9
 
 
+def frozen(rng):
+    """Springs and dampers between a few bodies of frozen geometry: K, C over their motions, what each is asked, and gammas."""
+    count, motions, rows = rng.integers(2, 5), rng.integers(1, 4), rng.integers(1, 3)
+    gammas = np.where(rng.random(count) < 0.5, 0.5, rng.uniform(0.5, 1.0, count))
+    turns = [np.linalg.qr(rng.normal(size=(motions, motions)))[0] for _ in range(count)]
+    roots = [10.0 ** rng.uniform(-1.5, 1.5, (motions, 1)) * turn for turn in turns]
+    springs, dampers = np.zeros((2, count * motions, count * motions))
+    asked = np.zeros((count, motions, motions))
+    for _ in range(rng.integers(count - 1, count + 3)):
+        pair = rng.choice(np.arange(-1, count), 2, replace=False)  # -1: the ground
+        sides = {
+            b: sign * rng.normal(size=(rows, motions)) @ roots[b]
+            for b, sign in zip(pair, (1, -1), strict=True)
+            if b >= 0
+        }
+        rate, ratio = rng.uniform(0.2, 1.6), 10.0 ** rng.uniform(-2.0, 0.3)
+        whole = np.zeros((rows, count * motions))
+        for b, side in sides.items():
+            whole[:, b * motions : (b + 1) * motions] = side
+            share = np.sum(side**2) / sum(np.sum(other**2) for other in sides.values())
+            asked[b] += (rate**2 + 4.0 * ratio * rate) / share * side.T @ side
+        springs += rate**2 * whole.T @ whole
+        dampers += 2.0 * ratio * rate * whole.T @ whole
+    return springs, dampers, asked, gammas
+
+
+@pytest.mark.parametrize("seed", first_of(1, range(40)))
+def test_within_the_local_bound_no_motion_grows(seed):
+    """Also where bodies differ in gamma and joints in damping, where the proof is of real roots alone."""
+    rng = np.random.default_rng(seed)
+    for _ in range(150):
+        springs, dampers, asked, gammas = frozen(rng)
+        limit = 4.0 / max(2.0 * gamma * np.linalg.eigvalsh(body)[-1] for gamma, body in zip(gammas, asked, strict=True))
+        motions, one = len(springs) // len(gammas), np.eye(len(springs))
+        found = -0.99 * limit * np.hstack([springs, dampers])  # accelerations from places and rates
+        ahead = (0.5 + np.repeat(gammas, motions))[:, None] * found
+        step = np.vstack([np.hstack([one, one]) + ahead, np.hstack([0.0 * one, one]) + found])
+        assert np.abs(np.linalg.eigvals(step)).max() < 1.0 + 1e-6
+
+
 def test_a_run_beyond_its_limit_says_so_before_it_begins():
     """Of a spring that a body with gamma = 1/2 would bear."""
     for gamma, said in ((0.5, None), (1.0, "spring 'spring' is beyond its stability limit .margin 0.8")):
