@@ -9,11 +9,13 @@ import numpy as np
 
 from coordinator.diagnosis import beyond
 from coordinator.simulation import Simulation
-from coordinator.system import JointHome
+from coordinator.softness import joint_share
+from coordinator.system import JointHome, System
 from modular.component import class_name
 from modular.errors import ModelError
 from modular.seen_mass import seen_by
 
+TENTH = 0.1  # of the compliance at a joint between flexible bodies: what may be its own without a word
 MOST = 300  # bodies up to which the rank of all joint equations is found
 
 
@@ -28,6 +30,7 @@ class JointReport:
     seen_inertia: float | None  # in the rotations [kg m^2]
     stiffness: float | None  # of its translations [N/m]
     give: float | None  # gap per 100 N [m]
+    share: float | None  # of the compliance at a joint with flexible bodies: what is the joint's own (softness.py)
     margin: float
 
 
@@ -58,7 +61,7 @@ def examine(simulation: Simulation) -> Examination:
     for joints in system.joints:
         joints.see(system.elements)
     reports = [
-        _joint(name, class_name(type(assembly.joint_edges[name].joint)), home, margins.get(name, inf))
+        _joint(system, name, class_name(type(assembly.joint_edges[name].joint)), home, margins.get(name, inf))
         for name, home in system.joint_home.items()
     ]
     freedoms = sum(body.freedoms for body in assembly.bodies.values())
@@ -73,7 +76,7 @@ def examine(simulation: Simulation) -> Examination:
     )
 
 
-def _joint(name: str, kind: str, home: JointHome, margin: float) -> JointReport:
+def _joint(system: System, name: str, kind: str, home: JointHome, margin: float) -> JointReport:
     form, row = home.stack.form, home.stack.row[name]
     compliance, stiffness = home.stack.compliance[row], home.stack.stiffness[row]
     split, turns = form.translations, form.rotations
@@ -88,7 +91,23 @@ def _joint(name: str, kind: str, home: JointHome, margin: float) -> JointReport:
         seen_inertia=turns / spin if turns and spin > 0 else None,
         stiffness=k if k > 0 else None,
         give=100.0 / k if k > 0 else None,
+        share=joint_share(system, home, row),
         margin=margin,
+    )
+
+
+def _softer(reports: list[JointReport]) -> list[JointReport]:
+    """The joint that is the softest beside the flexible bodies on it, where it is too soft."""
+    return sorted((r for r in reports if (r.share or 0.0) > TENTH), key=lambda r: -(r.share or 0.0))[:1]
+
+
+def _soft(name: str, share: float | None, dt: float) -> str:
+    """Own compliance falls with the square of the step, that of bodies stays."""
+    assert share is not None
+    step = 0.95 * dt * np.sqrt(TENTH / (1.0 - TENTH) * (1.0 - share) / share)
+    return (
+        f"'{name}' gives way beside the flexible bodies that it holds: {share:.0%} of the compliance there is the joint's own. "
+        f"Take dt = {step:.2g} s, which brings it below a tenth, or joints that do not give: Glued()."
     )
 
 
@@ -113,8 +132,9 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
     dt, margins = simulation.dt, simulation.margins
     lines = _set_aside(simulation)
     over = beyond(simulation)
+    lines += [_soft(report.name, report.share, dt) for report in _softer(reports)]
     if over is not None:
-        return [*lines, f"'{over[0]}' is beyond the limit; {over[3]}."]
+        return [f"'{over[0]}' is beyond the limit; {over[3]}.", *lines]
     springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
     if springs:
         name, margin = min(springs.items(), key=lambda item: item[1])

@@ -40,9 +40,7 @@ def inner_tangent(equations: Equations, key: str) -> Matrix:
     firsts, values = [], []
     for stack, part in zip(equations.stacks, equations.parts, strict=True):
         for row, name in enumerate(stack.names) if getattr(stack, "elastic", False) else ():
-            q, v = (stack.state()[each][row].copy() for each in ("q", "v"))
-            drive = partial(stack.bodies[name].drive, q, v, equations.system.gravity)
-            values.append(_inner_block(drive, q if key == "q" else v))
+            values.append(inner_block(stack, name, row, equations.system.gravity, key))
             firsts.append(part.start + len(values[-1]) * row)
 
     def places() -> Any:
@@ -53,8 +51,14 @@ def inner_tangent(equations: Equations, key: str) -> Matrix:
     return equations.matrix(f"inside bodies, {key}", places, values, (equations.size, equations.size))
 
 
-def _inner_block(drive: Callable[[], Array], moved: Array) -> Array:
-    """Differences of a drive, number by number of what is moved: of nodes (n, k), or of one place (k,)."""
+def inner_block(stack: Any, name: str, row: int, gravity: Array, key: str) -> Array:
+    """The same of one body, where it stands."""
+    q, v = (stack.state()[each][row].copy() for each in ("q", "v"))
+    return _differences(partial(stack.bodies[name].drive, q, v, gravity), q if key == "q" else v)
+
+
+def _differences(drive: Callable[[], Array], moved: Array) -> Array:
+    """Of a drive, number by number of what is moved: of nodes (n, k), or of one place (k,)."""
     nodes = moved if moved.ndim == 2 else moved[None]
     count, size = nodes.shape
     block = np.zeros((count, size, count, size))

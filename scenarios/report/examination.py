@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.examination import Examination
+from coordinator.examination import TENTH, Examination
 from scenarios.report.summary import margin_text, plain_table
 
 ROWS = 12  # joints shown, tightest first
@@ -49,12 +49,14 @@ def _joints(found: Examination) -> Table | None:
         else ""
     )
     table = plain_table(f"Joints{left}", "joint", "type")
+    shares = any(joint.share is not None for joint in found.joints)  # of joints with flexible bodies alone
     for heading in (
         "locks",
         "seen\nmass [kg]",
         "seen inertia\n[kg m²]",
         "stiffness\n[N/m]",
         "gap per\n100 N [m]",
+        *(["own share of\ncompliance"] if shares else []),
         "margin",
     ):
         table.add_column(Text(heading), justify="right", no_wrap=True)
@@ -62,9 +64,10 @@ def _joints(found: Examination) -> Table | None:
         numbers = (joint.seen_mass, joint.seen_inertia, joint.stiffness, joint.give)
         cells = [joint.name, joint.kind.partition(":")[2], str(joint.locks)]
         cells += ["-" if number is None else f"{number:.3g}" for number in numbers]
-        table.add_row(
-            *(Text(cell) for cell in (*cells, margin_text(joint.margin))), style="yellow" if joint.margin < 1 else ""
-        )
+        if shares:
+            cells.append("-" if joint.share is None else f"{joint.share:.1%}")
+        doubtful = joint.margin < 1 or (joint.share or 0.0) > TENTH
+        table.add_row(*(Text(cell) for cell in (*cells, margin_text(joint.margin))), style="yellow" if doubtful else "")
     return table
 
 
