@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modular.body import GivesCompliance
+from modular.elements import ASKED
 from modular.errors import ModelError
 
 if TYPE_CHECKING:
@@ -49,13 +51,11 @@ def carriers(simulation: Simulation) -> list[Carrier]:
     homes = [home for home in system.joint_home.values() if home.name in margins and home.stack.form.translations]
     if not homes:
         return []
-    for stack in system.bodies:
-        if not hasattr(stack, "respond"):
-            return []
-    kept = elements.response.copy()
+    if not all(isinstance(stack, GivesCompliance) for stack in system.bodies):
+        return []
+    folded, kept = not len(elements.load), elements.response.copy()
     try:
-        for stack in system.bodies:
-            stack.respond(elements)  # type: ignore[attr-defined]
+        system.respond()
         starts = np.array([home.starts for home in homes])
         force = np.linalg.norm(elements.force[starts], axis=-1)
         answer = np.square(elements.response[starts]).sum(axis=(-2, -1))
@@ -68,7 +68,10 @@ def carriers(simulation: Simulation) -> list[Carrier]:
                     at[owner].append((home, side))
         found = [_carrier(system, margins, body, sides) for body, sides in at.items() if len(sides) > 1]
     finally:
-        elements.response[: len(kept)] = kept
+        if folded:
+            elements.fold(*ASKED)
+        else:
+            elements.response[:] = kept
     return [carrier for carrier in found if carrier is not None]
 
 

@@ -99,7 +99,7 @@ class Evidence:
             before = int(segment.ticks[segment.used - 1])
         self._seen = seen
         taken = min(1.0, swallowed(segments, forms) / kinetic) if kinetic > 0.0 else 0.0
-        gave, most = self._worst(forms, segments, bodies)
+        gave, most = self._worst(forms, segments, bodies, extent)
         slides = {name: there / extent + turn for name, (there, turn) in self._slid.items()}
         slid = max(slides.values(), default=0.0)
         if slid > gave:
@@ -135,7 +135,7 @@ class Evidence:
                 self._gave[name] = Gave(name, str(form["form"]), int(ticks[at]), gap, turn, size)
 
     def _worst(
-        self, forms: Forms, segments: Sequence[Segment], bodies: Mapping[str, Body]
+        self, forms: Forms, segments: Sequence[Segment], bodies: Mapping[str, Body], extent: float
     ) -> tuple[float, dict[str, Any]]:
         """Gap over the size of what hangs there, and the angle, of the joint where that is most."""
         share, most, weighed = 0.0, {}, Counter[str]()
@@ -143,18 +143,18 @@ class Evidence:
             weighed[gave.form] += 1
             if weighed[gave.form] > WORST:
                 continue
-            size = self._size(forms[gave.joint].get("between", ()), segments, bodies)
+            size = self._size(forms[gave.joint].get("between", ()), segments, bodies) or extent
             if gave.gap / size + gave.turn > share:
                 share = gave.gap / size + gave.turn
                 most = {"joint": gave.joint, "tick": gave.tick, "gap": gave.gap, "turn": gave.turn}
         return share, most
 
     def _size(self, sides: Sequence[str], segments: Sequence[Segment], bodies: Mapping[str, Body]) -> float:
-        """Of the smaller body at the sides of a joint, where it has one."""
+        """Of the smaller body at the sides of a joint; 0 where none has a size."""
         for side in sides:
             if side in bodies and side not in self._sizes:
                 self._sizes[side] = size_of(side, segments, bodies)
-        return min((size for side in sides if (size := self._sizes.get(side, 0.0)) > 0.0), default=self._extent)
+        return min((size for side in sides if (size := self._sizes.get(side, 0.0)) > 0.0), default=0.0)
 
 
 # --- of the samples as a whole ------------------------------------------------------------------------------------------

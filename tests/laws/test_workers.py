@@ -59,7 +59,7 @@ def test_events_at_times_and_changes_by_hand(team):
         simulation.add("new", Rod((2.0, 0.0, 0.0), (2.5, 0.0, 0.0), 0.3, 0.02))
 
     run = same(model, 1e-3, 0.1, 3, by_hand=by_hand)
-    assert len(run.events) == 5
+    assert len(run.happenings) == 5
 
 
 def test_a_joint_across_breaks_at_the_same_tick(team):
@@ -70,7 +70,7 @@ def test_a_joint_across_breaks_at_the_same_tick(team):
         return chain
 
     run = same(model, 1e-3, 0.3, scattered(model(), 3))
-    assert [event["kind"] for event in run.events] == ["break"]
+    assert [event["kind"] for event in run.happenings] == ["break"]
 
 
 @pytest.mark.parametrize("workers", [1, 4])
