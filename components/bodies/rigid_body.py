@@ -197,7 +197,7 @@ def _elements_of(
                 found[k, first:] = body.vectors
         return found
     reach = np.sqrt(moments[:, 0] / mass)  # radius of gyration: M is then as round as the body
-    reach = np.where(farthest > FAR * reach, farthest, reach)
+    reach = np.where(np.isfinite(farthest) & (farthest > FAR * reach), farthest, reach)
     points = np.stack([centre, centre + reach[:, None] * axes[:, 0]], axis=1)[:, : 1 + min(needed, 1)]
     for k, body in enumerate(bodies):
         if body.points is not None:
