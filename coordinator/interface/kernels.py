@@ -31,7 +31,7 @@ LARGE = 1 << 40
 SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
 EPSILON = 2.0**-52
 # below this share of what its row had, and this many times the rounding that it carries, a pivot says nothing
-DEPENDS, BLURRED = 1e-11, 64.0
+DEPENDS, BLURRED = 1e-11, 16.0
 (
     WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS, BLURS, BLUR,
 ) = range(14)  # what is where  # fmt: skip
