@@ -30,7 +30,8 @@ from modular.views import View
 LARGE = 1 << 40
 SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
 EPSILON = 2.0**-52
-DEPENDS = 64.0  # times the rounding that it carries: a pivot below says nothing
+# below this share of what its row had, and this many times the rounding that it carries, a pivot says nothing
+DEPENDS, BLURRED = 1e-11, 16.0
 (
     WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS, BLURS, BLUR,
 ) = range(14)  # what is where  # fmt: skip
@@ -124,7 +125,8 @@ def invert(work: Array, at: int, size: int, scale: Array, blur: Array) -> int:
         best, most = -1, 0.0
         for i in range(size):
             pivot = abs(work[at + size * i + i])
-            if (swept >> i) & 1 == 0 and pivot > DEPENDS * blur[i] * blur[i] and pivot > most * scale[i]:
+            least = min(DEPENDS * scale[i], BLURRED * blur[i] * blur[i])
+            if (swept >> i) & 1 == 0 and pivot > least and pivot > most * scale[i]:
                 best, most = i, pivot / scale[i]
         if best < 0:
             break
@@ -178,8 +180,11 @@ def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array) -> N
     """
     scales, blurs, right = numbers_at(face.where[SCALES]), numbers_at(face.where[BLURS]), face.joints[k, RIGHT]
     for i in range(face.joints[k, SIZE]):
-        scale[i] = scales[right + i]
-        blur[i] = np.inf if places and face.joints[k, GLIDING] == 1 else blurs[right + i]
+        closes = not (places and face.joints[k, GLIDING] == 1)
+        scale[i] = scales[right + i] if closes else np.inf
+        if blurs[right + i] * blurs[right + i] > scales[right + i]:
+            blurs[right + i] = sqrt(scales[right + i])  # no row is blurred by more than there is of it
+        blur[i] = blurs[right + i] if closes else np.inf
 
 
 @kernel

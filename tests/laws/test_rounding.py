@@ -227,3 +227,35 @@ def test_ports_far_beyond_a_small_body_are_rounded_as_its_place_is(radius, dimen
         assert points.max() < 4.0
     nearest = RigidBody(mass=2.0, inertia=inertia, centre=centre, ports={"centre": centre})
     assert np.linalg.norm(nearest.elements[1] - nearest.elements[0]) < radius  # well conditioned: where it was
+
+
+CORNERS = ((0.0, 0.0, 0.0), (0.1, 0.0, 0.3), (0.6, 0.0, 0.5), (0.7, 0.0, 0.0))
+
+
+def hinged(masses, *, closed):
+    """Bars on hinges in space, every one of which has a row too many; a loop of four locks itself three times over."""
+    model = Assembly()
+    for k, (mass, start, end) in enumerate(zip(masses, CORNERS[:-1], CORNERS[1:], strict=True)):
+        inertia = mass * float(np.sum(np.subtract(end, start) ** 2)) / 12.0 * np.array([0.5, 1.0, 0.8])
+        ports = {"start": start, "end": end}
+        centre = tuple(map(float, np.add(start, end) / 2))
+        model.add(f"bar{k}", RigidBody(mass=mass, inertia=tuple(map(float, inertia)), centre=centre, ports=ports))
+        model.join(f"hinge{k}", Revolute(axis=(0, 1, 0)), f"bar{k - 1}.end" if k else "ground", f"bar{k}.start")
+    if closed:
+        model.join("last", Revolute(axis=(0, 1, 0)), "ground", f"bar{len(masses) - 1}.end", at=CORNERS[-1])
+    return model
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["loop", "chain"])
+@pytest.mark.parametrize("heavy", [(0, 1, 0), (1, 0, 1)], ids=["heavy inside", "heavy outside"])
+def test_reactions_of_redundant_hinges_are_as_large_as_the_heavy_ones_ask(heavy, closed):
+    """In newtons per kilogram of the heavy ones they are the same for all that are heavy enough."""
+    found = []
+    for ratio, coupling in ((1e4, Centralized(HHT())), (1e6, Glued()), (1e12, Glued(4))):
+        with Simulation(hinged([1e-6 * ratio**one for one in heavy], closed=closed), 1e-3, coupling) as simulation:
+            run = simulation.run(5e-3)
+        found.append(np.array([run.reaction(name)[-1, :3] for name in run.joints]) / (1e-6 * ratio))
+    size = np.abs(found[0]).max()
+    assert size > 1.0
+    for other in found[1:]:
+        assert np.abs(other - found[0]).max() < 1e-2 * size
