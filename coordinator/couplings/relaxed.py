@@ -41,7 +41,11 @@ class Relaxed(Glued):
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """More iterations, or a smaller step."""
-        return f"allow more iterations ({self.most} now), or take dt = {dt / 4:.2g} s", dt / 4
+        more = 10 * max(self.most, USUAL[self.method])
+        return (
+            f"allow more iterations ({self.most} now), as in Relaxed(iterations={more}), or take dt = {dt / 4:.2g} s",
+            dt / 4,
+        )
 
     @property
     def most(self) -> int:

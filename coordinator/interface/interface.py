@@ -239,7 +239,8 @@ class Interface(Table):
         """The same in words, where `name` is who went wrong."""
         if self.why == kernels.OPEN and name in self.system.joint_home:
             gap = float(self.factor[kernels.GAP])
-            return f"{coupling} found no reactions that close all joints; '{name}' stays open by {gap:.2g}"
+            open_by = f"'{name}' stays open by {gap:.2g}" if np.isfinite(gap) else f"numbers left the world at '{name}'"
+            return f"{coupling} found no reactions that close all joints; {open_by}"
         return {
             kernels.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
             kernels.UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
