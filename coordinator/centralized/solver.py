@@ -20,10 +20,11 @@ class NoSolution(ArithmeticError):
     """
 
     def __init__(
-        self, reason: str, *, body: str | None = None, remedy: str | None = None, step: float | None = None
-    ) -> None:
+        self, reason: str, *, cause: str | None = None, body: str | None = None, remedy: str | None = None,
+        step: float | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(reason)
-        self.body, self.remedy, self.step = body, remedy, step
+        self.cause, self.body, self.remedy, self.step = cause, body, remedy, step
 
 
 @dataclass

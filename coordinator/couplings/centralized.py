@@ -10,6 +10,8 @@ import numpy as np
 
 from coordinator.centralized import HHT, Solver
 from coordinator.centralized.equations import Equations
+from coordinator.centralized.fastest import find_fastest
+from coordinator.centralized.freedoms import find_freedoms
 from coordinator.centralized.solver import NoSolution, State, finite, settled
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.system import System
@@ -119,8 +121,11 @@ class Centralized(Coupling):
         except (NoSolution, np.linalg.LinAlgError) as error:
             equations.go(q, v)
             system.workshop["reason"] = f"{type(self.solver).__name__} found no next state, {error}"
-            system.workshop["cure"] = (getattr(error, "remedy", None), getattr(error, "step", None))
-            return getattr(error, "body", None) or _fastest(equations, v)
+            found = _told(equations, error, (system.tick + start) * dt, (stop - start) * dt)
+            system.workshop["reason"] += f": {found.cause}" if found.cause else ""
+            system.workshop["cure"] = (found.remedy, found.step)
+            equations.go(q, v)
+            return found.body or _swiftest(equations, v)
         system.memory = {"a": state.a, "multipliers": state.multipliers}
         self._show(system, equations, shown, end)
         for stack in system.booked:
@@ -164,6 +169,26 @@ class Centralized(Coupling):
         return f"take dt = {dt / 4:.2g} s{other}", dt / 4
 
 
-def _fastest(equations: Equations, v: Array) -> str:
+def _told(equations: Equations, error: Exception, time: float, h: float) -> NoSolution:
+    """What a solver says of its failure, or what is elastic and too fast for the step it was given."""
+    if isinstance(error, NoSolution) and error.remedy is not None:
+        return error
+    try:
+        fastest = find_fastest(equations, find_freedoms(equations), time, h)
+    except (np.linalg.LinAlgError, ValueError):  # nothing to be found out where it stands
+        fastest = None
+    if fastest is None or fastest.followed:
+        return NoSolution(str(error))
+    step = min(fastest.step, h / 4)
+    return NoSolution(
+        str(error),
+        cause=f"the step is long for what is elastic: {fastest.told(h)}",
+        body=fastest.body,
+        remedy=f"take dt = {step:.2g} s, or MinimalCoordinates(), which is implicit there",
+        step=step,
+    )
+
+
+def _swiftest(equations: Equations, v: Array) -> str:
     """The body with the largest velocity: where to look first."""
     return max(equations.columns, key=lambda name: float(np.abs(v[equations.columns[name]]).max(initial=0.0)))

@@ -50,7 +50,8 @@ class Relaxed(Glued):
 
     @property
     def _more(self) -> str:
-        return f"allow more iterations ({self.most} now)" + (
+        more = 10 * max(self.most, USUAL[self.method])
+        return f"allow more iterations ({self.most} now), as in Relaxed(iterations={more})" + (
             f", or take method='{FEWEST}'" if self.method != FEWEST else ""
         )
 

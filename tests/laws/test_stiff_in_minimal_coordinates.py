@@ -7,7 +7,7 @@ import references
 import scenarios
 from campaign import first_of, later, named
 from components import Beam, Fixed, ModalBody, RigidBody, SpringDamper
-from coordinator import HHT, Centralized, Glued, MinimalCoordinates, Simulation
+from coordinator import HHT, Centralized, Checkpoints, Glued, MinimalCoordinates, Simulation, resume
 from modular import Assembly, Diverged
 from solvers import simulate
 
@@ -94,3 +94,14 @@ def test_a_named_method_that_cannot_follow_names_the_body_its_rate_and_what_help
     assert np.abs(held.energy).max() < 0.1  # nothing grows
     with Simulation(model, 1e-3, Centralized(MinimalCoordinates())) as simulation:
         simulation.run(3e-3)
+
+
+def test_a_run_that_was_stopped_goes_on_implicitly_to_the_same_bits(tmp_path):
+    """A checkpoint keeps which method was chosen."""
+    model, coupling = welded(3), Centralized(MinimalCoordinates())
+    with Simulation(model, 1e-3, coupling) as simulation:
+        simulation.run(3e-3)
+        Checkpoints(tmp_path).write(simulation)
+        whole = simulation.run(6e-3).digest()
+    with resume(tmp_path) as simulation:
+        assert simulation.run(6e-3).digest() == whole
