@@ -43,7 +43,7 @@ MEMORY = 96
 SPRING, DAMPER = 0.3, 0.35
 STICK, RUB = 0.2, 0.2
 MOST = 3.0  # of the four of the stable rule: what contacts of one body may ask together
-SLOW = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce
+SLOW = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
 BAND = (
     20.0  # times the way of that velocity in a tick: points that are so near count as touching when springs are chosen
 )

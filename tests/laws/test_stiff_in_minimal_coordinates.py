@@ -102,6 +102,6 @@ def test_a_run_that_was_stopped_goes_on_implicitly_to_the_same_bits(tmp_path):
     with Simulation(model, 1e-3, coupling) as simulation:
         simulation.run(3e-3)
         Checkpoints(tmp_path).write(simulation)
-        whole = simulation.run(6e-3).digest()
+        whole = simulation.run(6e-3).digest
     with resume(tmp_path) as simulation:
-        assert simulation.run(6e-3).digest() == whole
+        assert simulation.run(6e-3).digest == whole
