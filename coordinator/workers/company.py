@@ -204,7 +204,10 @@ class Company:
             return False
         leaks = simulation.alarm.score(system)
         rounds = rounds_of(simulation.coupling, system)
-        stages, self._evaluations = Stages.of(rounds, shown(system), books=bool(leaks)), rounds.evaluations
+        stages, self._evaluations = (
+            Stages.of(rounds, shown(system), books=bool(leaks) or _read_in_a_tick(rounds)),
+            rounds.evaluations,
+        )
         face = interface_in(rounds)
         if face is not None:
             face.prepare("advance")  # joints meet before they part
@@ -316,6 +319,11 @@ def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], 
     wanted = divided(assembly, workers)
     fixed = isinstance(workers, Mapping) or bool(black_boxes_in(assembly.bodies))
     return Company(wanted, team_for(list(wanted), launcher), fixed=fixed)
+
+
+def _read_in_a_tick(rounds: Rounds) -> bool:
+    """Whether joints read their own books while they act (modular/guarding.py)."""
+    return any(verb == "guard" for _, verb in rounds.first)
 
 
 def check_divisible(simulation: Simulation) -> None:

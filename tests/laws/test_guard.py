@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import scenarios
+from components import SpringDamper
 from coordinator import Glued, Merged, Mixed, Penalty, Shannon, Simulation, resume
 from coordinator.energies import energy_about
 from modular import Crossing, Cut, ModelError
@@ -123,3 +124,15 @@ def test_what_is_no_setting_is_refused_and_what_does_not_go_together():
         pytest.raises(ModelError, match="which steps all bodies alike"),
     ):
         simulation.merge("upper", "lower")
+
+
+@pytest.mark.parametrize("coupling", [Penalty(guard=True), Merged(guard=True)], ids=repr)
+def test_joints_across_workers_settle_the_same_accounts(coupling):
+    """They read what they have booked: both sides must know all of it at every tick, not only where somebody looks."""
+    model = scenarios.load("chain", bodies=4)
+    model.apply("bow", SpringDamper(stiffness=200.0, damping=2.0, length=0.2), "rod0.end", "rod3.end")
+    model.at(0.03, Cut("ball2"))
+    alone = run_of(model, coupling, 0.05)
+    shares = {"a": ["rod0", "rod2"], "b": ["rod1", "rod3"]}
+    with Simulation(model, 1e-3, coupling, workers=shares, launcher="here") as simulation:
+        assert simulation.run(0.05).digest == alone.digest
