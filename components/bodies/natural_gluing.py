@@ -47,49 +47,49 @@ PASSES = 2  # on nu: the second takes away what rounding left
 
 
 @kernel
-def thrown(a: Array, points: Array, h: float) -> tuple[Any, Any]:
-    """What rounding of forces does in a drift if nothing keeps the shape: to points [m], and to directions [-].
+def openness(
+    error: Array, gram: Array, points: Array, q: Array, allowed: tuple[Any, Any], length: float, turn: float
+) -> Any:
+    """Above zero where an internal constraint is open by more than is allowed, in lengths [m] or directions [-].
 
-    Two pulls that hold a light body in balance are each far more than what is left of them.
+    What rounding takes from places far away is allowed always.
+    """
+    far, direction = allowed
+    for i in range(points.shape[0]):
+        for c in range(q.shape[1]):
+            far = larger(far, ROUNDING * abs(q[i, c]))
+    length = larger(far, length + 0.0 * far)
+    direction = larger(direction, turn + 0.0 * direction)
+    vectors = gram.shape[0]
+    beyond = 0.0 * gram[0, 0]
+    for i in range(vectors):
+        for j in range(vectors):
+            if j >= i:
+                limit = length if i + 1 < points.shape[0] else direction
+                if j + 1 < points.shape[0]:
+                    limit = length * sqrt(gram[i, i])
+                beyond += larger(abs(error[pair(i, j, vectors)]) - limit, 0.0 * limit)
+    return beyond
+
+
+@kernel
+def rounded(a: Array, gram: Array, points: Array, q: Array, h: float) -> tuple[Any, Any]:
+    """What rounding does beside to places [m], and to directions [-]; `a`: accelerations if nothing keeps the shape.
+
+    Two pulls that hold a light body in balance are each far more than what is left of them. Two points lead to no sharper
+    direction than their rounding as a share of how far they are apart, and what squares directions with it turns them by as much.
     """
     place, direction = 0.0 * a[0, 0], 0.0 * a[0, 0]
     for i in range(a.shape[0]):
         for c in range(a.shape[1]):
             way = 0.5 * h * h * ROUNDING * abs(a[i, c])
             if i < points.shape[0]:
-                place = larger(place, way)
+                place = larger(place, larger(way, ROUNDING * abs(q[i, c])))
             else:
                 direction = larger(direction, way)
+    if 1 < points.shape[0] <= gram.shape[0]:
+        direction = larger(direction, share(place, sqrt(gram[0, 0])))
     return place, direction
-
-
-@kernel
-def openness(
-    error: Array, gram: Array, points: Array, q: Array, thrown_by: tuple[Any, Any], length: float, turn: float
-) -> Any:
-    """Above zero where an internal constraint is open by more than is allowed, in lengths [m] or directions [-].
-
-    What rounding takes from places far away, or from large forces, is allowed always: two points lead to no sharper direction than
-    that share of how far they are apart, and what squares directions with it turns them by as much.
-    """
-    far, blur = thrown_by
-    for i in range(points.shape[0]):
-        for c in range(q.shape[1]):
-            far = larger(far, ROUNDING * abs(q[i, c]))
-    vectors = gram.shape[0]
-    blur = larger(blur, turn + 0.0 * blur)
-    if 1 < points.shape[0] <= vectors:
-        blur = larger(blur, share(far, sqrt(gram[0, 0])))
-    length = larger(far, length + 0.0 * far)
-    beyond = 0.0 * gram[0, 0]
-    for i in range(vectors):
-        for j in range(vectors):
-            if j >= i:
-                limit = length if i + 1 < points.shape[0] else blur
-                if j + 1 < points.shape[0]:
-                    limit = length * sqrt(gram[i, i])
-                beyond += larger(abs(error[pair(i, j, vectors)]) - limit, 0.0 * limit)
-    return beyond
 
 
 @loop
@@ -111,7 +111,6 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         gather(bodies.inverse_mass, makes, inverse_mass)
         collect(bodies, elements, n, stop, total)
         accelerate_freely(total, inverse_mass, fall, bodies.gravity, half)
-        thrown_by = thrown(half, bodies.points, h)
         if count > 1:
             gather(bodies.gram, makes, gram)
             gather(bodies.inverse_local, makes, inverse_local)
@@ -139,9 +138,13 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 constraint_errors(w_ahead, gram, error)
         if count > 1:
             store(closing, bodies.closing, n, stop)
-            open_ = first_bad(
-                open_, unfit(openness(error, gram, bodies.points, ahead, thrown_by, length, turn)), n, stop
-            )
+            nothing = 0.0 * gram[0, 0], 0.0 * gram[0, 0]
+            bad = unfit(openness(error, gram, bodies.points, ahead, nothing, length, turn))
+            if bad != 0:
+                accelerate_freely(total, inverse_mass, fall, bodies.gravity, v)
+                allowed = rounded(v, gram, bodies.points, ahead, h)
+                bad = unfit(openness(error, gram, bodies.points, ahead, allowed, length, turn))
+            open_ = first_bad(open_, bad, n, stop)
         store(ahead, bodies.ahead, n, stop)
         store(half, bodies.half, n, stop)
         show_two(bodies, n, stop, ahead, half, elements.position, elements.velocity)

@@ -210,12 +210,14 @@ def factorise(face: View, place: int, shift: float, places: bool) -> int:
             block, share, rows = face.entries[e, TARGET], face.entries[e, ONE], face.entries[e, ROWS]
             there = face.entries[e, OTHER]
             for i in range(rows):
+                passed = 0.0
                 for j in range(size):
                     value = 0.0
                     for c in range(size):
                         value += work[block + size * i + c] * work[at + size * c + j]
                     work[share + size * i + j] = value
-                    blurs[there + i] += abs(value) * blurs[own + j]
+                    passed += abs(value) * blurs[own + j]
+                blurs[there + i] += passed
         for u in range(face.joints[k, NEXT], face.joints[k, BEYOND]):
             target, one, other = face.updates[u, TARGET], face.updates[u, ONE], face.updates[u, OTHER]
             rows, columns = face.updates[u, ROWS], face.updates[u, COLUMNS]
