@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from modular.errors import ModelError
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
+    from coordinator.system import System
 
 LIMIT = 4.0  # of all demands on a body
 SIDES = 64  # sides of joints with the largest loads, on whose bodies one looks
@@ -48,25 +49,22 @@ def carriers(simulation: Simulation) -> list[Carrier]:
     """Bodies that pass on the largest loads by springs alone, as they stand now."""
     system, margins = simulation.lent_system, simulation.margins
     elements = system.elements
-    homes = [home for home in system.joint_home.values() if home.name in margins and home.stack.form.translations]
-    if not homes:
-        return []
+    stacks = [joints for joints in system.joints if joints.form.translations]
+    if not any(name in margins for joints in stacks for name in joints.names):
+        return []  # none is a spring
     if not all(isinstance(stack, GivesCompliance) for stack in system.bodies):
         return []
     folded, kept = not len(elements.load), elements.response.copy()
     try:
         system.respond()
-        starts = np.array([home.starts for home in homes])
-        force = np.linalg.norm(elements.force[starts], axis=-1)
-        answer = np.square(elements.response[starts]).sum(axis=(-2, -1))
-        chosen = np.argsort(-(force * answer).ravel(), kind="stable")[:SIDES]
-        wanted = {homes[k // 2].owners[k % 2] for k in chosen.tolist()} & set(system.body_home)
-        at: dict[str, list[tuple[Any, int]]] = {body: [] for body in wanted}
-        for home in system.joint_home.values():
-            for side, owner in enumerate(home.owners):
-                if owner in at:
-                    at[owner].append((home, side))
-        found = [_carrier(system, margins, body, sides) for body, sides in at.items() if len(sides) > 1]
+        starts = [np.stack([joints.first[: joints.count], joints.second[: joints.count]], axis=1) for joints in stacks]
+        rows = np.concatenate(starts)
+        force = np.linalg.norm(elements.force[rows], axis=-1)
+        answer = np.square(elements.response[rows]).sum(axis=(-2, -1))
+        names = [name for joints in stacks for name in joints.names]
+        chosen = np.argsort(-(force * answer).ravel(), kind="stable")[:SIDES].tolist()
+        bodies = dict.fromkeys(system.joint_home[names[k // 2]].owners[k % 2] for k in chosen)
+        found = [_carrier(system, margins, body) for body in bodies if body in system.body_home]
     finally:
         if folded:
             elements.fold(*ASKED)
@@ -75,15 +73,17 @@ def carriers(simulation: Simulation) -> list[Carrier]:
     return [carrier for carrier in found if carrier is not None]
 
 
-def _carrier(system: Any, margins: Mapping[str, float], body: str, sides: list[tuple[Any, int]]) -> Carrier | None:
-    if any(home.name not in margins for home, _ in sides):  # others hold it
+def _carrier(system: System, margins: Mapping[str, float], body: str) -> Carrier | None:
+    homes = [system.joint_home[name] for name in dict.fromkeys(system.uses[body]) if name in system.joint_home]
+    sides = [(home, side) for home in homes for side, owner in enumerate(home.owners) if owner == body]
+    if len(sides) < 2 or any(home.name not in margins for home in homes):  # others hold it
         return None
     described, stack = system.described[body], system.body_home[body]
     try:
         centre = described.mass_centre(stack.state()["q"][stack.row[body]])
     except ModelError:  # nobody can be asked
         return None
-    levers: dict[str, tuple[float, float]] = {}
+    over: dict[str, float] = {}  # r / I of each joint
     easiest = 0.0  # 1 / I
     for home, side in sides:
         if home.stack.form.translations:
@@ -91,13 +91,10 @@ def _carrier(system: Any, margins: Mapping[str, float], body: str, sides: list[t
             response = system.elements.response[row]
             arm = float(np.linalg.norm(system.elements.position[row] - centre))
             turning = max(float(np.linalg.eigvalsh(response @ response.T)[-1]) - 1.0 / described.total_mass, 0.0)
-            if arm > 0.0:
-                easiest = max(easiest, turning / arm**2)
-            before, _ = levers.get(home.name, (0.0, 0.0))
-            levers[home.name] = before + (turning / arm if arm > 0.0 else 0.0), 0.0
-    levers = {name: (over, easiest) for name, (over, _) in levers.items()}
-    room = LIMIT * (1.0 - min(min(margins[home.name] for home, _ in sides), 1e9) ** -2)
-    return Carrier(body, levers, room) if room > 0.0 else None
+            over[home.name] = over.get(home.name, 0.0) + (turning / arm if arm > 0.0 else 0.0)
+            easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
+    room = LIMIT * (1.0 - min(min(margins[home.name] for home in homes), 1e9) ** -2)
+    return Carrier(body, {name: (lever, easiest) for name, lever in over.items()}, room) if room > 0.0 else None
 
 
 def overloaded(simulation: Simulation) -> tuple[str, float] | None:
@@ -105,12 +102,12 @@ def overloaded(simulation: Simulation) -> tuple[str, float] | None:
     if simulation.company is not None:  # loads are with those who move the bodies
         return None
     system = simulation.lent_system
-    d = system.elements.dimension
-    loads = {}
-    for name, home in system.joint_home.items():
+    simulation.past.carriers = carriers(simulation)
+    d, loads = system.elements.dimension, {}
+    for name in {joint for carrier in simulation.past.carriers for joint in carrier.levers}:
+        home = system.joint_home[name]
         wrench = home.stack.wrench[home.stack.row[name]]
         loads[name] = float(np.linalg.norm(wrench[:d])), float(np.linalg.norm(wrench[d:]))
-    simulation.past.carriers = carriers(simulation)
     return _worst(simulation.past.carriers, loads, simulation.dt)
 
 

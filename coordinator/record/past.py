@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from coordinator.carrying import Carrier
-from coordinator.record.evidence import Evidence
+from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
 from coordinator.record.run import Run
@@ -68,12 +68,10 @@ class Past:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
         segments = [segment for segment in simulation.recorder.segments if segment.used]
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
-        forms = {**self.forms, **simulation.system.facts()}
+        recorded = Recorded(segments, {**self.forms, **simulation.system.facts()}, bodies, simulation.dt)
+        least = any(getattr(stack, "forward_only", False) for stack in simulation.system.forces)
         try:
-            return self.evidence.estimate(
-                segments, forms, bodies, simulation.dt, simulation.coupling.declared_order,
-                least=any(getattr(stack, "forward_only", False) for stack in simulation.system.forces),
-            )  # fmt: skip
+            return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
         except ModelError:  # a black box whose worker has gone
             return None
 
