@@ -100,3 +100,7 @@ class WithComponents(Coupling):
         """Which joint of a component stays open."""
         mixture = self.mixture(system)
         return None if mixture is None else mixture.reason(name, type(self).__name__)
+
+    def cure(self, system: System, dt: float) -> tuple[str, float | None]:
+        """A smaller step, where a component cannot close its joints: no stiffness helps there."""
+        return f"take dt = {dt / 4:.2g} s, or leave its joints to springs", dt / 4
