@@ -6,12 +6,16 @@ import numpy as np
 
 import zoo
 from components import (
+    Beam,
     Distance,
     DrivenDistance,
     DrivenPlace,
     DrivenRotation,
     DrivenTranslation,
     EllipsoidOnPlane,
+    ModalBody,
+    NewtonEulerBody,
+    PointMassRod,
     Revolute,
     RigidBody,
     Rod,
@@ -23,16 +27,17 @@ from modular import Assembly, ModelError
 LED = {DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation, EllipsoidOnPlane, Rolling}
 
 
-def random_assembly(seed, *, most=12, ratio=1000.0, led=False):
+def random_assembly(seed, *, most=12, ratio=1000.0, led=False, kinds=False):
     """A mechanism hung from the ground; loops are closed where ports happen to be made to coincide.
 
     `led`: joints that follow something over time and those that roll are among them, and other mechanisms come of every seed.
+    `kinds`: so it is with bodies of every kind, among them light ones on long arms.
     """
-    return drawn(seed, most, ratio, led).copy()
+    return drawn(seed, most, ratio, led, kinds).copy()
 
 
 @cache
-def drawn(seed, most, ratio, led):
+def drawn(seed, most, ratio, led, kinds):
     """The same for all who ask, who must not change it."""
     rng = np.random.default_rng(seed)
     dimension = int(rng.integers(2, 4))
@@ -47,7 +52,7 @@ def drawn(seed, most, ratio, led):
         end = start + rng.normal(size=dimension) * rng.uniform(0.05, 0.6)
         mass = float(ratio ** rng.uniform(-0.5, 0.5))
         name = f"body{k}"
-        assembly.add(name, random_body(rng, dimension, start, end, mass))
+        assembly.add(name, (body_of_any_kind if kinds else random_body)(rng, dimension, start, end, mass))
         first = "ground" if parent is None else parent
         join(assembly, rng, joint_types, f"joint{k}", first, f"{name}.start")
         ends[f"{name}.end"] = end
@@ -80,6 +85,36 @@ def random_body(rng, dimension, start, end, mass):
         inertia = q @ (np.trace(np.diag(moments)) * np.eye(3) - np.diag(moments)) @ q.T
         inertia = tuple(map(tuple, 0.5 * (inertia + inertia.T)))
     return RigidBody(mass=mass, inertia=inertia, centre=tuple(centre), ports=ports)
+
+
+def body_of_any_kind(rng, dimension, start, end, mass):
+    """Stiff or soft, its mass centre anywhere along its ports, its inertia as small as you like."""
+    kind, length = int(rng.integers(8)), float(np.linalg.norm(end - start))
+    if kind < 2:
+        return random_body(rng, dimension, start, end, mass)
+    centre, small = start + rng.uniform(-0.5, 1.5) * (end - start), 10.0 ** rng.uniform(-5, -1)
+    inertia = mass * length**2 * small
+    if dimension == 3:
+        turn, moments = zoo.rotation(3, int(rng.integers(1000))), inertia * rng.uniform(0.4, 1.0, 3)
+        tensor = turn @ (np.trace(np.diag(moments)) * np.eye(3) - np.diag(moments)) @ turn.T
+        inertia = tuple(map(tuple, 0.5 * (tensor + tensor.T)))
+    ports = {"start": tuple(start), "end": tuple(end)}
+    rigid = {"mass": mass, "inertia": inertia, "centre": tuple(centre), "ports": ports}
+    if kind == 2:
+        return RigidBody(**rigid)
+    if kind == 3:
+        return NewtonEulerBody(**rigid)
+    if kind == 4:
+        return PointMassRod(*ports.values(), (0.4 * mass, 0.6 * mass))
+    if kind == 5:
+        return RigidBody(**rigid, basis="points")
+    thick, young = length * rng.uniform(0.05, 0.15), 10.0 ** rng.uniform(7, 10)
+    about = {"density": mass / (length * thick**2), "young": young, "elements": 4}
+    if dimension == 2:
+        beam = Beam.of_rectangle(*ports.values(), width=thick, height=thick, **about)
+    else:
+        beam = Beam.of_circle(*ports.values(), radius=thick / 2, poisson=0.3, **about)
+    return beam if kind == 6 else ModalBody.of_beam(beam, modes=2)
 
 
 def alone(assembly, sides):

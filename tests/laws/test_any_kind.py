@@ -1,0 +1,60 @@
+"""Random mechanisms of bodies of every kind, light ones on long arms, every joint, every coupling: who is off says so."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import zoo
+from campaign import some
+from coordinator import Centralized, Glued, Mixed, Penalty, Simulation, StabilityWarning
+from modular import Diverged
+from random_assemblies import random_assembly
+from truth import off, paths
+
+COUPLINGS = [Penalty(), Glued(), Mixed(), Centralized()]
+TICKS, BETWEEN = 200, 10
+
+
+def step_for(model):
+    """A two-hundredth of the time in which the shortest body would swing, and at most a thousandth of a second."""
+    lengths = []
+    for body in model.bodies.values():
+        _, q, v = zoo.start(body)
+        places = np.array([body.port_motion(port, q, v, v)[0] for port in body.port_names])
+        lengths.append(float(np.linalg.norm(np.ptp(places, axis=0))))
+    return min(1e-3, np.sqrt(min(lengths) / 9.81) / 200)
+
+
+def played(model, dt, coupling, every):
+    """What a run has recorded, why it ended too soon if it did, and whether that was foretold."""
+    with (
+        Simulation(model, dt, coupling, record_every=every) as simulation,
+        warnings.catch_warnings(record=True) as said,
+    ):
+        warnings.simplefilter("always")
+        try:
+            simulation.run(round(TICKS * every / BETWEEN) * dt)
+        except Diverged as error:
+            return None, str(error), any(issubclass(word.category, StabilityWarning) for word in said)
+        return simulation.recorded, "", False
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(some(30)))
+def test_who_is_off_says_so_and_who_goes_wrong_says_why(seed):
+    model = random_assembly(seed, most=5, ratio=1e4, kinds=True)
+    dt = step_for(model)
+    exact, _, _ = played(model, dt / 2, Glued(4), 2 * BETWEEN)
+    for coupling in COUPLINGS:
+        run, why, foretold = played(model, dt, coupling, BETWEEN)
+        if run is None:
+            assert "Remedy: " in why
+            assert (
+                not isinstance(coupling, Penalty) or foretold or "beyond its stability limit" in why or exact is None
+            ), why
+        elif exact is not None:
+            true, found = paths(model, exact), paths(model, run)
+            error = off(true, found) / np.ptp(true[:, 0], axis=0).max()
+            said = any(event["kind"] == "verdict" for event in run.events)
+            assert said or error < 1e-2, (coupling, error, run.estimate)
