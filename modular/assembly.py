@@ -77,7 +77,9 @@ class Assembly:
         self.joint_edges: dict[str, JointEdge] = {}
         self.force_edges: dict[str, ForceEdge] = {}
         self.schedule: list[Scheduled] = []
-        self.suggested: dict[str, float] = {}  # what suits this model: dt and until [s], record_every [ticks]
+        self.suggested: dict[
+            str, Any
+        ] = {}  # what suits this model: dt and until [s], record_every [ticks], a coupling as typed
 
     @property
     def dimension(self) -> int:

@@ -249,11 +249,11 @@ def run(
         from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.workers import print_workers
-        from scenarios.settings import fit_settings, read_coupling, read_settings
+        from scenarios.settings import coupling_for, fit_settings, read_settings
 
         with waiting(console, "loading…"):
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
-            chosen = read_coupling(coupling, rule)
+            chosen = coupling_for(assembly, coupling, rule)
         if record_every is None:
             record_every = int(assembly.suggested.get("record_every", 1)) if dt is None else 1
         dt, until = times(assembly, dt, until)
@@ -343,12 +343,14 @@ def check(
         from coordinator import Simulation, examine
         from scenarios.report.examination import print_examination
         from scenarios.report.first_use import compiling
-        from scenarios.settings import fit_settings, read_coupling, read_settings
+        from scenarios.settings import coupling_for, fit_settings, read_settings
 
         with compiling(console, "looking…"):
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
             step, _ = times(assembly, dt, None)
-            with Simulation(assembly, step, read_coupling(coupling, rule), project_velocities=True) as simulation:
+            with Simulation(
+                assembly, step, coupling_for(assembly, coupling, rule), project_velocities=True
+            ) as simulation:
                 found = examine(simulation)
         print_examination(console, assembly.title or target, step, found)
 

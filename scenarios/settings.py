@@ -22,6 +22,7 @@ from scenarios import catalogue
 
 if TYPE_CHECKING:
     from coordinator.couplings import Coupling
+    from modular.assembly import Assembly
 
 # --- settings of a scenario ------------------------------------------------------------------------------------------
 
@@ -78,6 +79,13 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     if coupling is not None and "rule" in _keywords(_parse(coupling, "--coupling")):
         raise ModelError(f"the rule is given twice, in --coupling {coupling} and in --rule {rule}; keep one of them.")
     return cast("Coupling", dataclasses.replace(chosen, rule=read_component(StiffnessRule, rule, "--rule")))
+
+
+def coupling_for(assembly: Assembly, coupling: str | None, rule: str | None) -> Coupling:
+    """The coupling that was asked for; where neither it nor a rule was, the one that the model suggests."""
+    if coupling is None and rule is None:
+        coupling = assembly.suggested.get("coupling")
+    return read_coupling(coupling, rule)
 
 
 def _coupling_or_solver(kind: type, text: str) -> Any:

@@ -153,7 +153,7 @@ def _simulation(
     from scenarios import cli
     from scenarios.commands.running import prepare
     from scenarios.report.first_use import compiling
-    from scenarios.settings import fit_settings, read_coupling, read_settings
+    from scenarios.settings import coupling_for, fit_settings, read_settings
 
     path = Path(target)
     if at_end:
@@ -173,7 +173,7 @@ def _simulation(
         with compiling(console, "loading…"):
             model = cli.build(target, fit_settings(target, read_settings(settings or [])))
     if coupling is not None or rule is not None or chosen is None:
-        chosen = read_coupling(coupling, rule)
+        chosen = coupling_for(model, coupling, rule)
     step, _ = cli.times(model, dt, None)
     record = every if every is not None else max(1, round(SAMPLE / step))
     return prepare(console, model, step, chosen, record, True, None, workers, site)

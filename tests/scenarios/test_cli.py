@@ -528,3 +528,16 @@ def test_check_tells_freedoms_margins_and_advice_without_running():
     wrong = CliRunner().invoke(app, ["check", "chain", "--set", "bodies=3", "--rule", "shannon(delta=0.3)"])
     assert wrong.exit_code == 0 and "beyond the limit" in wrong.stdout
     assert CliRunner().invoke(app, ["check", "slidercrank"]).exit_code == 2
+
+
+def test_a_model_may_suggest_its_coupling_and_who_types_one_has_that():
+    """Springs let a rolling disc slide by its own size in five seconds."""
+    for words, meant in (
+        ((), "Glued"),
+        (("--coupling", "penalty"), "Penalty"),
+        (("--rule", "stable(safety=1.3)"), "Penalty"),
+    ):
+        folder = f"rolls-{words[0] if words else meant}"
+        result = run("rolling-disc", "--until", "0.02", *words, "--out", folder)
+        assert result.exit_code == 0, result.stderr
+        assert Run.load(folder).settings["coupling"]["class"].endswith(f":{meant}")
