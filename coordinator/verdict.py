@@ -113,8 +113,8 @@ class Estimate:
             return "joints have taken energy from the motion that they should not take"
         return "the step is long for paths that bend so much"
 
-    def sentence(self, dt: float, order: int | None) -> str:
-        """What it means, and what helps."""
+    def sentence(self, dt: float, order: int | None, verify: str = "verify()") -> str:
+        """What it means, and what helps; `verify`: how the error is measured where this is read."""
         falls = {"slid": 1.0, "bent": float(order or 2)}.get(self.cause, 2.0)  # with this power of the step
         step = f"take dt = {dt * (LITTLE / self.total) ** (1.0 / falls):.2g} s"
         remedy = {
@@ -122,6 +122,6 @@ class Estimate:
             "slid": f"take joints that do not slide, Glued(), or {step}",
         }.get(self.cause, f"{step}, or joints that do not give, Glued()")
         return (
-            f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; verify() "
+            f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; {verify} "
             "measures the error."
         )

@@ -157,7 +157,7 @@ def simulate(
     if why:
         cli._complain(why)
     elif simulation.whole and (found := simulation.past.estimate(simulation)) is not None and found.too_much:
-        words = found.sentence(simulation.dt, simulation.coupling.declared_order)
+        words = found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify")
         console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return code, why
 
