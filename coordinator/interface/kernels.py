@@ -84,7 +84,6 @@ def assemble(face: View, place: int) -> None:
         work[k] = 0.0
     for k in range(face.facts[PRODUCTS]):
         add_product(work, face.products[k], face.facts[MOTIONS])
-    take_scales(face, work)
 
 
 @kernel
@@ -272,8 +271,9 @@ def factorise(face: View, place: int, shift: float, places: bool, sharp: bool) -
                     work[share + size * i + j] = value
                     passed += abs(value) * blurs[own + j]
                     reached = max(reached, value * value * reaches[own + j])
-                blurs[there + i] += passed
-                reaches[there + i] = reached
+                if shift == 0.0:
+                    blurs[there + i] += passed
+                    reaches[there + i] = reached
         for u in range(face.joints[k, NEXT], face.joints[k, BEYOND]):
             target, one, other = face.updates[u, TARGET], face.updates[u, ONE], face.updates[u, OTHER]
             rows, columns = face.updates[u, ROWS], face.updates[u, COLUMNS]
@@ -441,16 +441,17 @@ def give_efforts(face: View, factor: float) -> None:
 
 @loop
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """W of all joints, factorised."""
-    place = face.where[face.facts[PLACE]]
-    assemble(face, place)
-    shift, places = face.factor[ADDED], face.facts[PLACE] == WORK
-    dependent = factorise(face, place, shift, places, False)
-    sharp = dependent < 0
-    if sharp:
-        assemble(face, place)
-        dependent = factorise(face, place, shift, places, True)
-    face.facts[DEPENDENT], face.facts[SHARP] = dependent, 1 if sharp else 0
+    """W of all joints, factorised; what is looked at with a share added is measured as W was, and leaves V what tells its rounding."""
+    place, shift, places = face.where[face.facts[PLACE]], face.factor[ADDED], face.facts[PLACE] == WORK
+    dependent = -1
+    for sharp in range(2):
+        if dependent < 0:
+            assemble(face, place)
+            if shift == 0.0:
+                take_scales(face, numbers_at(place))
+                face.facts[SHARP] = sharp
+            dependent = factorise(face, place, shift, places, sharp == 1)
+    face.facts[DEPENDENT] = dependent
     return FINE
 
 
