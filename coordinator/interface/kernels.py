@@ -141,7 +141,8 @@ def invert(work: Array, at: int, size: int, scale: Array, blur: Array, reach: Ar
             if i != best:
                 factor = work[at + size * i + best] * pivot
                 blur[i] += abs(factor) * blur[best]
-                reach[i] = max(reach[i], factor * factor * reach[best])
+                if factor * factor * reach[best] > reach[i]:
+                    reach[i] = factor * factor * reach[best]
                 for j in range(size):
                     if j != best:
                         work[at + size * i + j] -= factor * work[at + size * best + j]
@@ -160,10 +161,10 @@ def invert(work: Array, at: int, size: int, scale: Array, blur: Array, reach: Ar
 @kernel
 def is_frail(work: Array, at: int, size: int, whole: Array) -> bool:
     """Whether an inverted block is rounded by far more than what it is the inverse of, as that of a light body with a long arm."""
-    largest = 0.0
+    frail = False
     for i in range(size):
-        largest = max(largest, abs(whole[size * i + i] * work[at + size * i + i]))
-    return largest > FRAIL
+        frail = frail or abs(whole[size * i + i] * work[at + size * i + i]) > FRAIL
+    return frail
 
 
 @kernel
@@ -270,7 +271,8 @@ def factorise(face: View, place: int, shift: float, places: bool, sharp: bool) -
                     value = scale[j]
                     work[share + size * i + j] = value
                     passed += abs(value) * blurs[own + j]
-                    reached = max(reached, value * value * reaches[own + j])
+                    if value * value * reaches[own + j] > reached:
+                        reached = value * value * reaches[own + j]
                 if shift == 0.0:
                     blurs[there + i] += passed
                     reaches[there + i] = reached
@@ -441,7 +443,10 @@ def give_efforts(face: View, factor: float) -> None:
 
 @loop
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """W of all joints, factorised; what is looked at with a share added is measured as W was, and leaves V what tells its rounding."""
+    """W of all joints, factorised, sharply where it has to be.
+
+    With a share added it is measured as it was without: V, which takes over these measures, must not depend on who looks.
+    """
     place, shift, places = face.where[face.facts[PLACE]], face.factor[ADDED], face.facts[PLACE] == WORK
     dependent = -1
     for sharp in range(2):
