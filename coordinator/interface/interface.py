@@ -135,7 +135,8 @@ class Interface(Table):
             kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if self.glides else 0,
             kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: layout.largest,
             kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: motions * len(layout.bodies),
-            kernels.SUMMANDS: of_all, kernels.BLURS: rows, kernels.BLUR: layout.largest,
+            kernels.SUMMANDS: of_all, kernels.BLURS: rows, kernels.BLUR: layout.largest, kernels.REACHES: rows,
+            kernels.REACH: layout.largest, kernels.WHOLE: layout.largest**2, kernels.REST: layout.largest,
         }  # fmt: skip
         self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
         self._place("where", np.array([room.ctypes.data for room in self._room], np.int64))

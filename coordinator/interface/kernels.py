@@ -30,17 +30,19 @@ from modular.views import View
 LARGE = 1 << 40
 SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
 EPSILON = 2.0**-52
-# below this share of what its row had, and this many times the rounding that it carries, a pivot says nothing
+# below this share of what has come to its row, and this many times the rounding that it carries, a pivot says nothing
 DEPENDS, BLURRED = 1e-11, 16.0
+FRAIL = 1e3  # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
 (
-    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS, BLURS, BLUR,
-) = range(14)  # what is where  # fmt: skip
-FACTS = 30
+    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS, BLURS, BLUR, REACHES,
+    REACH, WHOLE, REST,
+) = range(18)  # what is where  # fmt: skip
+FACTS = 31
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
     WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS, REPEATED, WATCHING, APART, ALL_JOINTS,
-    MOTIONS,
-) = range(30)  # facts  # fmt: skip
+    MOTIONS, SHARP,
+) = range(31)  # facts  # fmt: skip
 # of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
 FACTOR, ADDED, TREND, LEFT = range(4)
 # where workers move a part each (talking.py): who has gone wrong so far in what is played, whether the tick is theirs no more, and
@@ -82,7 +84,6 @@ def assemble(face: View, place: int) -> None:
         work[k] = 0.0
     for k in range(face.facts[PRODUCTS]):
         add_product(work, face.products[k], face.facts[MOTIONS])
-    take_scales(face, work)
 
 
 @kernel
@@ -113,30 +114,35 @@ def add_product(work: Array, product: Any, motions: int) -> None:
 
 
 @kernel
-def invert(work: Array, at: int, size: int, scale: Array, blur: Array) -> int:
-    """A block becomes its inverse on the rows that do not depend on others, and zero elsewhere; how many those others are.
+def invert(work: Array, at: int, size: int, scale: Array, blur: Array, reach: Array) -> tuple[int, bool]:
+    """A block becomes its inverse on the rows that do not depend on others, and zero elsewhere; how many those others are, and
+    whether one was taken that only what was reckoned of its rounding tells from them.
 
     Sweeps, the row with the largest share of its scale first. `blur`: of each row, the root of the rounding in its pivot; with
-    |dW_ij| <= blur_i blur_j eliminating row b leaves blur_i + |W_ib / W_bb| blur_b.
+    |dW_ij| <= blur_i blur_j eliminating row b leaves blur_i + |W_ib / W_bb| blur_b. `reach`: the largest scale that has come to
+    a row in the same way, its own at first; of one row at a time, so that it stays what it is along a chain.
     """
-    swept = 0
+    swept, doubtful = 0, False
     left = size
     for _ in range(size):
         best, most = -1, 0.0
         for i in range(size):
             pivot = abs(work[at + size * i + i])
-            least = min(DEPENDS * scale[i], BLURRED * blur[i] * blur[i])
+            least = min(DEPENDS * reach[i], BLURRED * blur[i] * blur[i])
             if (swept >> i) & 1 == 0 and pivot > least and pivot > most * scale[i]:
                 best, most = i, pivot / scale[i]
         if best < 0:
             break
         swept |= 1 << best
         left -= 1
+        doubtful = doubtful or abs(work[at + size * best + best]) <= DEPENDS * reach[best]
         pivot = 1.0 / work[at + size * best + best]
         for i in range(size):
             if i != best:
                 factor = work[at + size * i + best] * pivot
                 blur[i] += abs(factor) * blur[best]
+                if factor * factor * reach[best] > reach[i]:
+                    reach[i] = factor * factor * reach[best]
                 for j in range(size):
                     if j != best:
                         work[at + size * i + j] -= factor * work[at + size * best + j]
@@ -149,7 +155,38 @@ def invert(work: Array, at: int, size: int, scale: Array, blur: Array) -> int:
         for j in range(size):
             held = (swept >> i) & (swept >> j) & 1 == 1
             work[at + size * i + j] = -work[at + size * i + j] if held else 0.0
-    return left
+    return left, doubtful
+
+
+@kernel
+def is_frail(work: Array, at: int, size: int, whole: Array) -> bool:
+    """Whether an inverted block is rounded by far more than what it is the inverse of, as that of a light body with a long arm."""
+    frail = False
+    for i in range(size):
+        frail = frail or abs(whole[size * i + i] * work[at + size * i + i]) > FRAIL
+    return frail
+
+
+@kernel
+def share_out(work: Array, row: int, at: int, size: int, whole: Array, frail: bool, share: Array, rest: Array) -> None:
+    """A row of Y = W_ik W_kk^-1, from the inverse.
+
+    |W_ik| |W_kk^-1| may be far more than Y, and rounds it by as much. `whole`: W_kk before it was inverted; what Y of it leaves
+    of W_ik goes the same way once more, and Y is as sharp as if it had been solved for.
+    """
+    for j in range(size):
+        value = 0.0
+        for c in range(size):
+            value += work[row + c] * work[at + size * c + j]
+        share[j] = value
+    if frail:
+        for c in range(size):
+            rest[c] = work[row + c]
+            for j in range(size):
+                rest[c] -= share[j] * whole[size * j + c]
+        for j in range(size):
+            for c in range(size):
+                share[j] += rest[c] * work[at + size * c + j]
 
 
 @kernel
@@ -158,7 +195,11 @@ def take_scales(face: View, work: Array) -> None:
 
     Sums of products are rounded by a share of them, so to begin with their roots are what blurs a row.
     """
-    scales, blurs = numbers_at(face.where[SCALES]), numbers_at(face.where[BLURS])
+    scales, blurs, reaches = (
+        numbers_at(face.where[SCALES]),
+        numbers_at(face.where[BLURS]),
+        numbers_at(face.where[REACHES]),
+    )
     for k in range(face.facts[JOINTS]):
         size, lengths = face.joints[k, SIZE], face.joints[k, LENGTHS]
         at, right = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
@@ -170,54 +211,71 @@ def take_scales(face: View, work: Array) -> None:
             for i in range(first, last):
                 scales[right + i] = mean
                 blurs[right + i] = sqrt(EPSILON * mean)
+                reaches[right + i] = mean
 
 
 @kernel
-def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array) -> None:
+def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array, reach: Array) -> None:
     """Those of one joint.
 
     Joints that lock velocities alone close no places: beside what those rows would need, no pivot of theirs is anything.
     """
     scales, blurs, right = numbers_at(face.where[SCALES]), numbers_at(face.where[BLURS]), face.joints[k, RIGHT]
+    reaches = numbers_at(face.where[REACHES])
     for i in range(face.joints[k, SIZE]):
         closes = not (places and face.joints[k, GLIDING] == 1)
         scale[i] = scales[right + i] if closes else np.inf
         if blurs[right + i] * blurs[right + i] > scales[right + i]:
             blurs[right + i] = sqrt(scales[right + i])  # no row is blurred by more than there is of it
         blur[i] = blurs[right + i] if closes else np.inf
+        reach[i] = reaches[right + i] if closes else np.inf
 
 
 @kernel
-def factorise(face: View, place: int, shift: float, places: bool) -> int:
-    """Eliminate joint after joint; how many rows depend on others.
+def factorise(face: View, place: int, shift: float, places: bool, sharp: bool) -> int:
+    """Eliminate joint after joint; how many rows depend on others, or -1 where it has to be done again, `sharp`.
 
     `shift`: a share of its scale that is added to every pivot, for the smallest x that do. A row that depends on others then
     has an inverse of 1 / shift, which leaves rounding of eps / shift in the blocks that come later; where rows of these depend
     on others too, as in Bricard's mechanism, it must be far below shift itself.
     """
     work, scale, blur = numbers_at(place), numbers_at(face.where[SCRATCH]), numbers_at(face.where[BLUR])
-    blurs = numbers_at(face.where[BLURS])
+    blurs, reaches, reach = (
+        numbers_at(face.where[BLURS]),
+        numbers_at(face.where[REACHES]),
+        numbers_at(face.where[REACH]),
+    )
+    whole, rest = numbers_at(face.where[WHOLE]), numbers_at(face.where[REST])
     dependent = 0
     for k in range(face.facts[JOINTS]):
         size = face.joints[k, SIZE]
-        take_scale(face, k, places, scale, blur)
+        take_scale(face, k, places, scale, blur, reach)
         at, own = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
         for i in range(size):
             if shift > 0.0:
                 work[at + size * i + i] += shift * scale[i]
-        dependent += invert(work, at, size, scale, blur)
+        for i in range(size * size):
+            whole[i] = work[at + i]
+        left, doubtful = invert(work, at, size, scale, blur, reach)
+        if doubtful and shift == 0.0 and not sharp:
+            return -1
+        dependent += left
+        frail = shift == 0.0 and (sharp or is_frail(work, at, size, whole))
         for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
             block, share, rows = face.entries[e, TARGET], face.entries[e, ONE], face.entries[e, ROWS]
             there = face.entries[e, OTHER]
             for i in range(rows):
-                passed = 0.0
+                share_out(work, block + size * i, at, size, whole, frail, scale, rest)
+                passed, reached = 0.0, reaches[there + i]
                 for j in range(size):
-                    value = 0.0
-                    for c in range(size):
-                        value += work[block + size * i + c] * work[at + size * c + j]
+                    value = scale[j]
                     work[share + size * i + j] = value
                     passed += abs(value) * blurs[own + j]
-                blurs[there + i] += passed
+                    if value * value * reaches[own + j] > reached:
+                        reached = value * value * reaches[own + j]
+                if shift == 0.0:
+                    blurs[there + i] += passed
+                    reaches[there + i] = reached
         for u in range(face.joints[k, NEXT], face.joints[k, BEYOND]):
             target, one, other = face.updates[u, TARGET], face.updates[u, ONE], face.updates[u, OTHER]
             rows, columns = face.updates[u, ROWS], face.updates[u, COLUMNS]
@@ -273,18 +331,18 @@ def solve(face: View, place: int) -> None:
 def factorise_ahead(face: View, place: int) -> None:
     """The same for V, as blurred as W was; blocks below the diagonal become Y, those above it stay."""
     work, scale, blur = numbers_at(place), numbers_at(face.where[SCRATCH]), numbers_at(face.where[BLUR])
+    reach, whole, rest = numbers_at(face.where[REACH]), numbers_at(face.where[WHOLE]), numbers_at(face.where[REST])
     for k in range(face.facts[JOINTS]):
         size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
-        take_scale(face, k, True, scale, blur)
-        invert(work, at, size, scale, blur)
+        take_scale(face, k, True, scale, blur, reach)
+        for i in range(size * size):
+            whole[i] = work[at + i]
+        invert(work, at, size, scale, blur, reach)
+        frail = face.facts[SHARP] == 1 or is_frail(work, at, size, whole)
         for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
             block, rows = face.entries[e, TARGET], face.entries[e, ROWS]
             for i in range(rows):
-                for j in range(size):
-                    value = 0.0
-                    for c in range(size):
-                        value += work[block + size * i + c] * work[at + size * c + j]
-                    scale[j] = value
+                share_out(work, block + size * i, at, size, whole, frail, scale, rest)
                 for j in range(size):
                     work[block + size * i + j] = scale[j]
         for u in range(face.joints[k, MOVE], face.joints[k, MOVED]):
@@ -385,10 +443,20 @@ def give_efforts(face: View, factor: float) -> None:
 
 @loop
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """W of all joints, factorised."""
-    place = face.where[face.facts[PLACE]]
-    assemble(face, place)
-    face.facts[DEPENDENT] = factorise(face, place, face.factor[ADDED], face.facts[PLACE] == WORK)
+    """W of all joints, factorised, sharply where it has to be.
+
+    With a share added it is measured as it was without: V, which takes over these measures, must not depend on who looks.
+    """
+    place, shift, places = face.where[face.facts[PLACE]], face.factor[ADDED], face.facts[PLACE] == WORK
+    dependent = -1
+    for sharp in range(2):
+        if dependent < 0:
+            assemble(face, place)
+            if shift == 0.0:
+                take_scales(face, numbers_at(place))
+                face.facts[SHARP] = sharp
+            dependent = factorise(face, place, shift, places, sharp == 1)
+    face.facts[DEPENDENT] = dependent
     return FINE
 
 

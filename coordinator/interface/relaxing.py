@@ -41,6 +41,7 @@ from coordinator.interface.kernels import (
     OWN,
     PLACE,
     PUSHED,
+    REACH,
     RIGHT,
     RIGHT_SIDE,
     ROWS_OF_ALL,
@@ -78,7 +79,7 @@ GRIP, LEAST_GRIP, SHARE = 1e-8, 64 * EPSILON, 1e-2
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
     """The blocks on the diagonal, inverted."""
     work, scale = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[SCRATCH])
-    blur = numbers_at(face.where[BLUR])
+    blur, reach = numbers_at(face.where[BLUR]), numbers_at(face.where[REACH])
     for k in range(face.facts[JOINTS]):
         for i in range(face.joints[k, SIZE] * face.joints[k, SIZE]):
             work[face.joints[k, DIAGONAL] + i] = 0.0
@@ -87,8 +88,8 @@ def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
     take_scales(face, work)
     face.factor[SPREAD] = spread(face, work)
     for k in range(face.facts[JOINTS]):
-        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale, blur)
-        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale, blur)
+        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale, blur, reach)
+        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale, blur, reach)
     face.facts[DEPENDENT] = 0
     return FINE
 
