@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from modular.body import GivesCompliance
-from modular.elements import ASKED
+from modular.elements import ASKED, Array
 from modular.errors import ModelError
 
 if TYPE_CHECKING:
@@ -90,11 +90,21 @@ def _carrier(system: System, margins: Mapping[str, float], body: str) -> Carrier
             row = home.starts[side]
             response = system.elements.response[row]
             arm = float(np.linalg.norm(system.elements.position[row] - centre))
-            turning = max(float(np.linalg.eigvalsh(response @ response.T)[-1]) - 1.0 / described.total_mass, 0.0)
+            turning = max(_largest(response) - 1.0 / described.total_mass, 0.0)
             over[home.name] = over.get(home.name, 0.0) + (turning / arm if arm > 0.0 else 0.0)
             easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
     room = LIMIT * (1.0 - min(min(margins[home.name] for home in homes), 1e9) ** -2)
     return Carrier(body, {name: (lever, easiest) for name, lever in over.items()}, room) if room > 0.0 else None
+
+
+def _largest(response: Array) -> float:
+    """Eigenvalue of B B^T; none of numbers that have left the world, which say so themselves."""
+    with np.errstate(all="ignore"):
+        square = response @ response.T
+    try:
+        return float(np.linalg.eigvalsh(square)[-1]) if np.isfinite(square).all() else 0.0
+    except np.linalg.LinAlgError:
+        return 0.0
 
 
 def overloaded(simulation: Simulation) -> tuple[str, float] | None:

@@ -68,7 +68,7 @@ class Past:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
         segments = [segment for segment in simulation.recorder.segments if segment.used]
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
-        recorded = Recorded(segments, {**self.forms, **simulation.system.facts()}, bodies, simulation.dt)
+        recorded = Recorded(segments, {**self.forms, **simulation.system.facts()}, bodies, float(simulation.dt))
         least = any(getattr(stack, "forward_only", False) for stack in simulation.system.forces)
         try:
             return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
