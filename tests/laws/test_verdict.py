@@ -53,7 +53,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("name, dt", [*READY, *later([*OTHERS, ("spinning-book", 1e-3)])])
+@pytest.mark.parametrize("name, dt", [*READY, *later(OTHERS)])
 def test_the_estimate_of_ready_systems_is_within_a_factor_of_ten(name, dt):
     """Whether springs open, a knife edge slips at first order, or the step alone bends the paths."""
     model = scenarios.load(name)
@@ -61,6 +61,13 @@ def test_the_estimate_of_ready_systems_is_within_a_factor_of_ten(name, dt):
     assert error / 10.0 < run.estimate["share"] < 10.0 * error
     assert (not verdicts(run)) or error > 1e-4
     assert verdicts(run) or error < 1e-2
+
+
+def test_of_what_turns_freely_it_says_too_much_rather_than_too_little():
+    """A turning body is carried about ten times better than its bent paths tell."""
+    run, error, _ = judged(scenarios.load("spinning-book"), 1e-3, 0.5)
+    assert error < run.estimate["share"] < 20.0 * error < 2e-3
+    assert not verdicts(run)
 
 
 @pytest.mark.parametrize("seed", first_of(4, range(60)))
