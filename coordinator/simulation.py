@@ -18,6 +18,7 @@ from coordinator.breakage import Breakage
 from coordinator.checkpoints.folder import Checkpoints
 from coordinator.controlling import consult, next_look
 from coordinator.couplings import Coupling, Penalty
+from coordinator.couplings.named import coupling_named
 from coordinator.diagnosis import beyond, diagnose
 from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
@@ -62,6 +63,7 @@ Progress = Callable[["Simulation"], None]
 class Simulation:
     """Steps an assembly by integer ticks of `dt` seconds; works on its own copy of the model.
 
+    `coupling`: how joints hold, an object such as `Glued(4)`, or its name as the command line takes it, such as "glued(order=4)".
     `record_every`: ticks between two samples. `project_velocities`: let initial velocities that violate a joint be
     corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and log an
     alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
@@ -76,7 +78,7 @@ class Simulation:
         self,
         assembly: Assembly,
         dt: float,
-        coupling: Coupling | None = None,
+        coupling: Coupling | str | None = None,
         *,
         record_every: int = 1,
         project_velocities: bool = False,
@@ -90,9 +92,12 @@ class Simulation:
             raise ModelError(
                 f"Simulation: {assembly!r} is no Assembly; build one, or load a ready one with scenarios.load('double-pendulum')."
             )
+        if isinstance(coupling, str):
+            coupling = coupling_named(coupling, "Simulation: coupling =")
         if coupling is not None and not isinstance(coupling, Coupling):
             raise ModelError(
-                f"Simulation: coupling = {coupling!r} is no coupling; give one such as Penalty(rule=Stable(safety=1.3))."
+                f"Simulation: coupling = {coupling!r} is no coupling; give one such as Penalty(rule=Stable(safety=1.3)), or "
+                "its name, such as 'glued'."
             )
         if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > 0):
             raise ModelError(f"Simulation: dt = {dt!r} s; give a positive step, such as 1e-4.")

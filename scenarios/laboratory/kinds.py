@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from modular.component import Component, known_packages
-from scenarios.settings import read_component
+from modular.typed import read_component
 
 Kind = TypeVar("Kind", bound=Component)
 FUNCTION = re.compile(r"[\w.]+:[\w.]+")

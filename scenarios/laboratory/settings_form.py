@@ -13,10 +13,11 @@ from coordinator.laboratory.snapshot import Plan
 from coordinator.rules import StiffnessRule
 from modular.component import Component
 from modular.errors import ModelError
+from modular.typed import read_component
 from scenarios.laboratory.as_typed import OFFERED, OTHER, as_typed, offered, with_rule_of
 from scenarios.laboratory.fields import Field, Fields
 from scenarios.laboratory.words import is_number
-from scenarios.settings import read_component, read_coupling
+from scenarios.settings import read_coupling
 
 HINTS = {
     "safety": "Divides the frequency of the springs: 1 is at the limit of stability",

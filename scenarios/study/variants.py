@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from modular.component import Component
 from modular.errors import ModelError
-from scenarios.settings import read_component, read_coupling
+from modular.typed import read_component
+from scenarios.settings import read_coupling
 
 if TYPE_CHECKING:
     from coordinator.couplings import Coupling

@@ -29,7 +29,7 @@ from coordinator.going_on import with_names
 from coordinator.record.sensors import accelerometer, angle, distance, exerted, joint_force, spring_force
 from modular import Assembly, Component, ModelError, Port
 from modular.force import Force
-from scenarios.settings import read_component
+from modular.typed import read_component
 
 G = 9.81
 LEAN = 1e-4
