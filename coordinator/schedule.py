@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from math import copysign, isfinite, nan
 from typing import Any
 
@@ -23,6 +24,7 @@ class Schedule:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
         self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
+        self._came: set[int] = set()  # conditions, by their number in the model
 
     def due(self, tick: int) -> Iterator[Event]:
         """Events of this tick, in the order of their times."""
@@ -32,6 +34,15 @@ class Schedule:
     def pending(self) -> list[Scheduled]:
         """What is still to come: events at times, then conditions."""
         return [*(scheduled for _, scheduled in self._timed), *(watch.scheduled for watch in self.armed)]
+
+    def never(self) -> list[str]:
+        """What has not happened so far, a sentence each."""
+        came = {id(self._all[k]) for k in self._came}
+        return [
+            f"{', '.join(map(_told, scheduled.events))} {_when(scheduled)}"
+            for scheduled in self.pending()
+            if id(scheduled) not in came
+        ]
 
     def next_tick(self, last: int) -> int:
         """The tick of the next event at a time, or `last` if there is none before."""
@@ -44,11 +55,13 @@ class Schedule:
             "to come": [len(self._timed)],
             "armed": [numbers[id(watch.scheduled)] for watch in self.armed],
             "sides": [watch.side for watch in self.armed],
+            "came": sorted(self._came),
         }
 
     def stand(self, standing: Mapping[str, list[Any]]) -> None:
         """Stand so."""
         self._timed = self._timed[len(self._timed) - standing["to come"][0] :]
+        self._came = set(standing["came"])
         armed = {id(watch.scheduled): watch for watch in self.armed}
         self.armed = [armed[id(self._all[k])] for k in standing["armed"]]
         for watch, side in zip(self.armed, standing["sides"], strict=True):
@@ -72,6 +85,7 @@ class Schedule:
         """Events of a condition that has come true; one that does not repeat is forgotten."""
         watch.side = nan
         watch.look(state)
+        self._came.add(next(k for k, scheduled in enumerate(self._all) if scheduled is watch.scheduled))
         if not watch.scheduled.repeats:
             self.armed.remove(watch)
         return watch.scheduled.events
@@ -95,6 +109,22 @@ class Watch:
     def is_true(self, state: Readable) -> bool:
         """Whether the condition has come true since the last look."""
         return isfinite(self.side) and self.condition.fires(self.side, self.condition.margin(state))
+
+
+def _told(event: Event) -> str:
+    """An event by what it acts on."""
+    return f"{type(event).__name__}({getattr(event, fields(event)[0].name)!r})"  # type: ignore[arg-type]
+
+
+def _when(scheduled: Scheduled) -> str:
+    if scheduled.time is not None:
+        return f"at {scheduled.time:g} s"
+    crossing = scheduled.condition.crossing if scheduled.condition is not None else None
+    if crossing is None:
+        return f"when {scheduled.condition!r}"
+    way = {1: " from below", -1: " from above", 0: ""}[crossing.direction]
+    unless = f" while '{crossing.unless}' does not hold" if crossing.unless else ""
+    return f"when {crossing.coordinate} of {crossing.port} passes {crossing.value:g} m{way}{unless}"
 
 
 def first_zero(margin: Callable[[float], float], start: float, stop: float, before: float, after: float) -> float:

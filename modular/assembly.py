@@ -311,7 +311,18 @@ class Assembly:
     @classmethod
     def load(cls, path: str | Path) -> Assembly:
         """Read a model from a JSON file."""
-        return cls.from_data(json.loads(Path(path).read_text(encoding="utf-8")))
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, RecursionError) as error:  # no UTF-8, or no JSON
+            raise ModelError(f"'{path}' is no saved model: {error}.") from None
+        try:
+            return cls.from_data(data)
+        except ModelError as error:
+            raise ModelError(f"'{path}': {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ModelError(
+                f"'{path}' is no saved model ({type(error).__name__}: {error}); a file that Assembly.save wrote is one."
+            ) from None
 
     def __repr__(self) -> str:
         return (

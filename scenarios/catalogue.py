@@ -43,10 +43,12 @@ def describe(name: str) -> tuple[str, dict[str, str]]:
 
 
 def build(name: str, settings: Mapping[str, Any]) -> Assembly:
-    """The assembly of a scenario, or of a Python file that defines `build(**settings)`."""
+    """The assembly of a scenario, of a Python file that defines `build(**settings)`, or of a file that `Assembly.save` wrote."""
     from modular.assembly import Assembly
     from modular.errors import ModelError
 
+    if name.endswith(".json"):
+        return _saved(name, settings)
     function = _function(name)
     known = inspect.signature(function).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
@@ -60,6 +62,38 @@ def build(name: str, settings: Mapping[str, Any]) -> Assembly:
         raise ModelError(f"'{name}': build() returned {type(assembly).__name__}; it must return an Assembly.")
     assembly.title = assembly.title or Path(name).stem
     return assembly
+
+
+def is_file(target: str) -> bool:
+    """Whether a target is meant as a file."""
+    return target.endswith((".py", ".json"))
+
+
+def _saved(name: str, settings: Mapping[str, Any]) -> Assembly:
+    """A model as it was saved, which has no settings any more."""
+    from modular.assembly import Assembly
+    from modular.errors import ModelError
+
+    path = _there(name)
+    for setting in settings:
+        raise ModelError(
+            f"'{name}' is a saved model and has no setting '{setting}'; build it anew with another one, or leave --set out."
+        )
+    assembly = Assembly.load(path)
+    assembly.title = assembly.title or path.stem
+    return assembly
+
+
+def _there(name: str) -> Path:
+    """A file that exists, or what may have been meant."""
+    from modular.errors import ModelError
+
+    path = Path(name)
+    if not path.is_file():
+        beside = [str(other) for other in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
+        near = difflib.get_close_matches(str(path), beside, 1)
+        raise ModelError(f"'{name}': there is no such file" + (f"; did you mean '{near[0]}'?" if near else "."))
+    return path
 
 
 class AsItIs(SourceFileLoader):
@@ -90,15 +124,16 @@ def _function(name: str) -> Callable[..., Any]:
     from modular.errors import ModelError
 
     if name.endswith(".py"):
-        path = Path(name)
-        if not path.is_file():
-            raise ModelError(f"'{name}': there is no such file.")
-        module = _import(path)
+        module = _import(_there(name))
     elif name in names():
         module = importlib.import_module(f"scenarios.systems.{name.replace('-', '_')}")
     else:
         near = difflib.get_close_matches(name, names(), 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names())}; or give a Python file."
+        hint = (
+            f"did you mean '{near[0]}'?"
+            if near
+            else f"known: {', '.join(names())}; or give a Python file, or a model that Assembly.save wrote (.json)."
+        )
         raise ModelError(f"there is no scenario '{name}'; {hint}")
     function = getattr(module, "build", None)
     if not callable(function):

@@ -56,7 +56,7 @@ class Verbs(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, or a hint."""
-        if args and args[0] not in self.commands and (args[0] in catalogue.names() or args[0].endswith(".py")):
+        if args and args[0] not in self.commands and (args[0] in catalogue.names() or catalogue.is_file(args[0])):
             ctx.fail(f"'{args[0]}' is a model, not a command; write: modular run {args[0]}")
         return super().resolve_command(ctx, args)
 

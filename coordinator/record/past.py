@@ -100,6 +100,7 @@ class Past:
             versions={**versions(), **self.given.sources},
             machine=machine(),
             verified=dict(self.verified) if self.verified.get("ticks") == simulation.tick else {},
+            never=simulation.schedule.never(),
             estimate={} if estimate is None else estimate.to_data(),
             obstacles=self.given.obstacles(simulation.coupling, self.events),
             timings={

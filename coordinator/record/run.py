@@ -38,6 +38,7 @@ PLAIN = (
     "obstacles",
     "estimate",
     "verified",
+    "never",
 )
 FOR_PEOPLE = ("timings",)
 
@@ -62,6 +63,7 @@ class Run:
     obstacles: list[str] = field(default_factory=list)  # why it cannot be repeated from its folder, a sentence each
     estimate: dict[str, Any] = field(default_factory=dict)  # about how far it is off (coordinator/verdict.py)
     verified: dict[str, Any] = field(default_factory=dict)  # what was measured of that (coordinator/verification.py)
+    never: list[str] = field(default_factory=list)  # what the model had scheduled and did not come to pass
     timings: dict[str, float] = field(default_factory=dict)
     written_digest: str | None = None  # as the folder has it from which the run was read
 
@@ -364,6 +366,8 @@ class Run:
             lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}"
         if self.events:
             lines["events"] = "; ".join(f"{e['time']:g} s {e['kind']} {e['name']}" for e in self.events[:6])
+        if self.never:
+            lines["did not happen"] = "; ".join(self.never[:6])
         if self.obstacles:
             lines["cannot be repeated from its folder"] = " ".join(self.obstacles)
         return lines

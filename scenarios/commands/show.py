@@ -33,7 +33,9 @@ def show(
     animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
     html: Annotated[
         bool,
-        typer.Option("--html", help="Write motion.html too: the mechanism in 3D, plays in any browser (extra [live])."),
+        typer.Option(
+            "--html", help="Write motion.html too: the mechanism in 3D, plays in any browser (extra \\[live])."
+        ),
     ] = False,
 ) -> None:
     """Draw a saved run again and print its summary.

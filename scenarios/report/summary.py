@@ -92,6 +92,9 @@ def overview(run: Run) -> dict[str, str]:
         lines["estimated error"] = estimate_text(run)
     if run.verified:
         lines["measured error"] = run.verified["words"]
+    if run.never:
+        left = f"; and {len(run.never) - ROWS} more" if len(run.never) > ROWS else ""
+        lines["did not happen"] = "; ".join(run.never[:ROWS]) + left
     inner = {body: peak(run.internal_violation(body)) for body in run.bodies}
     if inner:
         body = max(inner, key=lambda name: inner[name])
