@@ -159,6 +159,10 @@ def check_schedule(assembly: Assembly) -> None:
             assembly.known(event.joint, assembly.joints, "joint", f"event Cut('{event.joint}')")
     later = {event.name for event in events if isinstance(event, Add)}
     for event in events:
+        if isinstance(event, Join):
+            for port in (event.first, event.second):
+                if PortName.parse(port, f"event {_told(event)}").body not in later:
+                    assembly.port(port, f"event {_told(event)}")
         for body in event.bodies if isinstance(event, Merge | Unmerge) else ():
             if body not in later and body != GROUND:
                 assembly.known(body, assembly.bodies, "body", f"event {type(event).__name__}")

@@ -53,7 +53,7 @@ class Component:
         data: dict[str, Any] = {"class": class_name(kind)}
         for name, default in _fields(kind):
             value = getattr(self, name)
-            if value is not default:
+            if value is not default and not _same(value, default):
                 data[name] = value if value.__class__ in ATOMS else plain(value)
         return data
 
@@ -71,6 +71,14 @@ class Component:
 def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
     """Names and defaults of the fields of a component class; a field without default has MISSING, which no value is."""
     return tuple((field.name, field.default) for field in dataclasses.fields(kind))
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a value says what is taken where nothing is said, whoever made it; a zero of the other sign does not."""
+    kind = value.__class__
+    if kind not in ATOMS or kind is not default.__class__ or value != default:
+        return False
+    return kind is not float or value != 0.0 or str(value) == str(default)
 
 
 def _flat(values: Sequence[Any]) -> bool:

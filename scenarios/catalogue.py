@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from modular.assembly import Assembly
 
 SYSTEMS = Path(__file__).parent / "systems"
+GROUPS = ("The thesis", "Courses", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
 
 
 def names() -> list[str]:
@@ -25,9 +26,29 @@ def names() -> list[str]:
     return sorted(path.stem.replace("_", "-") for path in SYSTEMS.glob("*.py") if not path.stem.startswith("_"))
 
 
+def groups() -> dict[str, list[str]]:
+    """The ready scenarios by what they are about: each says it as GROUP."""
+    found: dict[str, list[str]] = {group: [] for group in GROUPS}
+    for name in names():
+        found[_group(name)].append(name)
+    return found
+
+
+def _group(name: str) -> str:
+    for node in _parsed(name).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["GROUP"]:
+            group: str = ast.literal_eval(node.value)
+            return group
+    return GROUPS[-1]
+
+
+def _parsed(name: str) -> ast.Module:
+    return ast.parse((SYSTEMS / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8"))
+
+
 def describe(name: str) -> tuple[str, dict[str, str]]:
     """First line of a scenario's docstring and its settings with their defaults, as text."""
-    tree = ast.parse((SYSTEMS / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8"))
+    tree = _parsed(name)
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
     settings: dict[str, str] = {}
     for node in tree.body:

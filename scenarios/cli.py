@@ -131,17 +131,28 @@ def list_() -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, show_header=False, padding=(0, 2, 1, 0))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column()
-    for name in catalogue.names():
-        summary, settings = catalogue.describe(name)
-        text = Text(summary)
-        if settings:
-            text.append("\nsettings: " + ", ".join(f"{key}={value}" for key, value in settings.items()), style="cyan")
-        table.add_row(Text(name), text)
     out = _console()
-    out.print(table)
+    width = max(map(len, catalogue.names()))
+    for group, names in catalogue.groups().items():
+        table = Table(
+            box=None,
+            show_header=False,
+            padding=(0, 2, 1, 0),
+            title=Text(group),
+            title_justify="left",
+            title_style="bold",
+        )
+        table.add_column(no_wrap=True, style="bold", width=width)
+        table.add_column()
+        for name in names:
+            summary, settings = catalogue.describe(name)
+            text = Text(summary)
+            if settings:
+                text.append(
+                    "\nsettings: " + ", ".join(f"{key}={value}" for key, value in settings.items()), style="cyan"
+                )
+            table.add_row(Text(name), text)
+        out.print(table)
     out.print("Run one with: modular run NAME [--set SETTING=VALUE]", markup=False, highlight=False)
 
 
@@ -153,7 +164,8 @@ def run(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="A ready system (see modular list), or a Python file that defines build(**settings)."
+            metavar="TARGET",
+            help="A ready system (see modular list), a Python file that defines build(**settings), or a saved model (.json).",
         ),
     ],
     dt: Annotated[
@@ -166,6 +178,16 @@ def run(
     ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")
+    ] = None,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT@SECONDS", help="Cut a joint while it moves; may be repeated."),
+    ] = None,
+    join: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="JOINT@SECONDS", help='Make a joint while it moves: "KIND PORT PORT@SECONDS"; may be repeated.'
+        ),
     ] = None,
     coupling: Annotated[
         str | None,
@@ -228,13 +250,16 @@ def run(
       [bold]modular run double-pendulum[/bold]
       [bold]modular run chain --set bodies=100 --until 0.5 --animate[/bold]
       [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
+      [bold]modular run double-pendulum --cut elbow@1.3[/bold]
+      [bold]modular run double-pendulum --cut elbow@1 --join "fixed upper.end lower.start@1"[/bold]
       [bold]modular run slider-crank --verify[/bold]
       [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
       [bold]modular run chain --set bodies=20000 --workers 2[/bold]
       [bold]modular run chain --set bodies=20000 --workers 4 --launcher ssh --hosts node1,node2[/bold]
       [bold]modular run my_model.py --set length=0.8[/bold]
 
-    A model of your own is a Python file that defines build(**settings) and returns an Assembly.
+    A model of your own is a Python file that defines build(**settings) and returns an Assembly, or a .json file that
+    Assembly.save wrote.
 
     The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
     with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].
@@ -250,9 +275,11 @@ def run(
         from scenarios.report.progress import waiting
         from scenarios.report.workers import print_workers
         from scenarios.settings import coupling_for, fit_settings, read_settings
+        from scenarios.typed_events import schedule
 
         with waiting(console, "loading…"):
             assembly = build(target, fit_settings(target, read_settings(settings or [])))
+            schedule(assembly, cut or [], join or [])
             chosen = coupling_for(assembly, coupling, rule)
         if record_every is None:
             record_every = int(assembly.suggested.get("record_every", 1)) if dt is None else 1
@@ -298,7 +325,7 @@ def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[fl
     from math import isfinite
 
     dt = assembly.suggested.get("dt", STEP) if dt is None else dt
-    until = assembly.suggested.get("until", DURATION) if until is None else until
+    until = _end(assembly) if until is None else until
     if not (isfinite(dt) and dt > 0):
         raise ModelError(f"--dt {dt:g}: a step is a positive number of seconds, such as --dt 1e-4.")
     if not (isfinite(until) and until > 0):
@@ -308,6 +335,13 @@ def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[fl
             f"--until {until:g} s is less than half a step of {dt:g} s; give a later time or a smaller --dt."
         )
     return dt, until
+
+
+def _end(assembly: Assembly) -> float:
+    """As the model suggests, but past its last event at a time, so that one sees what it does."""
+    end = float(assembly.suggested.get("until", DURATION))
+    last = max((scheduled.time for scheduled in assembly.schedule if scheduled.time is not None), default=0.0)
+    return end if last < end else 1.2 * last
 
 
 # --- check -----------------------------------------------------------------------------------------------------------
@@ -366,9 +400,12 @@ app.command()(show)
 
 @app.command()
 def gallery(
+    figures: Annotated[
+        list[str] | None, typer.Argument(metavar="[FIGURE]...", help="Which, such as VI-3; default: all.")
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the pictures go.")] = Path("gallery"),
     only: Annotated[
-        list[str] | None, typer.Option(metavar="FIGURE", help="One figure, such as VI-3; may be repeated.")
+        list[str] | None, typer.Option(metavar="FIGURE", help="The same as an option; may be repeated.")
     ] = None,
 ) -> None:
     """Draw the figures of chapter VI of the thesis again, with its settings and with ours, and say what was measured.
@@ -376,7 +413,7 @@ def gallery(
     \b
     Examples:
       [bold]modular gallery[/bold]
-      [bold]modular gallery --only VI-3 --only VI-12 --out pictures[/bold]
+      [bold]modular gallery VI-3 VI-12 --out pictures[/bold]
     """
     console = _console()
     with refusals():
@@ -386,7 +423,7 @@ def gallery(
         from scenarios.report.first_use import compiling
         from scenarios.report.folder import check_writable
 
-        chosen = choose(only or [])
+        chosen = choose([*(figures or []), *(only or [])])
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -18,6 +18,8 @@ from components import Revolute, RigidBody
 from modular import Assembly, ModelError
 from modular.numbers import number
 
+GROUP = "Mechanisms"
+
 GRAVITY = 9.81  # [m/s^2]
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from components import Contact, HalfSpace, RigidBody, Sphere
 from modular import Assembly
 
+GROUP = "Contact"
+
 
 def build(
     height: float = 1.0,

@@ -11,6 +11,8 @@ from __future__ import annotations
 from components import Revolute, RigidBody
 from modular import Assembly
 
+GROUP = "Mechanisms"
+
 
 def build(length: float = 1.0, mass: float = 1.0, width: float = 0.1) -> Assembly:
     """length, mass and width of each rod [m], [kg], [m]."""

@@ -12,6 +12,8 @@ from math import cos, pi, sin
 from components import DrivenRotation, Ramp, Revolute, RigidBody, Universal
 from modular import Assembly
 
+GROUP = "Mechanisms"
+
 
 def build(bend: float = pi / 6, phase: float = 0.0, turns: float = 2.0) -> Assembly:
     """bend: between one shaft and the next [rad]; phase: of the forks of the middle shaft [rad]; turns: of the drive [1/s]."""

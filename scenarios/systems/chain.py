@@ -9,6 +9,8 @@ from __future__ import annotations
 from components import Rod, Spherical
 from modular import Assembly, ModelError
 
+GROUP = "The thesis"
+
 
 def build(bodies: int = 10, radius: float = 0.005) -> Assembly:
     """bodies: number of rods; radius: of each [m]."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from modular import Assembly, Cut
 from scenarios.systems import double_pendulum
 
+GROUP = "The thesis"
+
 
 def build(elbow: float = 0.5, pivot: float = 0.8) -> Assembly:
     """elbow, pivot: times of the two cuts [s]."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from components import Revolute, Rod, Spherical
 from modular import Assembly
 
+GROUP = "The thesis"
+
 
 def build(mass: float = 1.0) -> Assembly:
     """mass: of each rod [kg]."""

@@ -12,6 +12,8 @@ from math import cos, pi, sin
 from components import Beam, DrivenRotation, ModalBody, PointOnLine, Ramp, Revolute, RigidBody
 from modular import Assembly
 
+GROUP = "Mechanisms"
+
 
 def build(
     speed: float = 150.0, thick: float = 6e-3, crank: float = 0.15, rod: float = 0.3, elements: int = 8, modes: int = 0

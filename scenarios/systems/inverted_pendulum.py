@@ -14,6 +14,8 @@ from components import AngleBetween, Controller, Prismatic, Revolute, RigidBody,
 from modular import Assembly, Port
 from modular.elements import Array
 
+GROUP = "Driven and controlled"
+
 PERIOD = 0.01  # between two decisions [s]
 GAINS = (-27.11, -98.76, -22.84, -22.52)  # of way, lean to the right and their rates [N/m, N, N s/m, N s]
 

@@ -12,6 +12,8 @@ from math import cos, pi, sin
 from components import LedBody, Revolute, Rod, Sine
 from modular import Assembly
 
+GROUP = "Driven and controlled"
+
 
 def build(amplitude: float = 0.02, frequency: float = 40.0, lean: float = 0.2) -> Assembly:
     """amplitude [m] and frequency [Hz] of the bearing; lean: of the rod from upright at the start [rad]."""

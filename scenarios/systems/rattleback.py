@@ -15,6 +15,8 @@ import numpy as np
 from components import EllipsoidOnPlane, RigidBody, Rolling
 from modular import Assembly
 
+GROUP = "Spinning and rolling"
+
 UP = (0.0, 0.0, 1.0)
 
 

@@ -14,6 +14,8 @@ import numpy as np
 from components import DrivenRotation, Fixed, Revolute, RigidBody, Smooth
 from modular import Assembly, Cut, Join
 
+GROUP = "Driven and controlled"
+
 UPPER, FOREARM = 0.7, 0.6  # [m]
 
 

@@ -13,6 +13,8 @@ import numpy as np
 from components import EllipsoidOnPlane, RigidBody, Rolling
 from modular import Assembly, ModelError
 
+GROUP = "Spinning and rolling"
+
 GRAVITY = 9.81  # [m/s^2]
 UP = (0.0, 0.0, 1.0)
 THICK = 0.02  # of its mass, which rolls on the edge of its middle plane [m]

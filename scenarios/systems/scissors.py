@@ -17,6 +17,8 @@ from __future__ import annotations
 from components import Revolute, RigidBody, SpringDamper
 from modular import Assembly
 
+GROUP = "Courses"
+
 GRAVITY = 9.81  # [m/s^2]
 
 # Table 1 [m]

@@ -13,6 +13,8 @@ from __future__ import annotations
 from components import Revolute, RigidBody
 from modular import Assembly
 
+GROUP = "Courses"
+
 GRAVITY = 9.81  # [m/s^2]
 
 

@@ -11,6 +11,8 @@ from math import cos, pi, sin
 from components import PointMassRod, PointOnLine, Revolute
 from modular import Assembly
 
+GROUP = "The thesis"
+
 
 def build(angle: float = pi / 4) -> Assembly:
     """angle: of the crank above the x axis at the start [rad]."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from components import NewtonEulerBody, RigidBody
 from modular import Assembly, ModelError
 
+GROUP = "Spinning and rolling"
+
 KINDS = {"natural": RigidBody, "newton-euler": NewtonEulerBody}
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from components import Box, Contact, HalfSpace, RigidBody, Sphere
 from modular import Assembly
 
+GROUP = "Contact"
+
 
 def build(count: int = 5, side: float = 0.2, mass: float = 1.0, friction: float = 0.5, speed: float = 0.0) -> Assembly:
     """How many boxes, their side [m] and mass [kg], friction, and the speed of the ball [m/s]; at rest there is none."""

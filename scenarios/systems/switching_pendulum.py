@@ -12,6 +12,8 @@ from __future__ import annotations
 from components import PointMassRod, Revolute
 from modular import Assembly, Crossing, Cut, Join
 
+GROUP = "The thesis"
+
 
 def build(law: str = "momentum", spin: float = -1.0) -> Assembly:
     """law: "momentum" or "kinematic"; spin: angular velocity at the start [rad/s]."""

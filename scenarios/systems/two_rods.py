@@ -18,6 +18,8 @@ from components import Revolute, RigidBody
 from modular import Assembly, ModelError
 from modular.numbers import number
 
+GROUP = "Courses"
+
 GRAVITY = 1.0  # [m/s^2]
 
 

@@ -12,6 +12,8 @@ from math import cos, pi, sin
 from components import Clearance, DrivenRotation, PointOnLine, Ramp, Revolute, RigidBody, Rod
 from modular import Assembly
 
+GROUP = "Mechanisms"
+
 
 def build(play: float = 1e-3, turns: float = 5.0, crank: float = 0.1, rod: float = 0.35) -> Assembly:
     """play: half the difference of the diameters [m]; turns: of the crank [1/s]; crank, rod: lengths [m]."""

@@ -14,14 +14,16 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import scenarios
 from budget import slowness
+from components import Fixed
 from coordinator import GGL, HHT, Centralized, Penalty, Run, Shannon, Simulation, Stable
 from coordinator.laboratory.acts import SetStep, Step
 from coordinator.laboratory.session import Session
-from modular import InternalGains, ModelError
+from modular import Cut, InternalGains, Join, ModelError
 from modular.version import __version__
 from scenarios import catalogue
 from scenarios.cli import app
@@ -112,6 +114,21 @@ def test_help_shows_an_example_of_every_command():
     assert "modular run chain --set bodies=100" in modular("list", "--help").stdout
     assert "modular run cut-double-pendulum --dt 2e-4" in modular("run", "--help").stdout
     assert "modular show runs/double-pendulum" in modular("show", "--help").stdout
+
+
+def test_every_scenario_says_in_which_group_it_stands():
+    for name in catalogue.names():
+        assert 'GROUP = "' in (catalogue.SYSTEMS / f"{name.replace('-', '_')}.py").read_text(), name
+    assert sorted(name for names in catalogue.groups().values() for name in names) == catalogue.names()
+    said = modular("list").stdout
+    assert all(group in said for group in catalogue.GROUPS)
+
+
+def test_help_loses_no_words_to_markup():
+    for command in (*get_command(app).commands, ""):
+        said = modular(*[command] * bool(command), "--help").stdout
+        assert "(extra )" not in said and "'modular-multibody'" not in said, command
+        assert "[/" not in said, command
 
 
 def test_a_model_in_the_place_of_a_command_is_answered_with_the_command_to_write():
@@ -256,6 +273,50 @@ def test_velocities_are_projected_where_asked():
     assert Run.load("runs/push").events[0]["kind"] == "projection"
 
 
+def test_settings_are_typed_as_the_list_prints_them():
+    """Every default, typed as it stands, gives the model that comes without it."""
+    for name in catalogue.names():
+        pairs = [f"{setting}={default}" for setting, default in catalogue.describe(name)[1].items()]
+        settings = fit_settings(name, read_settings([pair.replace("'", "") for pair in pairs]))
+        typed, given = (
+            json.dumps(model.to_data()) for model in (scenarios.load(name, **settings), scenarios.load(name))
+        )
+        assert typed == given, name  # as text: what is nowhere (NaN) is equal to itself there
+
+
+def test_a_saved_model_is_run_as_the_one_it_was_saved_from():
+    scenarios.load("slider-crank").save("crank.json")
+    for target in ("slider-crank", "crank.json"):
+        assert run(target, "--out", f"of-{target}").exit_code == 0
+    first, second = (Run.load(f"of-{target}") for target in ("slider-crank", "crank.json"))
+    assert first.digest == second.digest
+    assert modular("check", "crank.json").exit_code == 0
+
+
+def test_joints_are_cut_and_made_at_times_that_are_typed():
+    """As the model that has these events of its own, to the last bit; the run ends past them where nobody says when."""
+    words = ("--cut", "elbow@1e-3 * 4", "--join", "weld=fixed upper.end lower.start@0.008")
+    assert run("double-pendulum", "--dt", "1e-3", *words, "--out", "typed").exit_code == 0
+    model = scenarios.load("double-pendulum")
+    model.at(0.004, Cut("elbow"))
+    model.at(0.008, Join("weld", Fixed(), "upper.end", "lower.start"))
+    with Simulation(model, 1e-3) as simulation:
+        assert Run.load("typed").digest == simulation.run(0.02).digest
+    late = modular("run", "double-pendulum", "--dt", "0.01", "--cut", "elbow@6", "--no-plot", "--out", "late")
+    assert late.exit_code == 0 and Run.load("late").time[-1] == pytest.approx(7.2)
+
+
+def test_what_never_happened_is_told():
+    result = run("cut-double-pendulum", "--out", "short")
+    assert "did not happen" in result.stdout
+    assert Run.load("short").never == ["Cut('elbow') at 0.5 s", "Cut('pivot') at 0.8 s"]
+    assert run("switching-pendulum", "--out", "still").exit_code == 0
+    assert len(Run.load("still").never) == 2
+    with Simulation(scenarios.load("switching-pendulum"), 1e-3) as simulation:
+        assert len(simulation.run(0.1).never) == 2
+        assert len(simulation.run(1.0).never) == 1  # a condition that stays armed has come true
+
+
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 
@@ -264,6 +325,16 @@ def test_velocities_are_projected_where_asked():
     [
         (["chian"], "did you mean 'chain'?"),
         (["nowhere.py"], "no such file"),
+        (["nowhere.json"], "no such file"),
+        (["double-pendulum", "--cut", "elbow"], "say when"),
+        (["double-pendulum", "--cut", "elbow@nan"], "say when"),
+        (["double-pendulum", "--cut", "elbo@1"], "did you mean 'elbow'?"),
+        (["double-pendulum", "--join", "weld@1"], "KIND PORT PORT@TIME"),
+        (["double-pendulum", "--join", "fixt upper.end lower.start@1"], "did you mean 'fixed'?"),
+        (["double-pendulum", "--join", "fixed upper.nd lower.start@1"], "did you mean 'end'?"),
+        (["double-pendulum", "--set", "lengths=1"], "give two"),
+        (["double-pendulum", "--set", "masses=(1, -1)"], "must be positive"),
+        (["slider-crank", "--set", "angle=nan"], "give a number; its default is pi / 4"),
         (["chain", "--set", "bodes=3"], "did you mean 'bodies'?"),
         (["chain", "--set", "bodies"], "NAME=VALUE"),
         (["chain", "--set", "=3"], "NAME=VALUE"),
@@ -321,6 +392,16 @@ def test_a_file_that_builds_nothing_is_refused_with_the_place(text, answer):
     assert result.exit_code == 2
     assert answer in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1", "[]", "3", '{"gravity": 1}', '{"gravity": [0, 1], "bodies": {"a": {"class": "x"}}}']
+)
+def test_a_file_that_is_no_saved_model_is_refused_in_one_sentence(text):
+    Path("model.json").write_text(text)
+    result = run("model.json")
+    assert result.exit_code == 2
+    assert "'model.json'" in result.stderr and "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
