@@ -15,6 +15,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Protocol, Self, cast, runtime_checkable
 
+import numpy as np
+
 from modular.component import Component
 from modular.elements import RIGID, Array, Elements, Indices
 from modular.errors import ModelError
@@ -23,6 +25,11 @@ from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
+
+
+def _sizes(series: Array) -> Array:
+    """Lengths of the rows, (n, m) to (n,)."""
+    return np.asarray(np.sqrt((series**2).sum(axis=1)))
 
 
 class Body(Component):
@@ -130,6 +137,27 @@ class Body(Component):
     @abstractmethod
     def internal_violation_rate(self, q: Array, v: Array) -> Array:
         """Its time derivative, shape (..., m)."""
+
+    @classmethod
+    def at_hand(cls, bodies: Sequence[Self]) -> object:
+        """Work out for many bodies at once what each is asked for one by one; keep what is returned as long as that goes on."""
+        return None
+
+    @classmethod
+    def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
+        """Kinetic and potential energy of bodies of one stack together [J], (n,); q, v: (n, bodies, elements, d)."""
+        kinetic, potential = np.zeros(len(q)), np.zeros(len(q))
+        for k, body in enumerate(bodies):
+            kinetic += body.kinetic_energy(q[:, k], v[:, k])
+            potential += body.potential_energy(q[:, k], gravity)
+        return kinetic, potential
+
+    @classmethod
+    def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
+        """How large the errors of the internal constraints of bodies of one stack are, and their rates, (n, bodies)."""
+        errors = [_sizes(body.internal_violation(q[:, k])) for k, body in enumerate(bodies)]
+        rates = [_sizes(body.internal_violation_rate(q[:, k], v[:, k])) for k, body in enumerate(bodies)]
+        return np.stack(errors, axis=1), np.stack(rates, axis=1)
 
     @classmethod
     @abstractmethod

@@ -23,12 +23,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from components.bodies.natural_kernels import violations_loop
-from components.bodies.natural_many import Layout, NaturalRows, element_weights, rows_of, spans_of
+from components.bodies.natural_many import Layout, NaturalRows, element_weights, row_of, rows_of, spans_of
 from components.bodies.natural_stack import NaturalBodies
 from components.bodies.recent import recently
 from components.bodies.short_sums import combined, dot
@@ -233,6 +234,36 @@ class NaturalBody(Body):
         """Its time derivative, shape (..., m)."""
         return self._violations(q, v)[1]
 
+    @classmethod
+    def at_hand(cls, bodies: Sequence[Self]) -> object:
+        """Their derived rows."""
+        held = []
+        for alike in _of_one_shape(bodies):
+            rows = rows_of(alike)
+            held += [_derive.hold(body, partial(row_of, rows, k)) for k, body in enumerate(alike)]
+        return held
+
+    @classmethod
+    def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
+        """All in one product."""
+        rows = rows_of(bodies)
+        kinetic = 0.5 * np.einsum("nbec,bef,nbfc->n", v, rows.mass_matrix, v, optimize=True)
+        potential = -np.einsum("b,be,nbec,c->n", rows.mass, rows.centre_weights, q, gravity, optimize=True)
+        return np.asarray(kinetic), np.asarray(potential)
+
+    @classmethod
+    def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
+        """All at once."""
+        rows, points = rows_of(bodies), bodies[0].point_count
+        w, dw = spans_of(q, points), spans_of(v, points)
+        errors, rates = np.zeros((2, *q.shape[:2]))
+        for i in range(w.shape[2]):
+            for j in range(i, w.shape[2]):
+                half = 0.5 if i == j else 1.0
+                errors += (half * (dot(w[:, :, i], w[:, :, j]) - rows.gram[:, i, j])) ** 2
+                rates += (half * (dot(w[:, :, i], dw[:, :, j]) + dot(dw[:, :, i], w[:, :, j]))) ** 2
+        return np.sqrt(errors), np.sqrt(rates)
+
     def _violations(self, q: Array, v: Array) -> tuple[Array, Array]:
         series, e, d = q.shape[:-2], *q.shape[-2:]
         rows = e * (e - 1) // 2
@@ -316,6 +347,13 @@ class NaturalBody(Body):
     def mark_at_start(self, x: Array) -> Mark | None:
         """The material point at `x` as the body stands at the start."""
         return find_mark(self.elements, self.point_count, x, point=True)
+
+
+def _of_one_shape(bodies: Sequence[NaturalBody]) -> list[list[NaturalBody]]:
+    found: dict[object, list[NaturalBody]] = {}
+    for body in bodies:
+        found.setdefault((body.shape, body.point_count), []).append(body)
+    return list(found.values())
 
 
 @recently

@@ -27,11 +27,23 @@ class Segment:
     forces: list[tuple[list[str], dict[str, Array]]]
     closed: dict[str, Array] = field(default_factory=dict)  # final ledgers of joints and forces that went before
     used: int = 0
+    _places: dict[str, dict[str, tuple[dict[str, Array], int]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def capacity(self) -> int:
         """Samples it can hold."""
         return len(self.ticks)
+
+    def places(self, part: str) -> dict[str, tuple[dict[str, Array], int]]:
+        """Of every "bodies", "joints" or "forces" its table and its row there."""
+        found = self._places.get(part)
+        if found is None:
+            groups = getattr(self, part)
+            found = {name: (series, row) for names, series in groups for row, name in enumerate(names)}
+            self._places[part] = found
+        return found
 
     def trimmed(self) -> Segment:
         """Only the samples taken so far."""

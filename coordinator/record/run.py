@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from coordinator.record.archive import read, write
 from coordinator.record.recorder import Segment
-from coordinator.record.series import digest_of
+from coordinator.record.series import digest_of, parts_of
 from modular.assembly import Assembly
 from modular.body import Body
 from modular.component import Component
@@ -132,12 +132,16 @@ class Run:
 
     def kinetic_energy(self, body: str | None = None) -> Array:
         """Of a body or of all [J], (n,)."""
-        return self._energies(body, lambda b, q, v: b.kinetic_energy(q, v))
+        if body is None:
+            return np.array(self._energies[0])
+        q, v, _ = self.state(body)
+        return self._body(body).kinetic_energy(q, v)
 
     def potential_energy(self, body: str | None = None) -> Array:
         """In gravity, of a body or of all [J], (n,)."""
-        gravity = np.asarray(self.model["gravity"], float)
-        return self._energies(body, lambda b, q, v: b.potential_energy(q, gravity))
+        if body is None:
+            return np.array(self._energies[1])
+        return self._body(body).potential_energy(self.state(body)[0], self._gravity)
 
     def energy_of(self, body: str) -> Array:
         """Kinetic and potential energy of a body [J], (n,)."""
@@ -150,12 +154,12 @@ class Run:
 
     # --- joints ----------------------------------------------------------------------------------------------------------
 
-    @property
+    @functools.cached_property
     def joints(self) -> tuple[str, ...]:
         """Names of all joints that ever were there, in order of appearance."""
         return tuple(dict.fromkeys(n for s in self.segments for names, _ in s.joints for n in names))
 
-    @property
+    @functools.cached_property
     def forces(self) -> tuple[str, ...]:
         """Names of all forces that ever acted, in order of appearance."""
         return tuple(dict.fromkeys(n for s in self.segments for names, _ in s.forces for n in names))
@@ -195,9 +199,10 @@ class Run:
             if name in segment.closed:
                 table[part] = segment.closed[name]
                 found = True
-            for names, series in (*segment.joints, *segment.forces):
-                if name in names:
-                    table[part] = series["ledger"][:, names.index(name)]
+            for group in ("joints", "forces"):
+                place = segment.places(group).get(name)
+                if place is not None:
+                    table[part] = place[0]["ledger"][:, place[1]]
                     found = True
         if not found:
             raise ModelError(_unknown("joint or force", name, (*self.joints, *self.forces)))
@@ -206,7 +211,7 @@ class Run:
 
     def led_sides(self, name: str) -> list[bool]:
         """Which sides of a joint or force are on bodies that move as they are told."""
-        if not any(body.led for body in self.bodies.values()):
+        if not self._leads:
             return []
         model = self.model.get("joints", {}).get(name, {}).get("between") or self.model.get("forces", {}).get(
             name, {}
@@ -244,11 +249,8 @@ class Run:
     def _series(self, part: str, name: str, key: str) -> Array:
         pieces: list[tuple[int, Array | None]] = []
         for segment in self.segments:
-            found = None
-            for names, series in getattr(segment, part):
-                if name in names:
-                    found = series[key][:, names.index(name)]
-            pieces.append((segment.used, found))
+            place = segment.places(part).get(name)
+            pieces.append((segment.used, None if place is None else place[0][key][: segment.used, place[1]]))
         shapes = {piece.shape[1:] for _, piece in pieces if piece is not None}
         if not shapes:
             known = dict.fromkeys(n for s in self.segments for names, _ in getattr(s, part) for n in names)
@@ -273,19 +275,32 @@ class Run:
             raise ModelError(_unknown("body", name, self.bodies))
         return self.bodies[name]
 
-    def _energies(self, body: str | None, energy: Callable[[Body, Array, Array], Array]) -> Array:
-        if body is not None:
-            q, v, _ = self.state(body)
-            return energy(self._body(body), q, v)
-        total = np.zeros(len(self))
-        start = 0
-        for segment in self.segments:
-            part = slice(start, start + segment.used)
-            start += segment.used
-            for names, series in segment.bodies:
-                for row, name in enumerate(names):
-                    total[part] += energy(self.bodies[name], series["q"][:, row], series["v"][:, row])
+    @functools.cached_property
+    def _energies(self) -> Array:
+        """Kinetic and potential, of all bodies, (2, n)."""
+        total = np.zeros((2, len(self)))
+        for part, names, series in parts_of(self.segments, "bodies"):
+            bodies = [self.bodies[name] for name in names]
+            if bodies:
+                total[:, part] += type(bodies[0]).energies(bodies, series["q"], series["v"], self._gravity)
         return total
+
+    @property
+    def _gravity(self) -> Array:
+        return np.asarray(self.model["gravity"], float)
+
+    @functools.cached_property
+    def _leads(self) -> bool:
+        """Whether a body moves as it is told."""
+        return any(body.led for body in self.bodies.values())
+
+    @functools.cached_property
+    def at_hand(self) -> object:
+        """What all bodies are asked for one by one, worked out at once, and kept with this run; see `Body.at_hand`."""
+        kinds: dict[type[Body], list[Body]] = {}
+        for body in self.bodies.values():
+            kinds.setdefault(type(body), []).append(body)
+        return [kind.at_hand(bodies) for kind, bodies in kinds.items()]
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 

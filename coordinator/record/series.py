@@ -6,7 +6,7 @@ A run that was recorded in parts, or with its bodies stacked in another way, has
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -18,6 +18,19 @@ Piece = tuple[Indices, Array]  # ticks (n,) and values (n, ...) of one segment
 
 LEDGER_OF = "ledger"
 PARTS = ("bodies", "joints", "forces")
+
+
+def parts_of(segments: Sequence[Segment], part: str) -> Iterator[tuple[slice, Sequence[str], dict[str, Array]]]:
+    """The tables of "bodies", "joints" or "forces": which samples of the run, whose rows, and the series."""
+    start = 0
+    for segment in segments:
+        for names, series in getattr(segment, part):
+            yield (
+                slice(start, start + segment.used),
+                names,
+                {key: array[: segment.used] for key, array in series.items()},
+            )
+        start += segment.used
 
 
 def series_of(segments: Sequence[Segment]) -> dict[Name, list[Piece]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coordinator.record.across import totals
 from coordinator.record.run import Run
 from modular.elements import Array
 
@@ -42,14 +43,9 @@ class Balance:
 def balance(run: Run) -> Balance:
     """The energy balance of a run."""
     kinetic = run.kinetic_energy()
-    stored, impacts, work = (np.zeros(len(run)) for _ in range(3))
-    for joint in run.joints:
-        book = run.ledger(joint)
-        stored += np.nan_to_num(book["stored"])
-        impacts += np.nan_to_num(book["impact"])
-        work -= np.nan_to_num(book["supplied"])  # drives, and bodies that are led
-    for force in run.forces:
-        work += np.nan_to_num(run.work(force))
+    of_joints, of_forces = totals(run, "joints"), totals(run, "forces")
+    stored, impacts = of_joints["stored"], of_joints["impact"]
+    work = of_forces["work_first"] + of_forces["work_second"] - of_joints["supplied"]  # drives, and bodies that are led
     changed = any(event["kind"] in ("add", "remove") and event["name"] in run.bodies for event in run.events)
     total = run.energy
     return Balance(kinetic, total - kinetic, total, stored, work - work[:1], impacts - impacts[:1], changed)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from coordinator.record.across import book_of, ledgers
 from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.page import (
@@ -37,7 +38,7 @@ PANELS = 5
 
 def draw(run: Run) -> Figure:
     """All joints together, then one panel for each of those with most in their book."""
-    books = {name: {line: run.ledger(name)[line] for line in LINES} for name in (*run.joints, *run.forces)}
+    books = {name: {line: book_of(book)[line] for line in LINES} for name, book in ledgers(run).items()}
     shown = worst({joint: sum(peak(series) for series in book.values()) for joint, book in books.items()}, PANELS)
     panels: list[tuple[str, Mapping[str, Array]]] = [(joint, books[joint]) for joint in shown]
     if len(books) > 1:

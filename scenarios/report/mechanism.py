@@ -123,8 +123,9 @@ def exists(run: Run, joint: str) -> Flags:
 def joint_points(run: Run, at: Indices) -> dict[str, Array]:
     """Where each joint is at some samples, NaN while it does not exist, (samples, d)."""
     points: dict[str, Array] = {}
+    recorded = set(run.joints)
     for name, spells in joint_spells(run).items():
-        if name not in run.joints:
+        if name not in recorded:
             continue
         there = exists(run, name)[at]
         place = np.full((len(at), dimension(run)), np.nan)
@@ -145,8 +146,9 @@ def on_ground(run: Run) -> set[str]:
 def free_ports(run: Run, at: Indices) -> dict[str, Flags]:
     """Ports that are held by no joint at some of these samples, and at which, (samples,)."""
     held: dict[str, Any] = {}
+    recorded = set(run.joints)
     for name, spells in joint_spells(run).items():
-        if name not in run.joints:
+        if name not in recorded:
             continue
         there = exists(run, name)[at]
         for rows, ports in _rows_of(spells, run.ticks[at]):

@@ -8,16 +8,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from coordinator.record.across import joint_forces, joint_moments
 from coordinator.record.run import Run
 from modular.elements import Array
-from scenarios.report.mechanism import dimension
 from scenarios.report.page import (
     COLOURS,
     GREY,
     MOST,
     dress,
     legend,
-    magnitude,
     mark_events,
     page,
     peak,
@@ -30,14 +29,7 @@ from scenarios.report.page import (
 
 def draw(run: Run) -> Figure:
     """Magnitudes; the joints with the largest peaks, and a band over the others."""
-    d = dimension(run)
-    forces: dict[str, Array] = {}
-    moments: dict[str, Array] = {}
-    for joint in run.joints:
-        reaction = run.reaction(joint)
-        forces[joint] = magnitude(reaction[:, :d])
-        if reaction.shape[1] > d:
-            moments[joint] = magnitude(reaction[:, d:])
+    forces, moments = joint_forces(run), joint_moments(run)
     kinds = [
         (name, unit, series) for name, unit, series in (("force", "N", forces), ("moment", "N m", moments)) if series
     ]

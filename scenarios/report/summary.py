@@ -12,11 +12,12 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from coordinator.record.across import book_of, internal_errors, joint_forces, joint_gaps, joint_turns, ledgers
 from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.balance import balance
 from scenarios.report.mechanism import dimension, joint_classes
-from scenarios.report.page import magnitude, peak, quantity, worst
+from scenarios.report.page import peak, quantity, worst
 
 ROWS = 12
 NOTHING = 1e-12  # of the extent: rounding
@@ -95,7 +96,7 @@ def overview(run: Run) -> dict[str, str]:
     if run.never:
         left = f"; and {len(run.never) - ROWS} more" if len(run.never) > ROWS else ""
         lines["did not happen"] = "; ".join(run.never[:ROWS]) + left
-    inner = {body: peak(run.internal_violation(body)) for body in run.bodies}
+    inner = {body: peak(errors) for body, errors in internal_errors(run)[0].items()}
     if inner:
         body = max(inner, key=lambda name: inner[name])
         lines["internal constraints"] = f"largest error {inner[body]:.2g} (body {body})"
@@ -148,12 +149,12 @@ def settings_text(data: Mapping[str, Any]) -> str:
 
 
 def _joints(run: Run) -> Table:
-    d, kinds = dimension(run), joint_classes(run)
+    kinds = joint_classes(run)
+    gaps, turns, forces = joint_gaps(run), joint_turns(run), joint_forces(run)
     rows: dict[str, tuple[float, float | None, Array]] = {}
     for joint in run.joints:
-        split, error = run.translations(joint), run.violation(joint)
-        turn = peak(magnitude(error[:, split:])) if error.shape[1] > split else None
-        rows[joint] = peak(magnitude(error[:, :split])), turn, magnitude(run.reaction(joint)[:, :d])
+        gap = peak(gaps[joint]) if joint in gaps else 0.0
+        rows[joint] = gap, peak(turns[joint]) if joint in turns else None, forces[joint]
     margins: dict[str, float] = {}
     for entry in run.margins:
         for joint, margin in entry["margins"].items():
@@ -177,7 +178,7 @@ def _joints(run: Run) -> Table:
 
 
 def _ledger(run: Run) -> Table:
-    books = {name: run.ledger(name) for name in (*run.joints, *run.forces)}
+    books = {name: book_of(book) for name, book in ledgers(run).items()}
     brought = bool(run.forces) or any(_last(book["supplied"]) != 0.0 for book in books.values())
     names = ("stored", "dissipated", *(("supplied",) if brought else ()), "released", "impact", "leaked")
     final = {joint: {name: _last(book[name]) for name in names} for joint, book in books.items()}

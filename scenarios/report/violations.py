@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from coordinator.record.across import Table, internal_errors, joint_gaps, joint_turns
 from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.page import (
@@ -15,7 +16,6 @@ from scenarios.report.page import (
     dress,
     legend,
     log_axis,
-    magnitude,
     mark_events,
     page,
     peak,
@@ -28,20 +28,9 @@ Pairs = dict[str, tuple[Array, Array]]
 
 def draw(run: Run) -> Figure:
     """One row per kind of error, logarithmic."""
-    gaps: Pairs = {}
-    turns: Pairs = {}
-    for joint in run.joints:
-        split = run.translations(joint)
-        error, rate = run.violation(joint), run.violation_rate(joint)
-        if split:
-            gaps[joint] = magnitude(error[:, :split]), magnitude(rate[:, :split])
-        if error.shape[1] > split:
-            turns[joint] = magnitude(error[:, split:]), magnitude(rate[:, split:])
-    inner: Pairs = {}
-    for body in run.bodies:
-        error, rate = run.internal_violation(body), run.internal_violation_rate(body)
-        if error.shape[1]:
-            inner[body] = magnitude(error), magnitude(rate)
+    gaps = _pairs(joint_gaps(run), joint_gaps(run, "violation_rate"))
+    turns = _pairs(joint_turns(run), joint_turns(run, "violation_rate"))
+    inner = _pairs(*internal_errors(run))
     rows = [
         (name, units, pairs)
         for name, units, pairs in (
@@ -68,6 +57,10 @@ def draw(run: Run) -> Figure:
     mark_events(run, panels[:, 0])
     mark_events(run, panels[:, 1])
     return figure
+
+
+def _pairs(errors: Table, rates: Table) -> Pairs:
+    return {name: (error, rates[name]) for name, error in errors.items()}
 
 
 def _row(run: Run, panels: np.ndarray[tuple[int], np.dtype[np.object_]], pairs: Pairs) -> None:
