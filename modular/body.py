@@ -139,11 +139,6 @@ class Body(Component):
         """Its time derivative, shape (..., m)."""
 
     @classmethod
-    def at_hand(cls, bodies: Sequence[Self]) -> object:
-        """Work out for many bodies at once what each is asked for one by one; keep what is returned as long as that goes on."""
-        return None
-
-    @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
         """Kinetic and potential energy of bodies of one stack together [J], (n,); q, v: (n, bodies, elements, d)."""
         kinetic, potential = np.zeros(len(q)), np.zeros(len(q))
@@ -151,6 +146,17 @@ class Body(Component):
             kinetic += body.kinetic_energy(q[:, k], v[:, k])
             potential += body.potential_energy(q[:, k], gravity)
         return kinetic, potential
+
+    @classmethod
+    def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
+        """Where the ports of bodies of one stack are, one body after the other, (n, ports, d); q: (n, bodies, elements, d)."""
+        still = np.zeros_like(q)
+        places = [
+            body.port_motion(port, q[:, k], still[:, k], still[:, k])[0]
+            for k, body in enumerate(bodies)
+            for port in body.port_names
+        ]
+        return np.stack(places, axis=1) if places else np.zeros((len(q), 0, q.shape[-1]))
 
     @classmethod
     def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:

@@ -23,13 +23,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Self
 
 import numpy as np
 
 from components.bodies.natural_kernels import violations_loop
-from components.bodies.natural_many import Layout, NaturalRows, element_weights, row_of, rows_of, spans_of
+from components.bodies.natural_many import Layout, NaturalRows, element_weights, rows_of, spans_of
 from components.bodies.natural_stack import NaturalBodies
 from components.bodies.recent import recently
 from components.bodies.short_sums import combined, dot
@@ -235,13 +234,11 @@ class NaturalBody(Body):
         return self._violations(q, v)[1]
 
     @classmethod
-    def at_hand(cls, bodies: Sequence[Self]) -> object:
-        """Their derived rows."""
-        held = []
-        for alike in _of_one_shape(bodies):
-            rows = rows_of(alike)
-            held += [_derive.hold(body, partial(row_of, rows, k)) for k, body in enumerate(alike)]
-        return held
+    def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
+        """All in one product."""
+        rows = rows_of(bodies)
+        owner = np.repeat(np.arange(len(bodies)), np.diff(rows.port_starts))
+        return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
 
     @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
@@ -347,13 +344,6 @@ class NaturalBody(Body):
     def mark_at_start(self, x: Array) -> Mark | None:
         """The material point at `x` as the body stands at the start."""
         return find_mark(self.elements, self.point_count, x, point=True)
-
-
-def _of_one_shape(bodies: Sequence[NaturalBody]) -> list[list[NaturalBody]]:
-    found: dict[object, list[NaturalBody]] = {}
-    for body in bodies:
-        found.setdefault((body.shape, body.point_count), []).append(body)
-    return list(found.values())
 
 
 @recently

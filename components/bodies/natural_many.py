@@ -8,7 +8,7 @@ matrix by matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,20 +87,10 @@ class NaturalRows:
     port_starts: Indices  # first row of each body in `port_weights`, and their number at the end, (n + 1,)
 
 
-_PER_BODY = [field.name for field in fields(NaturalRows) if not field.name.startswith("port_")]
-
-
 def rows_of(bodies: Sequence[NaturalBody]) -> NaturalRows:
     """Everything that follows from the data of sound bodies (`check`) of one shape (e, d), one row per body."""
     layout = lay_out(bodies)
     return rows_of_layout(layout, initial_velocity(bodies, layout))
-
-
-def row_of(rows: NaturalRows, k: int) -> NaturalRows:
-    """One of them, as a list of one."""
-    start, end = rows.port_starts[k : k + 2].tolist()
-    own = {name: getattr(rows, name)[k : k + 1] for name in _PER_BODY}
-    return NaturalRows(**own, port_weights=rows.port_weights[start:end], port_starts=np.array([0, end - start]))
 
 
 def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, Generic, NamedTuple, TypeVar
-from weakref import WeakValueDictionary
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
 
 RECENT = 256  # bodies whose arrays are kept, a few kilobytes each
 
@@ -25,37 +24,15 @@ class _Itself(NamedTuple):
         return isinstance(other, _Itself) and self.value is other.value
 
 
-class Held(Generic[Given, Found]):
-    """What was worked out for an object among many others: known as long as somebody keeps this."""
+def recently(function: Callable[[Given], Found]) -> Callable[[Given], Found]:
+    """Keep what `function` gave for the objects last asked for; an object never changes, so what is kept stays true."""
 
-    __slots__ = ("__weakref__", "find", "value")
+    @lru_cache(maxsize=RECENT)
+    def keep(itself: _Itself) -> Found:
+        return function(itself.value)
 
-    def __init__(self, value: Given, find: Callable[[], Found]) -> None:
-        self.value, self.find = value, find
+    @wraps(function)
+    def ask(value: Given) -> Found:
+        return keep(_Itself(value))
 
-
-class Recent(Generic[Given, Found]):
-    """A question, with the answers for the objects last asked for; an object never changes, so what is kept stays true."""
-
-    def __init__(self, function: Callable[[Given], Found]) -> None:
-        @lru_cache(maxsize=RECENT)
-        def keep(itself: _Itself) -> Found:
-            return function(itself.value)
-
-        self._keep = keep
-        self._held: WeakValueDictionary[int, Held[Given, Found]] = WeakValueDictionary()
-
-    def __call__(self, value: Given) -> Found:
-        """The answer for an object."""
-        held = self._held.get(id(value))
-        return self._keep(_Itself(value)) if held is None else held.find()
-
-    def hold(self, value: Given, find: Callable[[], Found]) -> Held[Given, Found]:
-        """Answer with `find` for this object while what is returned is kept; that keeps the object too, and so its number."""
-        held = self._held[id(value)] = Held(value, find)
-        return held
-
-
-def recently(function: Callable[[Given], Found]) -> Recent[Given, Found]:
-    """Keep what `function` gave for the objects last asked for."""
-    return Recent(function)
+    return ask

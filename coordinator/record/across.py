@@ -12,7 +12,7 @@ import numpy as np
 
 from coordinator.record.run import Run
 from coordinator.record.series import parts_of
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.ledger import LEDGER, brought
 
 Table = dict[str, Array]  # a column by name, (n,) each
@@ -51,6 +51,21 @@ def internal_errors(run: Run) -> tuple[Table, Table]:
                 table.append((part, names, values))
     errors, rates = (_put_together(table, len(run)) for table in tables)
     return errors, rates
+
+
+def port_places(run: Run, at: Indices) -> dict[str, Array]:
+    """Where all ports are at some samples [m], (samples, d) by "body.port"; NaN while the body was not there."""
+    found: dict[str, Array] = {}
+    for part, names, series in parts_of(run.segments, "bodies"):
+        rows = np.flatnonzero((at >= part.start) & (at < part.stop))
+        bodies = [run.bodies[name] for name in names]
+        if not bodies:
+            continue
+        places = type(bodies[0]).port_places(bodies, series["q"][at[rows] - part.start])
+        ports = [f"{name}.{port}" for name, body in zip(names, bodies, strict=True) for port in body.port_names]
+        for k, port in enumerate(ports):
+            found.setdefault(port, np.full((len(at), places.shape[-1]), np.nan))[rows] = places[:, k]
+    return found
 
 
 def ledgers(run: Run) -> dict[str, Array]:

@@ -294,14 +294,6 @@ class Run:
         """Whether a body moves as it is told."""
         return any(body.led for body in self.bodies.values())
 
-    @functools.cached_property
-    def at_hand(self) -> object:
-        """What all bodies are asked for one by one, worked out at once, and kept with this run; see `Body.at_hand`."""
-        kinds: dict[type[Body], list[Body]] = {}
-        for body in self.bodies.values():
-            kinds.setdefault(type(body), []).append(body)
-        return [kind.at_hand(bodies) for kind, bodies in kinds.items()]
-
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     @property

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import bisect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from components.bodies.subassembly import Subassembly
+from coordinator.record.across import port_places
 from coordinator.record.run import Run
 from modular.body import Body
 from modular.elements import Array, Indices
 from modular.port import GROUND
 from scenarios.report.touching import outlines
 
+Places = Mapping[str, Array]  # of ports
 Flags = npt.NDArray[np.bool_]
 
 
@@ -28,24 +31,25 @@ def samples(run: Run, most: int) -> Indices:
     return np.unique(np.linspace(0, len(run) - 1, min(most, len(run))).round().astype(np.int64))
 
 
-def outline(run: Run, body: str, at: Indices) -> Array:
+def outline(run: Run, body: str, at: Indices, places: Places | None = None) -> Array:
     """A body as one stroke through its ports, (samples, points, d), and along the edges of what touches on it.
 
     Two ports make a line; with one or several the stroke goes out from the mass centre to each, lifted (NaN) in between. Of a
     subassembly all bodies inside are drawn so; what bends has a skeleton, along which the stroke goes.
     """
-    return np.concatenate([_bones(run, body, at), *outlines(run, body, at)], axis=1)
+    return np.concatenate([_bones(run, body, at, places), *outlines(run, body, at)], axis=1)
 
 
-def _bones(run: Run, body: str, at: Indices) -> Array:
+def _bones(run: Run, body: str, at: Indices, places: Places | None) -> Array:
     """The stroke through its ports."""
     described = run.bodies[body]
-    state = [array[at] for array in run.state(body)]
     if described.skeleton:
-        return _along(described, state)
+        return _along(described, [array[at] for array in run.state(body)])
     if isinstance(described, Subassembly):
+        state = [array[at] for array in run.state(body)]
         return np.concatenate([_piece(described, name, state) for name in described.pieces], axis=1)
-    ports = [run.position(f"{body}.{port}")[at] for port in run.bodies[body].port_names]
+    names = [f"{body}.{port}" for port in described.port_names]
+    ports = [run.position(name)[at] if places is None else places[name] for name in names]
     if len(ports) == 2:
         return np.stack(ports, axis=1)
     centre = run.mass_centre(body)[at]
@@ -78,8 +82,9 @@ def _piece(body: Subassembly, name: str, state: list[Array]) -> Array:
 def stroke(run: Run, bodies: list[str], at: Indices) -> Array:
     """Several bodies as one stroke, lifted (NaN) between them, (samples, points, d)."""
     pieces = []
+    places = port_places(run, at)
     for body in bodies:
-        piece = outline(run, body, at)
+        piece = outline(run, body, at, places)
         pieces += [piece, np.full_like(piece[:, :1], np.nan)]
     return np.concatenate(pieces, axis=1)
 
@@ -123,7 +128,7 @@ def exists(run: Run, joint: str) -> Flags:
 def joint_points(run: Run, at: Indices) -> dict[str, Array]:
     """Where each joint is at some samples, NaN while it does not exist, (samples, d)."""
     points: dict[str, Array] = {}
-    recorded = set(run.joints)
+    recorded, places = set(run.joints), port_places(run, at)
     for name, spells in joint_spells(run).items():
         if name not in recorded:
             continue
@@ -132,7 +137,7 @@ def joint_points(run: Run, at: Indices) -> dict[str, Array]:
         for rows, ports in _rows_of(spells, run.ticks[at]):
             port = next((p for p in reversed(ports) if p != GROUND), None)
             if port is not None:
-                place[rows] = run.position(port)[at][rows]
+                place[rows] = places[port][rows]
         place[~there] = np.nan
         points[name] = place
     return points
@@ -179,11 +184,7 @@ def paths(run: Run, most: int) -> tuple[dict[str, Array], int]:
     Free ends come first; the others are taken evenly along the model.
     """
     few = samples(run, 200)
-    places = {
-        f"{body}.{port}": run.position(f"{body}.{port}")[few]
-        for body, description in run.bodies.items()
-        for port in description.port_names
-    }
+    places = port_places(run, few)
     ranges = {port: travel(place) for port, place in places.items()}
     most_travelled = max(ranges.values(), default=0.0)
     doubles = set()

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from coordinator.record.run import Run
+from modular.elements import Array, Indices
 from scenarios.report.mechanism import dimension, joint_points, on_ground, paths, samples, stroke
 from scenarios.report.page import COLOURS, MOST, dress, few_ticks, legend, mark_events, page, stride
 from scenarios.report.view import View, choose_view
@@ -28,7 +29,7 @@ def draw(run: Run) -> Figure:
     place = view.stage(figure, grid[:, 0])
     series = [figure.add_subplot(grid[row, 1]) for row in range(len(view.axes))]
 
-    draw_poses(run, place, view)
+    draw_poses(run, place, view, at, shape)
     every = stride(len(run))
     for colour, (port, path) in zip(COLOURS, lines.items(), strict=False):
         place.plot(*view.of(path[every]).T, color=colour, linewidth=1.3, label=port, zorder=3)
@@ -53,10 +54,8 @@ def draw(run: Run) -> Figure:
     return figure
 
 
-def draw_poses(run: Run, place: Any, view: View) -> None:
+def draw_poses(run: Run, place: Any, view: View, at: Indices, shape: Array) -> None:
     """The mechanism at some instants, light at the start, dark at the end."""
-    at = samples(run, POSES)
-    shape = stroke(run, list(run.bodies), at)
     thick = 1.8 if len(run.bodies) <= 10 else 1.0
     for k in range(len(at)):
         grey = str(round(0.82 - 0.70 * (k / max(len(at) - 1, 1)) ** 2, 3))
