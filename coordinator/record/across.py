@@ -55,17 +55,15 @@ def internal_errors(run: Run) -> tuple[Table, Table]:
 
 def port_places(run: Run, at: Indices) -> dict[str, Array]:
     """Where all ports are at some samples [m], (samples, d) by "body.port"; NaN while the body was not there."""
-    found: dict[str, Array] = {}
+    pieces: list[tuple[Any, Sequence[str], Array]] = []
     for part, names, series in parts_of(run.segments, "bodies"):
         rows = np.flatnonzero((at >= part.start) & (at < part.stop))
         bodies = [run.bodies[name] for name in names]
-        if not bodies:
-            continue
-        places = type(bodies[0]).port_places(bodies, series["q"][at[rows] - part.start])
-        ports = [f"{name}.{port}" for name, body in zip(names, bodies, strict=True) for port in body.port_names]
-        for k, port in enumerate(ports):
-            found.setdefault(port, np.full((len(at), places.shape[-1]), np.nan))[rows] = places[:, k]
-    return found
+        if bodies:
+            ports = [f"{name}.{port}" for name, body in zip(names, bodies, strict=True) for port in body.port_names]
+            places = type(bodies[0]).port_places(bodies, series["q"][at[rows] - part.start])
+            pieces.append((rows, ports, places))
+    return _put_together(pieces, len(at))
 
 
 def ledgers(run: Run) -> dict[str, Array]:
@@ -112,7 +110,7 @@ def _table(run: Run, part: str, of: Callable[[str, dict[str, Array]], Array | No
     return _put_together(pieces, len(run))
 
 
-def _put_together(pieces: Sequence[tuple[slice, Sequence[str], Array]], n: int) -> dict[str, Array]:
+def _put_together(pieces: Sequence[tuple[Any, Sequence[str], Array]], n: int) -> dict[str, Array]:
     numbers: dict[str, int] = {}
     for _, names, _ in pieces:
         for name in names:
@@ -120,7 +118,9 @@ def _put_together(pieces: Sequence[tuple[slice, Sequence[str], Array]], n: int) 
     more: tuple[Any, ...] = pieces[0][2].shape[2:] if pieces else ()
     whole = np.full((len(numbers), n, *more), np.nan)
     for part, names, values in pieces:
-        whole[[numbers[name] for name in names], part] = np.swapaxes(values, 0, 1)
+        rows = np.array([numbers[name] for name in names], np.int64)
+        at = np.arange(n)[part]
+        whole[rows[:, None], at] = np.swapaxes(values, 0, 1)
     return dict(zip(numbers, whole, strict=True))
 
 

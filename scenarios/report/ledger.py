@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from coordinator.record.across import book_of, ledgers
 from coordinator.record.run import Run
 from modular.elements import Array
+from modular.ledger import LEDGER
 from scenarios.report.page import (
     COLOURS,
     dress,
@@ -38,12 +39,15 @@ PANELS = 5
 
 def draw(run: Run) -> Figure:
     """All joints together, then one panel for each of those with most in their book."""
-    books = {name: {line: book_of(book)[line] for line in LINES} for name, book in ledgers(run).items()}
-    shown = worst({joint: sum(peak(series) for series in book.values()) for joint, book in books.items()}, PANELS)
-    panels: list[tuple[str, Mapping[str, Array]]] = [(joint, books[joint]) for joint in shown]
+    books = ledgers(run)
+    kept = [LEDGER.index(line) for line in LINES]
+    shown = worst({name: float(_peaks(book[:, kept]).sum()) for name, book in books.items()}, PANELS)
+    panels: list[tuple[str, Mapping[str, Array]]] = [(name, book_of(books[name])) for name in shown]
     if len(books) > 1:
-        total = {name: np.sum([np.nan_to_num(book[name]) for book in books.values()], axis=0) for name in LINES}
-        panels.insert(0, (f"{len(books)} joints together", total))
+        together = np.zeros((len(run), len(LEDGER)))
+        for lines in books.values():
+            together += np.nan_to_num(lines) if np.isnan(lines).any() else lines
+        panels.insert(0, (f"{len(books)} joints together", book_of(together)))
     what = "energy book of the joints"
     if len(books) > len(shown):
         what += f" ({len(books) - len(shown)} of {len(books)} not shown on their own)"
@@ -73,8 +77,13 @@ def draw(run: Run) -> Figure:
     return figure
 
 
+def _peaks(book: Array) -> Array:
+    """The largest of each line."""
+    return np.asarray(np.where(np.isfinite(book), np.abs(book), 0.0).max(axis=0, initial=0.0))
+
+
 def _panel(run: Run, panel: Axes, book: Mapping[str, Array]) -> None:
-    factor, unit = prefix(max(peak(series) for series in book.values()), "J")
+    factor, unit = prefix(max(peak(book[line]) for line in LINES), "J")
     for name, colour in LINES.items():
         if not peak(book[name]):
             continue

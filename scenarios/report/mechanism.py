@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -125,12 +125,12 @@ def exists(run: Run, joint: str) -> Flags:
     return ~np.isnan(run.violation(joint)[:, 0])
 
 
-def joint_points(run: Run, at: Indices) -> dict[str, Array]:
-    """Where each joint is at some samples, NaN while it does not exist, (samples, d)."""
+def joint_points(run: Run, at: Indices, only: Container[str] | None = None) -> dict[str, Array]:
+    """Where joints are at some samples, NaN while they do not exist, (samples, d); all, or those that are named."""
     points: dict[str, Array] = {}
     recorded, places = set(run.joints), port_places(run, at)
     for name, spells in joint_spells(run).items():
-        if name not in recorded:
+        if name not in recorded or (only is not None and name not in only):
             continue
         there = exists(run, name)[at]
         place = np.full((len(at), dimension(run)), np.nan)

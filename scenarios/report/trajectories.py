@@ -60,7 +60,5 @@ def draw_poses(run: Run, place: Any, view: View, at: Indices, shape: Array) -> N
     for k in range(len(at)):
         grey = str(round(0.82 - 0.70 * (k / max(len(at) - 1, 1)) ** 2, 3))
         place.plot(*view.of(shape[k]).T, color=grey, linewidth=thick, solid_capstyle="round", zorder=2 + 0.01 * k)
-    ground = on_ground(run)
-    for joint, points in joint_points(run, at).items():
-        if joint in ground:
-            place.plot(*view.of(points).T, color="#222222", marker="s", linestyle="", markersize=5, zorder=4)
+    for points in joint_points(run, at, only=on_ground(run)).values():
+        place.plot(*view.of(points).T, color="#222222", marker="s", linestyle="", markersize=5, zorder=4)

@@ -278,3 +278,26 @@ def test_what_is_led_drifts_to_where_the_clock_is(body_type, dimension, step):
     x, dx, _ = body.port_motion(body.port_names[0], q, v, a)
     assert elements.position[first] == pytest.approx(x, abs=1e-14)
     assert elements.velocity[first] == pytest.approx(dx, abs=1e-14)
+
+
+@every_body
+def test_many_at_once_say_what_each_says_alone(body_type, dimension):
+    """Energies, errors of internal constraints and places of ports, over bodies of one stack along a motion."""
+    one = body_type.example(dimension)
+    bodies = [one, Component.from_data(one.to_data())]
+    _, q, v = zoo.start(one)
+    rng = np.random.default_rng(3)
+    q, v = (rng.normal(scale=0.05, size=(4, 2, *x.shape)) + x for x in (q, v))
+    gravity = np.array([0.7, -9.81, 0.3][:dimension])
+    kinetic, potential = body_type.energies(bodies, q, v, gravity)
+    assert kinetic == pytest.approx(sum(b.kinetic_energy(q[:, k], v[:, k]) for k, b in enumerate(bodies)), rel=1e-12)
+    alone = sum(b.potential_energy(q[:, k], gravity) for k, b in enumerate(bodies))
+    assert potential == pytest.approx(alone, rel=1e-12, abs=1e-12)
+    errors, rates = body_type.internal_errors(bodies, q, v)
+    places = np.split(body_type.port_places(bodies, q), 2, axis=1)
+    for k, body in enumerate(bodies):
+        error, rate = body.internal_violation(q[:, k]), body.internal_violation_rate(q[:, k], v[:, k])
+        assert errors[:, k] == pytest.approx(np.linalg.norm(error, axis=1), rel=1e-9, abs=1e-15)
+        assert rates[:, k] == pytest.approx(np.linalg.norm(rate, axis=1), rel=1e-9, abs=1e-15)
+        for port, place in zip(body.port_names, np.moveaxis(places[k], 1, 0), strict=True):
+            assert place == pytest.approx(body.port_motion(port, q[:, k], v[:, k], v[:, k])[0], rel=1e-12, abs=1e-14)

@@ -1,15 +1,19 @@
 """What is recorded, and that nothing of it is lost on the way to disk and back."""
 
 import json
+import time
 
 import numpy as np
 import psutil
 import pytest
 
 import scenarios
+from budget import slowness
 from components import Load, Revolute, Rod, Spherical
 from coordinator import Penalty, Run, Shannon, Simulation
+from coordinator.record import across
 from modular import Assembly, InternalGains, MemoryShortage, ModelError
+from scenarios.report.summary import summary
 
 
 def eventful(**settings):
@@ -189,3 +193,38 @@ def test_a_spatial_hinge_reports_force_and_moment():
         + np.cross([0.5, 0, 0], [0, 0, -19.62])
     )
     assert moment == pytest.approx([0, 0, 0], abs=1e-2)
+
+
+def test_tables_of_all_joints_and_forces_say_what_each_says_alone():
+    run = eventful()
+    d = len(run.model["gravity"])
+    tables = (
+        (across.joint_gaps(run), lambda joint: run.violation(joint)[:, : run.translations(joint)]),
+        (
+            across.joint_gaps(run, "violation_rate"),
+            lambda joint: run.violation_rate(joint)[:, : run.translations(joint)],
+        ),
+        (across.joint_forces(run), lambda joint: run.reaction(joint)[:, :d]),
+    )
+    for table, alone in tables:
+        assert set(table) == set(run.joints)
+        for joint, sizes in table.items():
+            assert np.allclose(sizes, np.linalg.norm(alone(joint), axis=1), rtol=1e-14, atol=0.0, equal_nan=True)
+    books = across.ledgers(run)
+    assert list(books) == [*run.joints, *run.forces]
+    for name, book in books.items():
+        for line, series in across.book_of(book).items():
+            assert np.array_equal(series, run.ledger(name)[line], equal_nan=True)
+    at = np.array([0, 150, 210, 299])
+    for port, place in across.port_places(run, at).items():
+        assert np.allclose(place, run.position(port)[at], rtol=1e-14, atol=1e-15, equal_nan=True)
+
+
+def test_what_is_told_of_many_bodies_takes_no_longer_than_they_do():
+    """A thousand bodies took eight seconds, one after the other."""
+    with Simulation(scenarios.load("chain", bodies=1000), 1e-3, record_every=10) as simulation:
+        simulation.run(0.02)
+        run = simulation.recorded
+    began = time.process_time()
+    summary(run)
+    assert time.process_time() - began < 1.0 * slowness()
