@@ -181,6 +181,20 @@ class Body(Component):
             f"{type(self).__name__} does not say how the axes of port '{port}' turn; give its class `port_axes(port, q)`."
         )
 
+    def angular_velocity_of(self, port: str, q: Array, v: Array) -> Array:
+        """How fast the axes of a port turn, in the world [rad/s], shape (...) in the plane, else (..., 3).
+
+        Usually from two poses a little before and after, which is right to nine digits; a type that knows it says so.
+        """
+        size, pace = np.abs(q).max(initial=0.0), np.abs(v).max(initial=0.0)
+        short = 1e-5 * max(float(size), 1.0) / float(pace) if pace > 0.0 else 1.0
+        before, now, after = (self.port_axes(port, q + shift * v) for shift in (-short, 0.0, short))
+        rates = np.swapaxes(now, -1, -2) @ (after - before) / (2.0 * short)  # of rows that turn: minus the spin tensor
+        if rates.shape[-1] == 2:
+            return np.asarray(0.5 * (rates[..., 0, 1] - rates[..., 1, 0]))
+        turns = [0.5 * (rates[..., i, j] - rates[..., j, i]) for i, j in ((1, 2), (2, 0), (0, 1))]
+        return np.stack(turns, axis=-1)
+
     # --- changed while it moves --------------------------------------------------------------------------------------
 
     def adjustable(self) -> dict[str, float]:

@@ -199,6 +199,19 @@ class NaturalBody(Body):
             found[k] = turned(frame, start, spans_of(states[k], self.point_count))
         return found.reshape(*q.shape[:-2], *frame.shape)
 
+    def angular_velocity_of(self, port: str, q: Array, v: Array) -> Array:
+        """That of its vectors, in the mean: sum of (w^2 - w w^T) omega = sum of w x w'; nothing spins a slender rod."""
+        w, dw = spans_of(q, self.point_count), spans_of(v, self.point_count)
+        if w.shape[-1] == 2:
+            turning = (w[..., 0] * dw[..., 1] - w[..., 1] * dw[..., 0]).sum(axis=-1)
+            return np.asarray(turning / (w**2).sum(axis=(-1, -2)))
+        around = (w**2).sum(axis=(-1, -2))[..., None, None] * np.eye(3) - np.einsum("...ai,...aj->...ij", w, w)
+        turning = np.cross(w, dw).sum(axis=-2)
+        found = np.full(turning.shape, np.nan)
+        there = np.isfinite(turning).all(axis=-1)
+        found[there] = np.einsum("...ij,...j->...i", np.linalg.pinv(around[there], hermitian=True), turning[there])
+        return found
+
     @property
     def port_weights(self) -> dict[str, Array]:
         """How each port's point is put together from the elements."""

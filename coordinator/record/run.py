@@ -128,6 +128,32 @@ class Run:
         q, v, _ = self.state(body)
         return self._body(body).internal_violation_rate(q, v)
 
+    # --- along one axis ------------------------------------------------------------------------------------------------
+
+    def angle(self, name: str) -> Array:
+        """By how much a hinge, a drive or a motor has turned about its axis [rad], (n,). See coordinator/record/turning.py."""
+        from coordinator.record.turning import angle
+
+        return angle(self, name)
+
+    def way(self, name: str) -> Array:
+        """How far a slide, a drive or a motor has gone along its axis [m], (n,)."""
+        from coordinator.record.turning import way
+
+        return way(self, name)
+
+    def effort(self, name: str) -> Array:
+        """What a drive, a motor or a spring does along its coordinate, signed [N m], [N], (n,)."""
+        from coordinator.record.turning import effort
+
+        return effort(self, name)
+
+    def angular_velocity(self, of: str) -> Array:
+        """How fast a body or a port turns [rad/s], (n,) in the plane, else (n, 3)."""
+        from coordinator.record.turning import angular_velocity
+
+        return angular_velocity(self, of)
+
     # --- energy --------------------------------------------------------------------------------------------------------
 
     def kinetic_energy(self, body: str | None = None) -> Array:

@@ -1,0 +1,195 @@
+"""Angles, ways and efforts along the one axis of a hinge, a slide, a drive or a motor, signed, over the samples of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coordinator.record.run import Run
+from coordinator.record.sensors import exerted, spring_force
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.events import Join
+from modular.joint import unit
+from modular.names import missing
+from modular.port import GROUND
+
+Flags = npt.NDArray[np.bool_]
+STRAY = 0.02  # how far an axis may lean away before a turn is no turn about it
+
+
+@dataclass(frozen=True)
+class Held:
+    """A joint or force between two ports, and the samples at which it is there."""
+
+    name: str
+    component: Any
+    first: str
+    second: str
+    at: Array | None  # where its point on the ground is, where that was said [m]
+    there: Flags
+
+    @property
+    def begin(self) -> int:
+        """The first sample."""
+        return int(np.argmax(self.there))
+
+
+def angle(run: Run, name: str) -> Array:
+    """By how much the second side of a joint or force has turned about its axis against the first [rad], (n,).
+
+    Counted from where it stood when it was made, over any number of turns, positive about the axis (in the plane about z); NaN
+    while it was not there. Samples have to come more often than half turns.
+    """
+    held = _held(run, name)
+    seen, axis = _seen_from_first(run, held), _axis_of_first(run, held)
+    since = np.einsum("nij,kj->nik", seen, seen[held.begin])  # how the second side has turned, in the axes of the first
+    if seen.shape[-1] == 2:
+        turn = np.arctan2(since[:, 1, 0], since[:, 0, 0])
+    else:
+        leans = np.linalg.norm(np.einsum("j,nji->ni", axis, since) - axis, axis=1)[held.there]
+        if leans.max(initial=0.0) > STRAY:
+            raise ModelError(
+                f"'{name}' ({type(held.component).__name__}) does not turn about one axis; take coordinator.record.sensors.angle "
+                "with two ports."
+            )
+        sine = 0.5 * np.einsum("nij,kij,k->n", since, _turners(), axis)
+        turn = np.arctan2(sine, 0.5 * (np.trace(since, axis1=1, axis2=2) - 1.0))
+    found = np.full(len(run), np.nan)
+    found[held.there] = np.unwrap(turn[held.there])
+    return np.asarray(found - found[held.begin])
+
+
+def way(run: Run, name: str) -> Array:
+    """How far the second side of a joint or force has gone along its axis of the first [m], (n,), since it was made."""
+    held = _held(run, name)
+    gone = _place(run, held.second) - _place(run, held.first)
+    along = np.einsum("ni,ni->n", gone, _axis_in_world(run, held))
+    return np.asarray(np.where(held.there, along - along[held.begin], np.nan))
+
+
+def effort(run: Run, name: str) -> Array:
+    """What a drive, a motor, or another force between two ports does along its coordinate, (n,): positive makes it larger.
+
+    A torque about the axis [N m] where the coordinate is an angle, a force along the axis where it is a way, and one that
+    pushes apart where it is a distance [N]. A force of the model is worked out as `exerted` does.
+    """
+    held = _held(run, name)
+    d = len(run.model["gravity"])
+    if name in run.joints:
+        if not hasattr(held.component, "course"):
+            raise ModelError(
+                f"joint '{name}' ({type(held.component).__name__}) is no drive; run.reaction('{name}') has its reaction."
+            )
+        wrench = run.reaction(name)
+        measure = "angle" if run.translations(name) == 0 else "way" if hasattr(held.component, "axis") else "distance"
+        if not hasattr(held.component, "axis") and run.violation(name).shape[1] > 1:
+            raise ModelError(f"joint '{name}' drives more than one coordinate; run.reaction('{name}') has all of them.")
+    else:
+        wrench, measure = exerted(run, name), getattr(held.component, "measure", "distance")
+    if measure == "angle":
+        moment = wrench[:, d:]
+        return np.asarray(moment[:, 0] if d == 2 else np.einsum("ni,ni->n", moment, _axis_in_world(run, held)))
+    if measure == "way":
+        return np.asarray(np.einsum("ni,ni->n", wrench[:, :d], _axis_in_world(run, held)))
+    if name not in run.joints:
+        return -spring_force(run, name)
+    between = _place(run, held.second, held.at) - _place(run, held.first, held.at)
+    length = np.linalg.norm(between, axis=1)
+    return np.asarray(np.einsum("ni,ni->n", wrench[:, :d], between) / np.where(length > 0.0, length, np.nan))
+
+
+def angular_velocity(run: Run, of: str) -> Array:
+    """How fast a body, or a port of it ("rod.end"), turns, in the world [rad/s], (n,) in the plane, else (n, 3)."""
+    owner, dot, port = of.partition(".")
+    q, v, _ = run.state(owner)
+    body = run.bodies[owner]
+    if dot and port not in body.port_names:
+        raise ModelError(missing("port", port, body.port_names, f"body '{owner}'"))
+    if not dot and not body.port_names:
+        raise ModelError(f"body '{owner}' has no port whose axes could be looked at.")
+    return body.angular_velocity_of(port if dot else body.port_names[0], q, v)
+
+
+# --- the parts of it -------------------------------------------------------------------------------------------------
+
+
+def _held(run: Run, name: str) -> Held:
+    """As the model describes it, or an event of the model makes it."""
+    model = run.assembly()
+    events = [event for scheduled in model.schedule for event in scheduled.events if isinstance(event, Join)]
+    made = {event.name: event for event in events}
+    component: Any
+    at: Any
+    if name in model.joint_edges:
+        edge = model.joint_edges[name]
+        component, ports, at = edge.joint, [str(edge.first), str(edge.second)], edge.at
+    elif name in made:
+        component, ports, at = made[name].joint, [made[name].first, made[name].second], made[name].at
+    elif name in model.force_edges:
+        force = model.force_edges[name]
+        component, ports, at = force.force, [str(port) for port in force.ports], force.at
+        if len(ports) != 2:
+            raise ModelError(
+                f"force '{name}' acts at {len(ports)} port{'s' * (len(ports) != 1)}, and along nothing between two."
+            )
+    else:
+        known = [*model.joint_edges, *made, *model.force_edges]
+        raise ModelError(missing("joint or force", name, known, "this run's model"))
+    seen = next(port for port in reversed(ports) if port.partition(".")[0] != GROUND)
+    there = run.violation(name) if name in run.joints else run.position(seen)
+    return Held(
+        name,
+        component,
+        ports[0],
+        ports[1],
+        None if at is None else np.array(at, float),
+        np.asarray(np.isfinite(there).all(axis=1)),
+    )
+
+
+def _axes(run: Run, port: str) -> Array:
+    d = len(run.model["gravity"])
+    return np.broadcast_to(np.eye(d), (len(run), d, d)) if port.partition(".")[0] == GROUND else run.axes(port)
+
+
+def _place(run: Run, port: str, at: Array | None = None) -> Array:
+    """Where a port is; one of the ground where it was placed, or at the origin."""
+    if port.partition(".")[0] == GROUND:
+        d = len(run.model["gravity"])
+        return np.broadcast_to(np.zeros(d) if at is None else at, (len(run), d))
+    return run.position(port)
+
+
+def _seen_from_first(run: Run, held: Held) -> Array:
+    """Axes of the second side by their components along those of the first, (n, d, d)."""
+    return np.asarray(np.einsum("nij,nkj->nik", _axes(run, held.first), _axes(run, held.second)))
+
+
+def _axis_of_first(run: Run, held: Held) -> Array:
+    """The axis by its components along the axes of the first side, which carries it."""
+    first, begin = _axes(run, held.first)[held.begin], held.begin
+    given, d = getattr(held.component, "axis", None), len(first)
+    if d == 2 and given is None:
+        return np.array([1.0, 0.0])
+    if given is None:
+        owner = held.second if held.first.partition(".")[0] == GROUND else held.first
+        world = _axes(run, owner)[begin][2]
+    else:
+        world = unit(held.name, given, d)
+    return np.asarray(first @ world)
+
+
+def _axis_in_world(run: Run, held: Held) -> Array:
+    return np.asarray(np.einsum("i,nij->nj", _axis_of_first(run, held), _axes(run, held.first)))
+
+
+def _turners() -> Array:
+    """E with E_kij R_ij = twice the sine of the turn R, along its axis."""
+    found = np.zeros((3, 3, 3))
+    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
+        found[k, j, i], found[k, i, j] = 1.0, -1.0
+    return found

@@ -1,0 +1,122 @@
+"""Angles, ways, efforts and angular velocities of a run, held against closed forms."""
+
+import numpy as np
+import pytest
+
+import scenarios
+import zoo
+from components import (
+    DrivenRotation,
+    DrivenTranslation,
+    Motor,
+    Prismatic,
+    Revolute,
+    RigidBody,
+    Smooth,
+    SpringDamper,
+)
+from coordinator import Glued, Simulation
+from modular import Assembly, ModelError
+
+GRAVITY, MASS, ARM, INERTIA = 9.81, 2.0, 0.5, 0.3
+every_body = pytest.mark.parametrize(("body_type", "dimension"), zoo.BODIES, ids=zoo.label)
+
+
+def bar(dimension):
+    """A bar that can turn about z at its left end, gravity along -y."""
+    model = Assembly(gravity=(0.0, -GRAVITY, 0.0)[:dimension])
+    start, middle, end = ((x, 0.0, 0.0)[:dimension] for x in (0.0, ARM, 2 * ARM))
+    inertia = INERTIA if dimension == 2 else (0.1, 0.25, INERTIA)
+    model.add("bar", RigidBody(mass=MASS, inertia=inertia, centre=middle, ports={"a": start, "b": end}))
+    return model
+
+
+def about(dimension, z):
+    return {} if dimension == 2 else {"axis": (0.0, 0.0, z)}
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_drive_turns_as_its_course_says_with_the_torque_that_takes(dimension):
+    model, course = bar(dimension), Smooth((0.0, 0.5, 1.0), (0.0, 0.7, -4.0))
+    model.join("hinge", Revolute(**about(dimension, -1.0)), "ground", "bar.a")
+    model.join("drive", DrivenRotation(course, **about(dimension, 1.0)), "ground", "bar.a")
+    with Simulation(model, 1e-3, Glued(4)) as simulation:
+        run = simulation.run(1.0)
+    theta = run.angle("drive")
+    assert theta[[0, 500, 1000]] == pytest.approx([0.0, 0.7, -4.0], abs=1e-9)
+    assert run.angle("hinge") == pytest.approx(theta if dimension == 2 else -theta, abs=1e-12)
+    rate = run.angular_velocity("bar")
+    assert (rate if dimension == 2 else rate[:, 2])[1:-1] == pytest.approx(np.gradient(theta, run.time)[1:-1], abs=2e-3)
+    a = run.acceleration("bar.b")
+    across = (-np.sin(theta) * a[:, 0] + np.cos(theta) * a[:, 1]) / (2 * ARM)
+    torque = (INERTIA + MASS * ARM**2) * across + MASS * GRAVITY * ARM * np.cos(theta)
+    assert run.effort("drive") == pytest.approx(torque, abs=1e-6 * np.abs(torque).max())
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_motor_and_a_spring_say_what_they_do_with_its_sign(dimension):
+    model = bar(dimension)
+    model.join("hinge", Revolute(**about(dimension, 1.0)), "ground", "bar.a")
+    model.apply("motor", Motor(effort=-3.0, **about(dimension, 1.0)), "ground", "bar.a")
+    far = (2 * ARM, 2.0, 0.0)[:dimension]
+    model.apply("spring", SpringDamper(stiffness=40.0, damping=0.0, length=1.5), "ground", "bar.b", at=far)
+    with Simulation(model, 1e-3) as simulation:
+        run = simulation.run(0.3)
+    assert run.effort("motor") == pytest.approx(-3.0, abs=1e-12)
+    length = np.linalg.norm(run.position("bar.b") - far, axis=1)
+    assert run.effort("spring") == pytest.approx(-40.0 * (length - 1.5), abs=1e-9)
+    assert run.angle("motor") == pytest.approx(run.angle("hinge"), abs=1e-12)
+    with pytest.raises(ModelError, match="is no drive"):
+        run.effort("hinge")
+    with pytest.raises(ModelError, match="did you mean 'motor'"):
+        run.angle("moter")
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_slide_goes_its_way(dimension):
+    model, axis = bar(dimension), (0.6, 0.8, 0.0)[:dimension]
+    model.join("slide", Prismatic(axis), "ground", "bar.a")
+    model.join("drive", DrivenTranslation(Smooth((0.0, 0.4), (0.0, -0.3)), axis=axis), "ground", "bar.a")
+    with Simulation(model, 1e-3, Glued(4)) as simulation:
+        run = simulation.run(0.4)
+    assert run.way("slide") == pytest.approx(run.way("drive"), abs=1e-12)
+    assert run.way("slide")[-1] == pytest.approx(-0.3, abs=1e-9)
+    along = run.acceleration("bar.a") @ np.array(axis)
+    assert run.effort("drive") == pytest.approx(MASS * (along + GRAVITY * axis[1]), rel=1e-6, abs=1e-6)
+
+
+def test_angles_go_on_over_turns_and_begin_where_a_joint_is_made():
+    model = bar(2)
+    model.join("hinge", Revolute(), "ground", "bar.a")
+    model.apply("motor", Motor(effort=60.0), "ground", "bar.a")
+    with Simulation(model, 1e-3) as simulation:
+        simulation.run(1.0)
+        simulation.cut("hinge")
+        run = simulation.run(1.1)
+    whole = run.angle("motor")
+    assert whole.max() > 4 * np.pi and np.abs(np.diff(whole)).max() < 0.2
+    assert np.isnan(run.angle("hinge")[-1]) and run.angle("hinge")[900] == pytest.approx(whole[900], abs=1e-12)
+
+
+def test_what_turns_about_no_single_axis_is_refused():
+    with Simulation(scenarios.load("double-pendulum-3d"), 1e-3) as simulation:
+        run = simulation.run(0.3)
+    with pytest.raises(ModelError, match="does not turn about one axis"):
+        run.angle("ball")
+
+
+@every_body
+def test_bodies_turn_as_their_axes_do(body_type, dimension):
+    """Angular velocity against axes a little later, for what is known in closed form and what is not."""
+    body = body_type.example(dimension)
+    _, q, v = zoo.start(body)
+    port = body.port_names[0]
+    try:
+        now, short = body.port_axes(port, q), 1e-6
+        later, before = body.port_axes(port, q + short * v), body.port_axes(port, q - short * v)
+    except ModelError:
+        pytest.skip("it does not say how its axes turn")
+    rate = np.atleast_1d(body.angular_velocity_of(port, q, v))
+    spin = [[0.0, -rate[0]], [rate[0], 0.0]] if dimension == 2 else np.cross(np.eye(3), rate).T.T
+    turned = now @ (np.array(spin).T if dimension == 2 else np.cross(rate, np.eye(3)))
+    assert (later - before) / (2 * short) == pytest.approx(turned, abs=1e-6 * (1.0 + np.abs(rate).max()))
