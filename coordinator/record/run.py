@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.record.archive import read, write
+from coordinator.record.archive import legible, read, write
 from coordinator.record.recorder import Segment
 from coordinator.record.series import digest_of
 from modular.assembly import Assembly
@@ -63,7 +63,7 @@ class Run:
     estimate: dict[str, Any] = field(default_factory=dict)  # about how far it is off (coordinator/verdict.py)
     verified: dict[str, Any] = field(default_factory=dict)  # what was measured of that (coordinator/verification.py)
     timings: dict[str, float] = field(default_factory=dict)
-    written_digest: str | None = None  # as the folder has it from which the run was read
+    written_digest: str | None = None  # as the folder has it from which the run was read, or into which it was saved
 
     # --- time --------------------------------------------------------------------------------------------------------
 
@@ -293,18 +293,24 @@ class Run:
         return digest_of(self.segments)
 
     def save(self, folder: str | Path) -> Path:
-        """Write `run.json` (model, settings, events, versions, machine, digest and more) and `arrays.npz` into a folder."""
-        about = {name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}
-        about |= {"bodies": {name: body.to_data() for name, body in self.bodies.items()}, "digest": self.digest}
-        return write(folder, about, self.segments)
+        """Write `run.json` (model, settings, events, versions, machine, digest and more) and `arrays.npz` into a folder.
+
+        What the folder held before is there until both are whole on disk, and stays where they cannot be written.
+        """
+        about, digest = {name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}, self.digest
+        about |= {"bodies": {name: body.to_data() for name, body in self.bodies.items()}, "digest": digest}
+        place = write(folder, about, self.segments)
+        self.written_digest = digest
+        return place
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:
-        """Read a run folder."""
+        """Read a run folder: whole and as it was written, or refused with a sentence."""
         about, segments = read(folder)
-        bodies = {name: Component.from_data(body) for name, body in about["bodies"].items()}
-        known = {name: about[name] for name in (*PLAIN, *FOR_PEOPLE) if name in about}
-        return cls(**known, bodies=bodies, segments=segments, written_digest=about.get("digest"))
+        with legible(Path(folder)):
+            bodies = {name: Component.from_data(body) for name, body in about["bodies"].items()}
+            known = {name: about[name] for name in (*PLAIN, *FOR_PEOPLE) if name in about}
+            return cls(**known, bodies=bodies, segments=segments, written_digest=about.get("digest"))
 
     def to_xarray(self) -> xarray.Dataset:
         """Everything over time as one Dataset, units in `attrs`; needs the extra `data`."""
