@@ -181,7 +181,7 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
         raise ModelError(
             f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run of {last['taken']}; they were mixed."
         )
-    return run.segments
+    return list(run.segments)
 
 
 def _simulation(

@@ -150,6 +150,6 @@ def finite(value: Any) -> Any:
     """Strict JSON knows no NaN and no infinity; a margin without a value is None there."""
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

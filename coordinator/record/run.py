@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,11 +51,13 @@ class Run:
 
     dt: float
     model: dict[str, Any]  # the assembly as it was given, as data
-    segments: list[Segment]
+    segments: Sequence[Segment]
     bodies: dict[str, Body]  # every body that ever took part
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: Sequence[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
-    margins: list[dict[str, Any]] = field(default_factory=list)  # stability margins at the start and after each event
+    margins: Sequence[dict[str, Any]] = field(
+        default_factory=list
+    )  # stability margins at the start and after each event
     forms: dict[str, dict[str, Any]] = field(default_factory=dict)  # how the equations of each joint are written
     versions: dict[str, str] = field(default_factory=dict)  # of what computed it, and a digest of the sources
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits

@@ -137,7 +137,7 @@ def after(world, fault, rng):
     if "cut" in fault or fault == "lying":
         last = rng.randrange(last + 1)
     files = after_a_cut(world.before, world.requests, last, rng, lying=fault == "lying")
-    if "rot" in fault and files:
+    if "rot" in fault and any(files.values()):
         files = rotten(files, rng, [world.before])
     if fault == "torn":
         name = rng.choice(sorted(files))

@@ -130,7 +130,7 @@ def torn(content, rng):
 
 def rotten(files, rng, strangers=()):
     """Files of which one has changed in its place: a bit, a sector, its end, or all of it for a stranger of its name."""
-    name = rng.choice(sorted(files))
+    name = rng.choice(sorted(name for name in files if files[name]))
     content = bytearray(files[name])
     place = rng.randrange(len(content))
     match rng.randrange(6 if strangers else 5):
