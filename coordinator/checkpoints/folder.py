@@ -92,7 +92,7 @@ class Checkpoints:
         try:
             self.write(simulation, until)
         except ModelError as error:
-            warnings.warn(f"{error} The run goes on; the checkpoint before is kept.", CheckpointWarning, stacklevel=4)
+            warnings.warn(f"{error} The run goes on; the checkpoint before is kept.", CheckpointWarning, stacklevel=5)
 
     def write(self, simulation: Simulation, until: float | None = None) -> Path:
         """Write a checkpoint now; `until` is where the run was to end [s]."""
