@@ -28,6 +28,7 @@ from coordinator.interrupt import held_interrupts
 from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.merging import merge, unmerge
+from coordinator.one_at_a_time import Turn, one_at_a_time
 from coordinator.record.given import Given
 from coordinator.record.past import Past, other_body
 from coordinator.record.recorder import Recorder
@@ -143,6 +144,7 @@ class Simulation:
         leak_limit: float | None, threads: int | None,
     ) -> None:  # fmt: skip
         self._dt = dt
+        self.turn = Turn()
         self.coupling = coupling
         self.assembly = model
         self.company = None
@@ -158,6 +160,7 @@ class Simulation:
         self._closed = False
         self._foretold = 0  # changes of margins of which has been told
 
+    @one_at_a_time
     def hire(self, workers: int | Mapping[str, Sequence[str]], launcher: str | Site = "processes") -> None:
         """Let workers move the bodies from here on: so many of them, or the bodies of each by its name."""
         if self.company is not None:
@@ -175,12 +178,14 @@ class Simulation:
         """To where a black box lives: at the worker that it names, or in this process where there are no workers."""
         return lines_to(self.company, self._residents)(name, box)
 
+    @one_at_a_time
     def enlist(self, name: str, bodies: Sequence[str] = ()) -> None:
         """One more worker from here on, with some bodies that others have had, or with its share of all."""
         if self.company is None:
             raise ModelError(f"worker '{name}': nobody works here yet; begin with workers=…, or with hire.")
         self.company.enlist(self, name, bodies)
 
+    @one_at_a_time
     def retire(self, name: str) -> None:
         """A worker goes, and others take its bodies over; when the last has gone, they are moved in this process."""
         if self.company is None:
@@ -196,6 +201,7 @@ class Simulation:
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
+    @one_at_a_time
     def step(self) -> None:
         """Advance the assembly by one tick."""
         self.apply_events()  # joints added, cut, broken; loads changed
@@ -249,7 +255,8 @@ class Simulation:
     def system(self) -> System:
         """What is being simulated, here and now; taken back from the workers where they have it."""
         if self.company is not None:
-            self.company.take_back(self)
+            with self.turn:
+                self.company.take_back(self)
         return self.lent_system
 
     @property
@@ -276,6 +283,7 @@ class Simulation:
         """tick dt [s]."""
         return self.tick * self.dt
 
+    @one_at_a_time
     def run(
         self, until: float, *, progress: Progress | None = None, checkpoints: Checkpoints | str | Path | None = None
     ) -> Run:
@@ -334,14 +342,15 @@ class Simulation:
                 f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1), so the run may diverge. "
                 f"Remedy: {remedy}.",
                 StabilityWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _judge(self) -> None:
         """Say what speaks against what was recorded, once."""
         if (found := self.past.judge(self)) is not None:
-            warnings.warn(found.sentence(self.dt, self.coupling.declared_order), VerdictWarning, stacklevel=3)
+            warnings.warn(found.sentence(self.dt, self.coupling.declared_order), VerdictWarning, stacklevel=4)
 
+    @one_at_a_time
     def verify(self, *, progress: Progress | None = None) -> Verification:
         """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
         from coordinator.verification import verify  # another simulation, and so later
@@ -376,6 +385,7 @@ class Simulation:
 
     # --- changing the model while it moves -------------------------------------------------------------------------
 
+    @one_at_a_time
     def add(self, name: str, body: Body) -> None:
         """Add a body, in the state that its description gives."""
         self._about_to_change()
@@ -393,6 +403,7 @@ class Simulation:
         self.system.add_body(name, body)
         self._after("add", name, [name])
 
+    @one_at_a_time
     def remove(self, name: str) -> None:
         """Remove a body, with the joints and forces on it, or a force."""
         self._about_to_change()
@@ -412,6 +423,7 @@ class Simulation:
         self.system.remove_body(name)
         self._after("remove", name, [])
 
+    @one_at_a_time
     def join(
         self,
         name: str,
@@ -453,6 +465,7 @@ class Simulation:
                 go_back()
             raise
 
+    @one_at_a_time
     def cut(self, name: str, kind: str = "cut", **details: float) -> None:
         """Cut a joint; `kind` and `details` go into the log of events."""
         self._about_to_change()
@@ -466,6 +479,7 @@ class Simulation:
         released = system.remove_joint(name, edge)
         self._after(kind, name, owners, released=released, **details)
 
+    @one_at_a_time
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._about_to_change()
@@ -486,11 +500,13 @@ class Simulation:
                 go_back()
             raise
 
+    @one_at_a_time
     def aim(self, name: str, target: Sequence[float]) -> None:
         """Move the target of a force that draws to one, such as a hand [m]; it may be moved at every tick."""
         self._about_to_change()
         aim(self, name, target, by_hand=not self._alone)
 
+    @one_at_a_time
     def merge(self, *bodies: str, why: str = "") -> None:
         """Let neighbours be one component, solved inside: joints between them have no play, its outer ports stay as they are.
 
@@ -500,11 +516,13 @@ class Simulation:
         merged = merge(self, bodies)
         self._after("merge", " + ".join(bodies), merged, **({"why": why} if why else {}))
 
+    @one_at_a_time
     def unmerge(self, *bodies: str) -> None:
         """Let the components fall apart to which bodies belong."""
         self._about_to_change()
         self._after("unmerge", " + ".join(bodies), unmerge(self, bodies))
 
+    @one_at_a_time
     def limit(self, name: str, breaks_at: Limit | None) -> None:
         """Say anew what a joint can take before it breaks; None: everything."""
         self._about_to_change()
@@ -529,6 +547,7 @@ class Simulation:
     # --- looking -----------------------------------------------------------------------------------------------------
 
     @property
+    @one_at_a_time
     def recorded(self) -> Run:
         """Everything recorded so far."""
         return self.past.run(self)
@@ -618,6 +637,7 @@ class Simulation:
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self.close(PATIENCE if kind is None else HASTE)
 
+    @one_at_a_time
     def close(self, within: float = PATIENCE) -> None:
         """Let everything go; what was recorded stays readable. Workers have so long to give back what they were lent [s]."""
         self._closed = True

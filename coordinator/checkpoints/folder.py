@@ -1,28 +1,29 @@
 """Checkpoints in a folder: each written whole beside its place, then moved there; the newest two are kept.
 
-    000000012000.checkpoint   the simulation as it stood at tick 12000, and the names of the pieces with its samples
+    000000012000.checkpoint   the simulation as it stood at tick 12000, and the pieces with its samples: names and checksums
     000000012000.samples      what was recorded since the checkpoint before
 
-Both are parcels (modular/parcel.py): plain data and numbers with a checksum. Nothing in them is executed.
+Both are parcels (modular/parcel.py): plain data and numbers with a checksum. Nothing in them is executed. A piece that is whole,
+but not the one that a checkpoint was written with, is refused by its checksum.
 """
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coordinator.checkpoints.samples import samples_since
 from coordinator.checkpoints.simulation_as_data import check_keepable, simulation_as_data
 from modular.errors import ModelError
+from modular.files import put_in_place, remove
 from modular.numbers import number
 from modular.parcel import packed
 
 if TYPE_CHECKING:
+    from coordinator.record.run import Run
     from coordinator.simulation import Simulation
 
 EVERY = 60.0  # seconds of computing between two checkpoints
@@ -44,7 +45,7 @@ class Checkpoints:
         self.every = number(every, "Checkpoints: every", "s")
         if self.every < 0:
             raise ModelError(f"Checkpoints: every = {every!r} s; give a time from 0 on, such as every=60.")
-        self._pieces: list[str] = []  # files with samples, in their order
+        self._pieces: list[tuple[str, str]] = []  # files with samples in their order, and their checksums
         self._tick = -1  # of the last checkpoint
         self._written: tuple[int, int, float | None] | None = (
             None  # its tick, how many events there had been, and its goal
@@ -58,7 +59,7 @@ class Checkpoints:
         found = cls(folder, every)
         found._mine = True
         if isinstance(head["samples"], list):
-            found._pieces, found._tick = list(head["samples"]), head["system"]["tick"]
+            found._pieces, found._tick = [named(piece) for piece in head["samples"]], head["system"]["tick"]
         return found
 
     def begin(self, simulation: Simulation) -> None:
@@ -91,7 +92,7 @@ class Checkpoints:
         try:
             self.write(simulation, until)
         except ModelError as error:
-            warnings.warn(f"{error} The run goes on; the checkpoint before is kept.", CheckpointWarning, stacklevel=4)
+            warnings.warn(f"{error} The run goes on; the checkpoint before is kept.", CheckpointWarning, stacklevel=5)
 
     def write(self, simulation: Simulation, until: float | None = None) -> Path:
         """Write a checkpoint now; `until` is where the run was to end [s]."""
@@ -104,9 +105,9 @@ class Checkpoints:
         try:
             if tick != self._tick or not pieces:
                 found, samples = samples_since(simulation.recorder.segments, max(self._tick, 0) if pieces else 0)
-                name = _free(self.folder, tick, pieces)
-                put_in_place(self.folder / name, packed(found, samples))
-                pieces = [*pieces, name]
+                name, piece = _free(self.folder, tick, pieces), packed(found, samples)
+                put_in_place(self.folder / name, piece)
+                pieces = [*pieces, (name, checksum(piece))]
             path = self.folder / f"{tick:012d}{HEAD}"
             put_in_place(path, packed({**data, "samples": pieces, "until": until}, arrays))
         except OSError as error:
@@ -115,25 +116,25 @@ class Checkpoints:
                 f"checkpoint at {simulation.time:.6g} s: '{self.folder}' cannot be written ({error.strerror})."
             ) from error
         self._pieces, self._tick, self._written = pieces, tick, (tick, len(simulation.events), until)
-        for old in heads_in(self.folder)[KEPT:]:
-            old.unlink(missing_ok=True)
+        for old in (*heads_in(self.folder)[KEPT:], *parts_in(self.folder)):
+            remove(old)
         took = time.monotonic() - started
         self._next = time.monotonic() + max(self.every, took / SHARE)
         return path
 
-    def lean_on_run(self, simulation: Simulation, until: float) -> None:
+    def lean_on_run(self, simulation: Simulation, until: float, run: Run) -> None:
         """The folder above holds the run with all its samples: one checkpoint without any is enough."""
         try:
-            self._lean(simulation, until)
+            self._lean(simulation, until, run)
         except OSError as error:
             warnings.warn(
                 f"checkpoint: '{self.folder}' cannot be written ({error.strerror}); those before are kept.",
                 CheckpointWarning, stacklevel=2,
             )  # fmt: skip
 
-    def _lean(self, simulation: Simulation, until: float) -> None:
+    def _lean(self, simulation: Simulation, until: float, run: Run) -> None:
         data, arrays = simulation_as_data(simulation)
-        last = {"ticks": simulation.tick, "taken": sum(segment.used for segment in simulation.recorder.segments)}
+        last = {"ticks": simulation.tick, "taken": len(run), "digest": run.written_digest}
         path = self.folder / f"{simulation.tick:012d}{HEAD}"
         put_in_place(path, packed({**data, "samples": last, "until": until}, arrays))
         forget(self.folder, but=path)
@@ -142,9 +143,9 @@ class Checkpoints:
 
 def forget(folder: Path, but: Path | None = None) -> None:
     """Remove checkpoints, to make room for others; all but one, if any."""
-    for path in [*heads_in(folder), *folder.glob(f"*{SAMPLES}")]:
+    for path in [*heads_in(folder), *folder.glob(f"*{SAMPLES}"), *parts_in(folder)]:
         if path != but:
-            path.unlink(missing_ok=True)
+            remove(path)
 
 
 def heads_in(folder: Path) -> list[Path]:
@@ -152,29 +153,25 @@ def heads_in(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{HEAD}"), reverse=True)
 
 
-def put_in_place(path: Path, content: bytes) -> None:
-    """Write a file so that it is there wholly or not at all, whatever happens."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        raise
-    if hasattr(os, "O_DIRECTORY"):  # the name too survives a loss of power
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+def parts_in(folder: Path) -> list[Path]:
+    """What a process that was killed has left half written."""
+    return [*folder.glob(f".*{HEAD}.part"), *folder.glob(f".*{SAMPLES}.part")]
 
 
-def _free(folder: Path, tick: int, taken: list[str]) -> str:
+def named(piece: Any) -> tuple[str, str]:
+    """Name and checksum of a piece; modular 0.1 wrote no checksum beside the name."""
+    name, told = (piece, "") if isinstance(piece, str) else piece
+    return str(name), str(told)
+
+
+def checksum(parcel: bytes | memoryview) -> str:
+    """The one at its end."""
+    return bytes(parcel[-8:]).hex()
+
+
+def _free(folder: Path, tick: int, pieces: list[tuple[str, str]]) -> str:
     """A name for a piece: of its tick, unless a piece of a checkpoint that is kept has it."""
+    taken = {name for name, _ in pieces}
     name, again = f"{tick:012d}{SAMPLES}", 0
     while name in taken:
         again += 1

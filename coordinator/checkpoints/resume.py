@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from coordinator.checkpoints.folder import EVERY, INSIDE, Checkpoints, CheckpointWarning, heads_in
+from coordinator.checkpoints.folder import EVERY, INSIDE, Checkpoints, CheckpointWarning, checksum, heads_in, named
 from coordinator.checkpoints.notes import Notes
 from coordinator.checkpoints.samples import put_together
 from coordinator.checkpoints.simulation_as_data import FORMAT
@@ -45,7 +45,7 @@ class Checkpoint:
         with self._fitting():
             samples = self.head["samples"]
             self.segments = (
-                put_together(_parcel(path.parent / name) for name in samples)
+                put_together(_piece(path.parent, *named(piece)) for piece in samples)
                 if isinstance(samples, list)
                 else (_of_run(path.parent.parent, samples))
             )
@@ -156,21 +156,32 @@ def resume(
 
 
 def _parcel(path: Path) -> Read:
+    return unpacked(_content(path), f"'{path}'")
+
+
+def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
-    return unpacked(content, f"'{path}'")
+
+
+def _piece(folder: Path, name: str, told: str) -> Read:
+    """Samples that a checkpoint was written with."""
+    content = _content(folder / name)
+    if told and checksum(content) != told:
+        raise ModelError(f"'{folder / name}' holds other samples than those that its checkpoint was written with.")
+    return unpacked(content, f"'{folder / name}'")
 
 
 def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
     """Samples of the run that is kept beside."""
     run = Run.load(folder)
-    if len(run) != last["taken"]:
+    if len(run) != last["taken"] or last.get("digest") not in (None, run.written_digest):
         raise ModelError(
-            f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run with {last['taken']}; they were mixed."
+            f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run of {last['taken']}; they were mixed."
         )
-    return run.segments
+    return list(run.segments)
 
 
 def _simulation(

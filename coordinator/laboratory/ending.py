@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coordinator.checkpoints.folder import put_in_place
 from coordinator.laboratory.diary import END
 from coordinator.record.fingerprint import machine, versions
 from modular.errors import ModelError
+from modular.files import put_in_place
 
 if TYPE_CHECKING:
     from coordinator.laboratory.session import Session

@@ -23,7 +23,6 @@ from typing import Self
 
 from coordinator.ahead import compile_ahead
 from coordinator.alarm import RunWarning
-from coordinator.checkpoints.folder import put_in_place
 from coordinator.couplings import Centralized
 from coordinator.laboratory.acts import Act, Change, Doing, Drag, Redo, Reset, Undo, is_noted, is_undone, told
 from coordinator.laboratory.diary import START, Diary
@@ -40,6 +39,7 @@ from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError
 from modular.events import Event
+from modular.files import put_in_place
 from modular.numbers import number
 
 _log = logging.getLogger("modular")

@@ -6,6 +6,7 @@ oldest go first. The diary has everything, so they can be had again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -65,7 +66,7 @@ class Stretches:
             self._latest_size = *seen, size_of(recorder.segments)
         return len(simulation.past.events) > events or self._latest_size[2] > 0.25 * self.most
 
-    def go_back(self, kept: Kept, simulation: Simulation, segments: list[Segment]) -> None:
+    def go_back(self, kept: Kept, simulation: Simulation, segments: Sequence[Segment]) -> None:
         """A simulation stands again where something was kept; `segments`: the samples of the stretch that is given up."""
         if kept.stretch < self.latest:
             run = self.finished.get(kept.stretch)
@@ -95,7 +96,7 @@ def turn_page(simulation: Simulation) -> None:
     simulation.record()
 
 
-def before(segments: list[Segment], tick: int) -> list[Segment]:
+def before(segments: Sequence[Segment], tick: int) -> list[Segment]:
     """Samples that were taken before a tick."""
     found = []
     for segment in segments:
@@ -105,7 +106,7 @@ def before(segments: list[Segment], tick: int) -> list[Segment]:
     return found
 
 
-def size_of(segments: list[Segment]) -> int:
+def size_of(segments: Sequence[Segment]) -> int:
     """Bytes that samples take."""
     return sum(
         array.nbytes

@@ -1,59 +1,155 @@
-"""A run on disk: `run.json` says what it was, `arrays.npz` holds what was recorded. Plain data; nothing is executed."""
+"""A run on disk: `run.json` says what it was, `arrays.npz` holds what was recorded. Plain data; nothing is executed.
+
+`run.json` carries a checksum over all that it says, and one over all arrays: a run is read whole and as it was written, or refused
+with a sentence. Both files take their places one after the other (modular/files.py). Where that was cut in between, the text that
+belongs to the arrays still lies beside, and is taken.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from coordinator.alarm import RunWarning
 from coordinator.record.recorder import Segment
 from coordinator.record.segments_as_data import segments_as_data, segments_from_data
+from coordinator.record.series import digest_of
+from modular.elements import Array
 from modular.errors import ModelError
+from modular.files import in_place, part_of
 
-FORMAT = "modular-run-1"
+FORMAT = "modular-run-2"
+WITHOUT_CHECKSUM = "modular-run-1"  # modular 0.1
+ABOUT, ARRAYS = "run.json", "arrays.npz"
+CHECKSUM = "checksum"
 
 
 def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]) -> Path:
-    """Write both files of a run folder, each beside its place first and then renamed."""
+    """Write both files of a run folder; where that fails, what stood there before is still there."""
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     layout, arrays = segments_as_data(segments)
-    data = {"format": FORMAT, **about, "segments": layout}
-    _beside(folder / "arrays.npz", lambda path: np.savez(path, **arrays))
-    text = json.dumps(finite(data), indent=1, allow_nan=False)
-    _beside(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
+    data = finite({"format": FORMAT, **about, "segments": layout, "arrays": sum_of(arrays)})
+    data[CHECKSUM] = checksum(data)
+    text = json.dumps(data, indent=1, allow_nan=False).encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        sizes = {folder / ARRAYS: sum(array.nbytes for array in arrays.values()), folder / ABOUT: len(text)}
+        with in_place(sizes) as (samples, said):
+            np.savez(samples, **arrays)
+            said.write(text)
+    except OSError as error:
+        raise ModelError(
+            f"'{error.filename or folder}' cannot be written ({error.strerror}); what was saved there before is kept. Make room, "
+            "or save the run into another folder."
+        ) from error
     return folder
 
 
 def read(folder: str | Path) -> tuple[dict[str, Any], list[Segment]]:
-    """What `write` wrote."""
+    """What `write` wrote, or why that cannot be had."""
     folder = Path(folder)
-    if not (folder / "run.json").is_file():
-        raise ModelError(f"'{folder}' holds no run.json; give a folder written by Run.save or `modular run --out`.")
-    data = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    if data.get("format") != FORMAT:
+    with legible(folder):
+        texts = [path for path in (folder / ABOUT, part_of(folder / ABOUT)) if path.is_file()]
+        if not (folder / ABOUT).is_file() and not (texts and (folder / ARRAYS).is_file()):
+            raise ModelError(f"'{folder}' holds no {ABOUT}; give a folder written by Run.save or `modular run --out`.")
+        arrays: dict[str, Array] | None = None
+        problems = []
+        for path in texts:
+            try:
+                data = _about(path)
+                arrays = _arrays(folder / ARRAYS) if arrays is None else arrays
+                return _together(folder, data, arrays)
+            except Exception as error:  # whatever a damaged file leads to
+                problems.append(error)
+        raise problems[0]
+
+
+@contextmanager
+def legible(folder: Path) -> Iterator[None]:
+    """Say in a sentence what cannot be read as a run."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except FileNotFoundError as error:
+        raise ModelError(f"'{folder}' cannot be read as a run: {Path(error.filename).name} is missing.") from error
+    except OSError as error:
+        raise ModelError(f"'{error.filename or folder}' cannot be read ({error.strerror or error}).") from error
+    except MemoryError as error:
         raise ModelError(
-            f"'{folder}': format {data.get('format')!r} is not {FORMAT!r}; was it written by another version?"
+            f"'{folder}' cannot be read as a run: {ARRAYS} is damaged, or larger than the memory that is free."
+        ) from error
+    except Exception as error:  # whatever a damaged file leads to
+        raise ModelError(
+            f"'{folder}' cannot be read as a run ({type(error).__name__}: {error}); {ABOUT} or {ARRAYS} is damaged or incomplete."
+        ) from error
+
+
+def _about(path: Path) -> dict[str, Any]:
+    """What a run says of itself, as it was written."""
+    data = json.loads(path.read_bytes().decode("utf-8"))
+    if not isinstance(data, dict) or data.get("format") not in (FORMAT, WITHOUT_CHECKSUM):
+        told = data.get("format") if isinstance(data, dict) else None
+        raise ModelError(f"'{path.parent}': format {told!r} is not {FORMAT!r}; was it written by another version?")
+    told = data.pop(CHECKSUM, None)
+    if told != (checksum(data) if data["format"] == FORMAT else None):
+        raise ModelError(
+            f"'{path.parent}' cannot be read as a run: {path.name} was changed or damaged after it was written, its checksum does "
+            "not fit. Take a copy of the folder, or run it again."
         )
-    with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
-        segments = segments_from_data(data.pop("segments"), arrays)
+    return data
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _together(folder: Path, data: dict[str, Any], arrays: Mapping[str, Array]) -> tuple[dict[str, Any], list[Segment]]:
+    """The run, if the arrays are those that it was written with."""
+    old = data.pop("format") == WITHOUT_CHECKSUM
+    right = old or data.pop("arrays") == sum_of(arrays)
+    segments = segments_from_data(data.pop("segments"), arrays) if right else []
+    if not right or (old and data.get("digest") not in (None, digest_of(segments))):
+        raise ModelError(
+            f"'{folder}' cannot be read as a run: {ARRAYS} is damaged, or belongs to another run than {ABOUT}. Take a copy of the "
+            "folder, or run it again."
+        )
+    if old:
+        warnings.warn(
+            f"'{folder}' was written by modular 0.1, without a checksum: whether {ABOUT} is as it was written cannot be told. Save "
+            "it again, as in Run.load(folder).save(folder).",
+            RunWarning,
+            stacklevel=5,
+        )
     return data, segments
+
+
+def checksum(data: Mapping[str, Any]) -> str:
+    """Over data that JSON knows, their order included."""
+    return hashlib.sha256(json.dumps(data, allow_nan=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def sum_of(arrays: Mapping[str, Any]) -> str:
+    """A checksum over arrays with their names, types and shapes."""
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def finite(value: Any) -> Any:
     """Strict JSON knows no NaN and no infinity; a margin without a value is None there."""
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def _beside(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write beside, then rename: an interrupted save leaves the old file whole."""
-    beside = path.with_name(f".{path.stem}.part{path.suffix}")
-    write(beside)
-    beside.replace(path)

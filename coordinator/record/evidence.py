@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.record.recorder import Segment
-from coordinator.record.ways import Bodies, extent_of, size_of, travelled
+from coordinator.record.recorder import Segment, Taken
+from coordinator.record.ways import Bodies, Ways, extent_of, size_of
 from coordinator.verdict import Estimate
 from modular.elements import Array, Indices
 from modular.ledger import DISSIPATED, LEAKED
@@ -23,10 +23,15 @@ Forms = Mapping[str, Mapping[str, Any]]
 class Recorded:
     """What a run has recorded, and of whom."""
 
-    segments: Sequence[Segment]  # with samples
+    taken: Taken
     forms: Forms
     bodies: Bodies
     dt: float
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """All of them hold samples."""
+        return self.taken.segments
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,20 @@ class Gave:
 
 
 class Evidence:
-    """Looks at samples that were taken since it looked last."""
+    """Looks at samples that were taken since it looked last; at the last one each time, for an event may take it back."""
 
     def __init__(self) -> None:
-        self._seen: list[tuple[Indices, int]] = []  # ticks of the segments, and how many of them
         self._forget()
         self._last: tuple[Any, Estimate | None] = (None, None)
 
     def _forget(self) -> None:
-        self._seen = []
+        self._seen: tuple[int, Segment | None, int] = (
+            0,
+            None,
+            0,
+        )  # the segment up to which, and how many of its samples
+        self._before: int | None = None  # the tick of the last of them
+        self._ways = Ways()
         self._sizes: dict[str, float] = {}
         self._extent = 0.0
         self._gave: dict[str, Gave] = {}
@@ -58,49 +68,58 @@ class Evidence:
 
     def estimate(self, recorded: Recorded, order: int | None, *, least: bool = False) -> Estimate | None:
         """How far the run is off; None where there is nothing to judge by. `least`: forces begin and end inside ticks."""
-        seen = [(segment.ticks, segment.used) for segment in recorded.segments]
-        if self._last[0] is not None and same(self._last[0], seen):
-            return self._last[1]
+        segments = recorded.segments
+        mark = (segments[-1], segments[-1].used, len(segments)) if segments else None
+        if mark is None or (self._last[0] is not None and same(self._last[0], mark)):
+            return self._last[1] if mark is not None else None
         with np.errstate(all="ignore"):  # what has diverged says so itself
-            found = self._judged(recorded, seen, order, least) if seen else None
-        self._last = (seen, found)
+            found = self._judged(recorded, order, least)
+        self._last = (mark, found)
         return found
 
-    def _judged(
-        self, recorded: Recorded, seen: list[tuple[Indices, int]], order: int | None, least: bool
-    ) -> Estimate | None:
-        if not goes_on(self._seen, seen):
+    def _judged(self, recorded: Recorded, order: int | None, least: bool) -> Estimate | None:
+        if not self._goes_on(recorded.segments):
             self._forget()
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
-        way, bend, kinetic = travelled(segments, recorded.bodies, dt)
+        way, bend, kinetic = self._ways.travelled(recorded.taken, recorded.bodies, dt)
         extent = self._extent or way  # of one point, the way that it goes
         if not extent:
             return None
-        self._look_at_new(recorded)
-        self._seen = seen
+        last = segments[-1].used - 1
+        self._look_at_new(recorded, last)
+        sure = self._seen, self._before, dict(self._gave), dict(self._slid)
+        self._look_at_new(recorded, last + 1)
         taken = min(1.0, swallowed(recorded) / kinetic) if kinetic > 0.0 else 0.0
         gave, most = self._worst(recorded, extent)
         slides = {name: there / extent + turn for name, (there, turn) in self._slid.items()}
         slid = max(slides.values(), default=0.0)
         if slid > gave:
             joint = max(slides, key=lambda name: slides[name])
-            most = {"joint": joint, "tick": int(segments[-1].ticks[segments[-1].used - 1])}
+            most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
+        self._seen, self._before, self._gave, self._slid = sure
         numbers = (way / extent, gave, slid, taken, bend / extent)
         return Estimate.of(extent, *numbers, order, least=least, **most) if np.isfinite(numbers).all() else None
 
-    def _look_at_new(self, recorded: Recorded) -> None:
-        before: int | None = None
-        for k, segment in enumerate(recorded.segments):
-            first = self._seen[k][1] if k < len(self._seen) else 0
-            ticks = segment.ticks[first : segment.used]
+    def _goes_on(self, segments: Sequence[Segment]) -> bool:
+        """Whether nothing has been taken back of what was looked at: that is done at the end alone, or with other segments."""
+        k, segment, used = self._seen
+        return segment is None or (k < len(segments) and segments[k] is segment and used <= segment.used)
+
+    def _look_at_new(self, recorded: Recorded, last: int) -> None:
+        """Up to so many samples of the last segment."""
+        (start, _, first), segments = self._seen, recorded.segments
+        for k in range(start, len(segments)):
+            segment = segments[k]
+            stop = last if k == len(segments) - 1 else segment.used
+            ticks = segment.ticks[first:stop]
             if len(ticks):
-                last = int(segment.ticks[first - 1]) if first else before
-                pauses = recorded.dt * np.diff(ticks, prepend=ticks[0] if last is None else last)
+                pauses = recorded.dt * np.diff(ticks, prepend=ticks[0] if self._before is None else self._before)
                 for names, series in segment.joints:
-                    new = {key: values[first : segment.used] for key, values in series.items()}
+                    new = {key: values[first:stop] for key, values in series.items()}
                     self._look(names, new, ticks, pauses, recorded.forms)
-            before = int(segment.ticks[segment.used - 1])
+                self._before = int(ticks[-1])
+            self._seen, first = (k, segment, stop), 0
 
     def _look(
         self, names: Sequence[str], series: Mapping[str, Array], ticks: Indices, pauses: Array, forms: Forms
@@ -150,16 +169,9 @@ class Evidence:
         return min((self._sizes[side] for side in sides if self._sizes[side] > 0.0), default=0.0)
 
 
-def goes_on(before: Sequence[tuple[Indices, int]], now: Sequence[tuple[Indices, int]]) -> bool:
-    """Whether nothing has been taken back."""
-    if len(before) > len(now):
-        return False
-    return all(old is new and k <= m for (old, k), (new, m) in zip(before, now, strict=False))
-
-
-def same(before: Sequence[tuple[Indices, int]], now: Sequence[tuple[Indices, int]]) -> bool:
+def same(before: tuple[Segment, int, int], now: tuple[Segment, int, int]) -> bool:
     """Whether nothing has come, nor been taken back."""
-    return goes_on(before, now) and goes_on(now, before)
+    return before[0] is now[0] and before[1:] == now[1:]
 
 
 def parted(values: Array, split: int) -> tuple[Array, Array]:

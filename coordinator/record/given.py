@@ -68,6 +68,6 @@ class Given:
         parts = parts_of(self._assembly, self._coupling)
         return foreign_sources(parts), homeless(parts)
 
-    def obstacles(self, coupling: Coupling, events: list[dict[str, Any]]) -> list[str]:
-        """Why a run cannot be repeated from its folder, a sentence each; `coupling` is the present one."""
-        return [*self._others[1], *exchanged(self._coupling, coupling), *by_hand(events)]
+    def obstacles(self, coupling: Coupling, made: list[dict[str, Any]]) -> list[str]:
+        """Why a run cannot be repeated from its folder, a sentence each; the present coupling, and what was made by hand."""
+        return [*self._others[1], *exchanged(self._coupling, coupling), *by_hand(made)]

@@ -37,9 +37,8 @@ def homeless(parts: Parts) -> list[str]:
     return list(found)
 
 
-def by_hand(events: Sequence[Mapping[str, Any]]) -> list[str]:
+def by_hand(made: Sequence[Mapping[str, Any]]) -> list[str]:
     """The changes that were made by hand while the run went on, as one sentence; none where there were none."""
-    made = [event for event in events if event.get("by") == "hand"]
     if not made:
         return []
     first = ", ".join(f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:SHOWN])

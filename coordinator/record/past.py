@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coordinator.carrying import Carrier
+from coordinator.record.beginning import Beginning
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
@@ -37,6 +38,8 @@ class Past:
         self.told = False  # whether a warning has told how far it is off
         self.verified: dict[str, Any] = {}  # what was measured of its error, and when (coordinator/verification.py)
         self._judged = 0  # samples there were when that was asked last
+        self._told = {"events": Log(), "margins": Log()}
+        self._latest: tuple[int, dict[str, float]] = (0, {})  # margins, and of how many entries
 
     def enter(self, name: str, body: Body) -> bool:
         """A body comes; False where another one of its name took part before."""
@@ -49,14 +52,15 @@ class Past:
 
     def latest_margins(self) -> dict[str, float]:
         """The last stability margin of everything that ever had one."""
-        latest: dict[str, float] = {}
-        for entry in self.margins:
+        read, latest = self._latest if self._latest[0] <= len(self.margins) else (0, {})
+        for entry in self.margins[read:]:
             latest.update(entry["margins"])
-        return latest
+        self._latest = len(self.margins), latest
+        return dict(latest)
 
     def judge(self, simulation: Simulation) -> Estimate | None:
         """What has to be told of the run, once; many short runs are not judged each, but when there is a tenth more of them."""
-        samples = sum(segment.used for segment in simulation.recorder.segments)
+        samples = simulation.recorder.taken.count
         if self.told or samples < 1.1 * self._judged:
             return None
         self._judged = samples
@@ -66,9 +70,9 @@ class Past:
 
     def estimate(self, simulation: Simulation) -> Estimate | None:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
-        segments = [segment for segment in simulation.recorder.segments if segment.used]
+        taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
-        recorded = Recorded(segments, {**self.forms, **simulation.system.facts()}, bodies, float(simulation.dt))
+        recorded = Recorded(taken, {**self.forms, **simulation.system.facts()}, bodies, float(simulation.dt))
         least = any(getattr(stack, "forward_only", False) for stack in simulation.system.forces)
         try:
             return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
@@ -83,9 +87,9 @@ class Past:
         return Run(
             dt=simulation.dt,
             model=self.given.model,
-            segments=[segment.trimmed() for segment in recorder.segments if segment.used],
+            segments=recorder.so_far(),
             bodies=dict(simulation.assembly.bodies if self.ever is None else self.ever),
-            events=[*(dict(event) for event in self.events), *verdict],
+            events=self._told["events"].copied(self.events, verdict),
             settings={
                 "coupling": plain(simulation.coupling),
                 "record_every": recorder.every,
@@ -95,14 +99,14 @@ class Past:
                 "until": simulation.time,
                 "ticks": simulation.tick,
             },
-            margins=[dict(entry) for entry in self.margins],
+            margins=self._told["margins"].copied(self.margins),
             forms={**self.forms, **system.facts()},
             versions={**versions(), **self.given.sources},
             machine=machine(),
             verified=dict(self.verified) if self.verified.get("ticks") == simulation.tick else {},
             never=simulation.schedule.never(),
             estimate={} if estimate is None else estimate.to_data(),
-            obstacles=self.given.obstacles(simulation.coupling, self.events),
+            obstacles=self.given.obstacles(simulation.coupling, self._told["events"].by_hand),
             timings={
                 "seconds": self.seconds,
                 "ticks": float(simulation.tick),
@@ -110,6 +114,24 @@ class Past:
                 **simulation.coupling.told(system),
             },
         )
+
+
+class Log:
+    """Copies of the entries of a list that only grows, each made once."""
+
+    def __init__(self) -> None:
+        self._of: list[dict[str, Any]] = []
+        self._copies: list[dict[str, Any]] = []
+        self.by_hand: list[dict[str, Any]] = []  # changes that were made by hand
+
+    def copied(self, entries: list[dict[str, Any]], after: Sequence[dict[str, Any]] = ()) -> Sequence[dict[str, Any]]:
+        """All of them, and what follows them."""
+        if entries is not self._of or len(entries) < len(self._copies):
+            self._of, self._copies, self.by_hand = entries, [], []
+        new = [dict(entry) for entry in entries[len(self._copies) :]]
+        self._copies += new
+        self.by_hand += [entry for entry in new if entry.get("by") == "hand"]
+        return Beginning(self._copies, len(self._copies), after)
 
 
 def other_body(name: str) -> ModelError:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 
 import numpy as np
 import psutil
 
+from coordinator.record.beginning import Beginning
 from coordinator.score import Part, perform
 from coordinator.system import System
 from modular.elements import Array, Indices
@@ -27,6 +30,7 @@ class Segment:
     forces: list[tuple[list[str], dict[str, Array]]]
     closed: dict[str, Array] = field(default_factory=dict)  # final ledgers of joints and forces that went before
     used: int = 0
+    finished: bool = False  # another one has begun: what it holds stays
     _places: dict[str, dict[str, tuple[dict[str, Array], int]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -45,21 +49,45 @@ class Segment:
             self._places[part] = found
         return found
 
-    def trimmed(self) -> Segment:
-        """Only the samples taken so far."""
-        n = self.used
+    def trimmed(self, samples: int | None = None) -> Segment:
+        """Only the samples taken so far, or so many of them."""
+        n = self.used if samples is None else samples
 
         def cut(part: list[tuple[list[str], dict[str, Array]]]) -> list[tuple[list[str], dict[str, Array]]]:
             return [(names, {key: array[:n] for key, array in series.items()}) for names, series in part]
 
         return Segment(
-            self.ticks[:n],
-            cut(self.bodies),
-            cut(self.joints),
-            cut(self.forces),
-            self.closed,
-            n,
+            self.ticks[:n], cut(self.bodies), cut(self.joints), cut(self.forces), self.closed, n, self.finished
         )
+
+    def finish(self) -> None:
+        """Nothing more comes; what was kept free for it is not shown any more."""
+        kept = self.trimmed()
+        self.ticks, self.bodies, self.joints, self.forces = kept.ticks, kept.bodies, kept.joints, kept.forces
+        self.finished = True
+        self._places.clear()
+
+
+class Taken:
+    """Segments with samples, and how many samples there were before each: what is asked of them costs the same however many."""
+
+    def __init__(self, segments: list[Segment], starts: list[int]) -> None:
+        self.segments, self.starts = segments, starts
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment]) -> Taken:
+        """Those that somebody has put together."""
+        return cls(list(segments), [0, *accumulate(segment.used for segment in segments)][: len(segments)])
+
+    @property
+    def count(self) -> int:
+        """Samples."""
+        return self.starts[-1] + self.segments[-1].used if self.segments else 0
+
+    def where(self, numbers: Sequence[int]) -> Iterator[tuple[Segment, int, Indices]]:
+        """The segments of samples, given by their numbers in order: how many there were before, and which of its own."""
+        for k, group in groupby(numbers, lambda number: bisect_right(self.starts, number) - 1):
+            yield self.segments[k], self.starts[k], np.array(list(group)) - self.starts[k]
 
 
 class Recorder:
@@ -67,9 +95,32 @@ class Recorder:
 
     def __init__(self, every: int) -> None:
         self.every = every
-        self.segments: list[Segment] = []
+        self._taken = Taken([], [])
         self._version = -1
         self._expected = 1
+
+    @property
+    def segments(self) -> list[Segment]:
+        """All that was recorded; the last one may still grow."""
+        return self._taken.segments
+
+    @segments.setter
+    def segments(self, segments: Sequence[Segment]) -> None:
+        self._taken = Taken.of(list(segments))
+        for segment in segments[:-1]:
+            segment.finish()
+        self._version = -1
+
+    @property
+    def taken(self) -> Taken:
+        """All segments that hold samples."""
+        self.prune()
+        return self._taken
+
+    def so_far(self) -> Sequence[Segment]:
+        """What was recorded, as it stays whatever comes; segments that are finished are shared."""
+        segments = self.taken.segments
+        return Beginning(segments, len(segments) - 1, [segments[-1].trimmed()]) if segments else []
 
     def expect(self, system: System, ticks: int) -> None:
         """Announce a stretch of ticks; refused before it starts where its samples would not fit in memory."""
@@ -110,7 +161,10 @@ class Recorder:
         perform(system.elements, self.score(system))
         self.prune()
         while self.segments and (last := self.segments[-1]).ticks[last.used - 1] == system.tick:
-            last.used -= 1
+            if last.finished:  # runs share it, and the list
+                self._taken = Taken([*self.segments[:-1], last.trimmed(last.used - 1)], list(self._taken.starts))
+            else:
+                last.used -= 1
             self.prune()
         segment = self.prepare(system)
         i = segment.used
@@ -127,6 +181,10 @@ class Recorder:
     def prepare(self, system: System) -> Segment:
         """A segment with room for one more sample of the present components."""
         if self._version != system.version or not self.segments or self.segments[-1].used == self.segments[-1].capacity:
+            self.prune()
+            if self.segments and not self.segments[-1].finished:
+                self.segments[-1].finish()
+            self._taken.starts.append(self._taken.count)
             self.segments.append(self._open(system))
             self._version = system.version
         return self.segments[-1]
@@ -135,6 +193,7 @@ class Recorder:
         """Forget a segment that holds no sample."""
         if self.segments and not self.segments[-1].used:
             self.segments.pop()
+            self._taken.starts.pop()
             self._version = -1
 
     def score(self, system: System) -> list[Part]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.record.archive import read, write
+from coordinator.record.archive import legible, read, write
 from coordinator.record.recorder import Segment
 from coordinator.record.series import digest_of, parts_of
 from modular.assembly import Assembly
@@ -52,11 +52,13 @@ class Run:
 
     dt: float
     model: dict[str, Any]  # the assembly as it was given, as data
-    segments: list[Segment]
+    segments: Sequence[Segment]
     bodies: dict[str, Body]  # every body that ever took part
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: Sequence[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
-    margins: list[dict[str, Any]] = field(default_factory=list)  # stability margins at the start and after each event
+    margins: Sequence[dict[str, Any]] = field(
+        default_factory=list
+    )  # stability margins at the start and after each event
     forms: dict[str, dict[str, Any]] = field(default_factory=dict)  # how the equations of each joint are written
     versions: dict[str, str] = field(default_factory=dict)  # of what computed it, and a digest of the sources
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits
@@ -65,7 +67,7 @@ class Run:
     verified: dict[str, Any] = field(default_factory=dict)  # what was measured of that (coordinator/verification.py)
     never: list[str] = field(default_factory=list)  # what the model had scheduled and did not come to pass
     timings: dict[str, float] = field(default_factory=dict)
-    written_digest: str | None = None  # as the folder has it from which the run was read
+    written_digest: str | None = None  # as the folder has it from which the run was read, or into which it was saved
 
     # --- time --------------------------------------------------------------------------------------------------------
 
@@ -228,7 +230,7 @@ class Run:
             for group in ("joints", "forces"):
                 place = segment.places(group).get(name)
                 if place is not None:
-                    table[part] = place[0]["ledger"][:, place[1]]
+                    table[part] = place[0]["ledger"][: segment.used, place[1]]
                     found = True
         if not found:
             raise ModelError(_unknown("joint or force", name, (*self.joints, *self.forces)))
@@ -328,18 +330,24 @@ class Run:
         return digest_of(self.segments)
 
     def save(self, folder: str | Path) -> Path:
-        """Write `run.json` (model, settings, events, versions, machine, digest and more) and `arrays.npz` into a folder."""
-        about = {name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}
-        about |= {"bodies": {name: body.to_data() for name, body in self.bodies.items()}, "digest": self.digest}
-        return write(folder, about, self.segments)
+        """Write `run.json` (model, settings, events, versions, machine, digest and more) and `arrays.npz` into a folder.
+
+        What the folder held before is there until both are whole on disk, and stays where they cannot be written.
+        """
+        about, digest = {name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}, self.digest
+        about |= {"bodies": {name: body.to_data() for name, body in self.bodies.items()}, "digest": digest}
+        place = write(folder, about, self.segments)
+        self.written_digest = digest
+        return place
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:
-        """Read a run folder."""
+        """Read a run folder: whole and as it was written, or refused with a sentence."""
         about, segments = read(folder)
-        bodies = {name: Component.from_data(body) for name, body in about["bodies"].items()}
-        known = {name: about[name] for name in (*PLAIN, *FOR_PEOPLE) if name in about}
-        return cls(**known, bodies=bodies, segments=segments, written_digest=about.get("digest"))
+        with legible(Path(folder)):
+            bodies = {name: Component.from_data(body) for name, body in about["bodies"].items()}
+            known = {name: about[name] for name in (*PLAIN, *FOR_PEOPLE) if name in about}
+            return cls(**known, bodies=bodies, segments=segments, written_digest=about.get("digest"))
 
     def to_xarray(self) -> xarray.Dataset:
         """Everything over time as one Dataset, units in `attrs`; needs the extra `data`."""

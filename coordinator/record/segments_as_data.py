@@ -40,5 +40,5 @@ def segments_from_data(layout: Sequence[Mapping[str, Any]], arrays: Mapping[str,
         }
         ticks = arrays[f"{s}.ticks"]
         closed = {name: np.array(row) for name, row in about["closed"].items()}
-        segments.append(Segment(ticks, **parts, closed=closed, used=len(ticks)))
+        segments.append(Segment(ticks, parts["bodies"], parts["joints"], parts["forces"], closed, len(ticks)))
     return segments

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from coordinator.record.recorder import Segment
+from coordinator.record.recorder import Segment, Taken
 from modular.body import Body
 from modular.elements import Array, Indices
 
-SAMPLES, BODIES, PORTS = 64, 16, 4  # that are looked at for ways and energies, evenly spread
+SAMPLES, BODIES, PORTS = (
+    64,
+    16,
+    4,
+)  # that are looked at for ways and energies, evenly spread; of samples at least so many
 CORNERS = 64  # bodies whose places tell the extent
 Bodies = Mapping[str, Body]
 
@@ -46,35 +51,52 @@ def size_of(name: str, segments: Sequence[Segment], bodies: Bodies) -> float:
     return 0.0
 
 
-def travelled(segments: Sequence[Segment], bodies: Bodies, dt: float) -> tuple[float, float, float]:
-    """The longest way of any port [m], the largest a dt^2 [m], and the largest kinetic energy [J], of evenly spread samples."""
-    times, speeds, energies, bend = [], [], [], 0.0
-    for segment, at in spread(segments):
-        speed, energy = np.zeros(len(at)), np.zeros(len(at))
-        held = [(name, row, series) for names, series in segment.bodies for row, name in enumerate(names)]
-        chosen = some(len(held), BODIES) if held else ()
-        for k in chosen:
-            name, row, series = held[k]
-            q, v, a = (series[key][at, row] for key in "qva")
-            energy += bodies[name].kinetic_energy(q, v)
-            for port in bodies[name].port_names[:PORTS]:
-                _, velocity, acceleration = bodies[name].port_motion(port, q, v, a)
-                speed = np.maximum(speed, np.sqrt(np.square(velocity).sum(axis=-1)))
-                bend = max(bend, float(np.sqrt(np.square(acceleration).sum(axis=-1).max())) * dt**2)
-        times.append(segment.ticks[at] * dt)
-        speeds.append(speed)
-        energies.append(energy * (len(held) / max(len(chosen), 1)))
-    time, speed = np.concatenate(times), np.concatenate(speeds)
-    way = float((0.5 * (speed[1:] + speed[:-1]) * np.diff(time)).sum())
-    return way, bend, float(np.concatenate(energies).max())
+class Looked(NamedTuple):
+    """What one sample tells."""
+
+    time: float  # [s]
+    speed: float  # the largest of any port [m/s]
+    bend: float  # the largest a dt^2 [m]
+    energy: float  # kinetic [J]
 
 
-def spread(segments: Sequence[Segment]) -> Iterator[tuple[Segment, Indices]]:
-    """Segments with those of their samples that are looked at."""
-    asked = some(sum(segment.used for segment in segments), SAMPLES)
-    start = 0
-    for segment in segments:
-        at = asked[(asked >= start) & (asked < start + segment.used)] - start
-        start += segment.used
-        if len(at):
-            yield segment, at
+class Ways:
+    """Ways, bends and energies by every so many-th sample and the last; what was looked at is remembered, so time costs nothing.
+
+    The pause between those that are looked at doubles as a run goes on: there are never more than two times SAMPLES of them.
+    """
+
+    def __init__(self) -> None:
+        self._looked: dict[int, Looked] = {}
+
+    def travelled(self, taken: Taken, bodies: Bodies, dt: float) -> tuple[float, float, float]:
+        """The longest way of any port [m], the largest a dt^2 [m], and the largest kinetic energy [J]."""
+        last, pause = taken.count - 1, 1
+        while last > 2 * SAMPLES * pause:
+            pause *= 2
+        self._looked = {k: looked for k, looked in self._looked.items() if k % pause == 0}
+        wanted = [*range(0, last, pause), last]
+        for segment, first, at in taken.where([k for k in wanted if k not in self._looked]):
+            self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt), strict=True)
+        found = [self._looked[k] for k in wanted]
+        self._looked.pop(last)  # an event may take it back
+        time, speed, bend, energy = np.array(found).T
+        way = float((0.5 * (speed[1:] + speed[:-1]) * np.diff(time)).sum())
+        return way, float(bend.max()), float(energy.max())
+
+
+def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float) -> Iterator[Looked]:
+    """At some samples of a segment."""
+    speed, bend, energy = np.zeros((3, len(at)))
+    held = [(name, row, series) for names, series in segment.bodies for row, name in enumerate(names)]
+    chosen = some(len(held), BODIES) if held else ()
+    for k in chosen:
+        name, row, series = held[k]
+        q, v, a = (series[key][at, row] for key in "qva")
+        energy += bodies[name].kinetic_energy(q, v)
+        for port in bodies[name].port_names[:PORTS]:
+            _, velocity, acceleration = bodies[name].port_motion(port, q, v, a)
+            speed = np.maximum(speed, np.sqrt(np.square(velocity).sum(axis=-1)))
+            bend = np.maximum(bend, np.sqrt(np.square(acceleration).sum(axis=-1)) * dt**2)
+    times = segment.ticks[at] * dt
+    return map(Looked, times, speed, bend, energy * (len(held) / max(len(chosen), 1)))

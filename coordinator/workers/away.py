@@ -221,6 +221,11 @@ class Away:
             piece.take_state(arrays)
             piece.system.tick = data["tick"]
 
+    def abandon(self) -> None:
+        """Forget the pieces; whoever has come by now waits for others."""
+        if self._run is not None:
+            self._end_run()
+
     def members(self) -> list[Member]:
         """How the workers did."""
         found = []

@@ -8,6 +8,7 @@ simulation's, taken in one piece as always: so an event is the same code, and th
 from __future__ import annotations
 
 import logging
+import os
 import time as clock
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -80,6 +81,8 @@ class Company:
         self.bodies = [list(part) for part in parts.values()]
         self.team = team
         self._parts: list[Part] = []  # while it is lent
+        self._lent_at = NEVER  # the tick at which it was
+        self._process = os.getpid()  # to which workers answer
         self.stopped = False  # whether the last slice ended where the simulation has to look at something
         self._whole = NEVER  # the tick from which on one tick is the simulation's
         self._warned = False
@@ -92,11 +95,19 @@ class Company:
         """A slice of ticks, to `last` at most; False where the next tick has to be taken in one piece."""
         if self.failure:
             raise ModelError(f"{self.failure} This run cannot go on; what was recorded is in `recorded`.")
+        self._check_process()
         self._let_come_and_go(simulation)
         if not self.bodies:
             return False
         try:
             return self._run(simulation, last)
+        except KeyboardInterrupt as error:
+            if simulation.lent_system.tick != self._lent_at:
+                self._lose(error)
+            elif self._parts:  # workers were starting: what they were lent still stands here as it was
+                self._parts = []
+                self.team.abandon()
+            raise
         except BaseException as error:
             self._lose(error)
             raise
@@ -133,6 +144,7 @@ class Company:
 
     def enlist(self, simulation: Simulation, name: str, bodies: Sequence[str] = ()) -> None:
         """One more worker, with some bodies that others have had, or with its share of all."""
+        self._check_process()
         names = [member.name for member in self.team.members()]
         if name in names:
             raise ModelError(f"worker '{name}' is there already; workers are {', '.join(names)}.")
@@ -154,6 +166,7 @@ class Company:
 
     def retire(self, simulation: Simulation, name: str) -> None:
         """A worker goes; the others take its bodies over. When the last has gone the simulation moves them itself."""
+        self._check_process()
         names = [member.name for member in self.team.members()]
         if name not in names:
             raise ModelError(missing("worker", name, names))
@@ -218,6 +231,7 @@ class Company:
         places, watched = Places(system, self.bodies, together=face is not None), simulation.breakage.watched
         self._ending = rounds.end if face is not None else []
         self._parts = [Part(system, places, me, watched, face) for me in range(len(self.bodies))]
+        self._lent_at = system.tick
         self.team.begin([part.piece(stages, simulation, leaks, guards) for part in self._parts])
         return True
 
@@ -225,6 +239,7 @@ class Company:
         """Let the simulation have everything again."""
         if not self._parts:
             return
+        self._check_process()
         try:
             self.team.give_back()
         except BaseException as error:
@@ -254,7 +269,12 @@ class Company:
         return with_newcomers(self.bodies, system, [member.name for member in self.team.members()])
 
     def close(self, simulation: Simulation, within: float) -> None:
-        """Take everything back and let the workers go, whatever happens; nobody is waited for longer than so long [s]."""
+        """Take everything back and let the workers go, whatever happens; nobody is waited for longer than so long [s].
+
+        A forked process has none to let go.
+        """
+        if self._process != os.getpid():
+            return
         try:
             if self._parts:
                 self.team.hurry(within)
@@ -273,6 +293,14 @@ class Company:
             yield
         finally:
             self.team.hurry(inf)
+
+    def _check_process(self) -> None:
+        """Refuse what only the process can do to which workers answer."""
+        if self._process != os.getpid():
+            raise ModelError(
+                "this process was forked from the one that has the workers of this simulation, and they answer that one alone; "
+                "make the simulation here, or fork before it has workers."
+            )
 
     def _lose(self, error: BaseException) -> None:
         """The mechanism is lost if it was lent: how it stands now only the workers knew."""

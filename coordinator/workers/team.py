@@ -68,6 +68,9 @@ class Team(Protocol):
     def give_back(self) -> None:
         """Let the pieces stand as the workers left them."""
 
+    def abandon(self) -> None:
+        """Forget the pieces: nobody wants them back."""
+
     def members(self) -> list[Member]:
         """How the workers did, until pieces were last given back; whose bodies are whose others know."""
 
@@ -147,6 +150,10 @@ class Here:
             worker.settle()
             ticks, seconds = self._done[name]
             self._done[name] = ticks + worker.tick - worker.began, seconds + worker.working
+        self.workers = []
+
+    def abandon(self) -> None:
+        """Those who had them go, too."""
         self.workers = []
 
     def members(self) -> list[Member]:

@@ -114,7 +114,7 @@ def run_and_keep(
     if code in (cli.DIVERGED, cli.REFUSED):
         leave_last_ticks(console, folder.path, why, moved_by, simulation.last_messages)
     elif checkpoints is not None and simulation.whole:
-        checkpoints.lean_on_run(simulation, until)
+        checkpoints.lean_on_run(simulation, until, recorded)
     return recorded, code
 
 

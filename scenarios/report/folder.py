@@ -116,14 +116,7 @@ def check_writable(path: Path) -> None:
 
 
 def load_run(path: Path) -> Run:
-    """A saved run; what cannot be read is refused in words."""
+    """A saved run."""
     if not path.is_dir():
         raise ModelError(f"'{path}': there is no such folder; give a folder written by `modular run` or Run.save.")
-    try:
-        return Run.load(path)
-    except ModelError:
-        raise
-    except Exception as error:  # whatever a damaged file leads to
-        raise ModelError(
-            f"'{path}' cannot be read as a run ({type(error).__name__}); run.json or arrays.npz is damaged or incomplete."
-        ) from error
+    return Run.load(path)

@@ -315,10 +315,10 @@ def test_a_full_disk_at_the_very_end_costs_nothing_that_was_kept(tmp_path, monke
 
     checkpoints = Checkpoints(tmp_path)
     with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
-        simulation.run(0.02, checkpoints=checkpoints)
+        run = simulation.run(0.02, checkpoints=checkpoints)
         monkeypatch.setattr(coordinator.checkpoints.folder, "put_in_place", full)
         with pytest.warns(CheckpointWarning, match="No space left"):
-            checkpoints.lean_on_run(simulation, 0.02)
+            checkpoints.lean_on_run(simulation, 0.02, run)
     assert resume(tmp_path).tick == 20
 
 

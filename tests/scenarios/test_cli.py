@@ -535,7 +535,7 @@ def test_what_is_no_run_is_refused():
     run("double-pendulum", "--out", "garbled")
     Path("garbled/run.json").write_text("{")
     for folder, answer in (
-        ("nowhere", "no such folder"), ("empty", "run.json"), ("broken", "cannot be read"), ("garbled", "cannot be read"),
+        ("nowhere", "no such folder"), ("empty", "run.json"), ("broken", "arrays.npz is missing"), ("garbled", "cannot be read"),
     ):  # fmt: skip
         result = modular("show", folder)
         assert result.exit_code == 2, folder

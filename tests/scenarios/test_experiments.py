@@ -46,13 +46,11 @@ def run(*words, out="kept"):
     assert result.exit_code == 0, result.stderr
 
 
-def flip(folder, key):
-    """Change the last bit of the last number of an array in a folder."""
-    with np.load(f"{folder}/arrays.npz") as arrays:
-        changed = dict(arrays)
-    array = changed[key]
-    array.flat[-1] = np.nextafter(array.flat[-1], np.inf)
-    np.savez(f"{folder}/arrays.npz", **changed)
+def flip(run, part, key):
+    """Change the last bit of the last number of a series; the name of its component."""
+    names, series = getattr(run.segments[0], part)[0]
+    series[key].flat[-1] = np.nextafter(series[key].flat[-1], np.inf)
+    return names[-1]
 
 
 # --- rerun -------------------------------------------------------------------------------------------------------------
@@ -89,23 +87,22 @@ def test_a_rerun_without_out_writes_nothing():
 
 def test_one_flipped_bit_in_a_folder_is_found_with_its_place_and_with_what_differs():
     run("double-pendulum", "--dt", "1e-3")
-    flip("kept", "0.joints.0.reaction")
-    data = json.loads(Path("kept/run.json").read_text(encoding="utf-8"))
-    data["versions"]["numba"] = "0.1"
-    data["machine"]["processor"] = "abacus"
-    Path("kept/run.json").write_text(json.dumps(data), encoding="utf-8")
+    other = Run.load("kept")
+    name = flip(other, "joints", "reaction")
+    other.versions["numba"] = "0.1"
+    other.machine["processor"] = "abacus"
+    other.save("kept")
     result = modular("rerun", "kept")
     assert result.exit_code == 1, result.stderr
-    name = data["segments"][0]["joints"][0][0][-1]
     assert f"tick 20 (0.02 s): '{name}', reaction, force y" in result.stdout
     assert "numba: 0.1 and" in result.stdout and "processor: abacus and" in result.stdout
-    assert "not those that were written" in result.stdout
 
 
 def test_a_difference_without_any_reason_around_it_says_what_is_left():
     run("double-pendulum", "--dt", "1e-3")
-    flip("kept", "0.bodies.0.q")
-    Run.load("kept").save("kept")  # with a digest that fits
+    other = Run.load("kept")
+    flip(other, "bodies", "q")
+    other.save("kept")
     result = modular("rerun", "kept")
     assert result.exit_code == 1
     assert "are the same. What is left: a law that remembers" in result.stdout
@@ -152,9 +149,9 @@ def test_an_unknown_coupling_a_missing_folder_and_the_folder_itself_are_refused(
     assert modular("rerun", "nowhere").exit_code == 2
     result = modular("rerun", "kept", "--out", "kept", "--overwrite")
     assert result.exit_code == 2 and "this is the run itself" in result.stderr
-    data = json.loads(Path("kept/run.json").read_text(encoding="utf-8"))
-    data["settings"]["coupling"]["class"] = "coordinator:Tomorrow"
-    Path("kept/run.json").write_text(json.dumps(data), encoding="utf-8")
+    other = Run.load("kept")
+    other.settings["coupling"]["class"] = "coordinator:Tomorrow"
+    other.save("kept")
     result = modular("rerun", "kept")
     assert result.exit_code == 2 and "coordinator:Tomorrow is not known" in result.stderr
 

@@ -259,7 +259,7 @@ def test_a_margin_is_never_rounded_up_across_the_limit(margin, text):
 
 def test_the_smallest_margin_of_a_joint_is_told():
     run = record(scenarios.load("chain", bodies=2), 0.01)
-    run.margins.append({"tick": 5, "margins": {"hook": 0.5}})
+    run.margins = [*run.margins, {"tick": 5, "margins": {"hook": 0.5}}]
     row = next(line for line in printed(run).splitlines() if "hook" in line and "Spherical" in line)
     assert row.split()[-1] == "0.5"
 

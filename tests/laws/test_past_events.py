@@ -1,0 +1,99 @@
+"""What lies behind costs nothing: a run goes on as fast after many events as after few, and knows as much of itself."""
+
+import time
+
+import numpy as np
+import pytest
+
+import scenarios
+from campaign import later
+from components import Revolute
+from coordinator import Simulation
+from coordinator.record.evidence import Evidence, Recorded
+from coordinator.record.recorder import Taken
+
+
+def resting():
+    """Two rods that hang together and have nowhere to go, so that their joint can be made again at any time."""
+    model = scenarios.load("double-pendulum")
+    model.gravity[:] = 0.0
+    return Simulation(model, 1e-4)
+
+
+def changed(simulation):
+    """A cut and a join, each followed by a tick."""
+    simulation.cut("elbow")
+    simulation.run(simulation.time + simulation.dt)
+    simulation.join("elbow", Revolute(), "upper.end", "lower.start")
+    return simulation.run(simulation.time + simulation.dt)
+
+
+def processor_time(simulation, changes):
+    """Of so many changes, a twentieth of which were slowest and do not count [s]."""
+    times = []
+    for _ in range(changes):
+        began = time.process_time()
+        changed(simulation)
+        times.append(time.process_time() - began)
+    return sum(sorted(times)[: -max(1, changes // 20)])
+
+
+@pytest.mark.parametrize("before", [1000, *later([10_000])])
+def test_the_time_of_a_change_does_not_grow_with_the_number_of_those_before(before):
+    """What came before is made up: what a simulation keeps of a change is there so many times more."""
+    with resting() as simulation:
+        changed(simulation)
+        first = processor_time(simulation, 100)
+        repeat(simulation, before)
+        last = processor_time(simulation, 100)
+    assert len(simulation.recorder.segments) > 2 * before
+    assert last < 1.2 * first
+
+
+def repeat(simulation, times):
+    """Let the first change have happened so many times more: its segments, events and margins again and again, in past ticks."""
+    recorder, past = simulation.recorder, simulation.past
+    early, late = recorder.segments[:3], recorder.segments[3:]
+    recorder.segments = early + [part.trimmed() for _ in range(times) for part in early[1:]] + late
+    past.events[:0] = [dict(event) for _ in range(times) for event in past.events[:2]]
+    past.margins[:0] = [dict(entry) for _ in range(times) for entry in past.margins[:2]]
+
+
+@pytest.mark.campaign
+def test_the_ten_thousandth_change_takes_as_long_as_the_hundredth():
+    with resting() as simulation:
+        changed(simulation)
+        first = processor_time(simulation, 100)
+        for _ in range(9800):
+            changed(simulation)
+        assert processor_time(simulation, 100) < 1.2 * first
+
+
+def test_a_run_that_was_looked_at_on_the_way_is_judged_as_one_that_was_not():
+    """Also where events take samples back, and the pauses between those that are looked at grow."""
+    estimates = []
+    for often in (True, False):
+        with Simulation(scenarios.load("cut-double-pendulum"), 1e-3) as simulation:
+            for k in range(1, 13):
+                simulation.run(0.025 * k)
+                if k == 5:
+                    simulation.cut("pivot")
+                if often:
+                    assert simulation.recorded.estimate
+            estimates.append(simulation.recorded.estimate)
+    assert estimates[0] == estimates[1]
+    run, order = simulation.recorded, simulation.coupling.declared_order
+    afresh = Evidence().estimate(Recorded(Taken.of(run.segments), run.forms, run.bodies, run.dt), order)
+    assert afresh.to_data() == estimates[0]
+
+
+def test_a_run_stays_as_it_was_when_events_follow():
+    """Runs share what is finished; the sample of an event takes the place of one before it in later runs alone."""
+    with resting() as simulation:
+        runs = [changed(simulation) for _ in range(4)]
+        kept = [(run.digest, len(run), len(run.events), len(run.margins)) for run in runs]
+        simulation.cut("pivot")
+        simulation.run(0.01)
+        assert [(run.digest, len(run), len(run.events), len(run.margins)) for run in runs] == kept
+    assert runs[3].segments[0] is runs[2].segments[0]
+    assert np.all(np.diff([len(run.events) for run in runs]) == 2)
