@@ -24,6 +24,7 @@ from components import Law, Load, Spherical
 from coordinator import Checkpoints, Simulation, Site, resume
 from coordinator.launchers import Subprocess
 from coordinator.protocol import Deadlines
+from coordinator.transports.addresses import LOCAL
 from coordinator.transports.zeromq import fresh_keys
 from modular import Cut, Join
 from rough_way import RoughWay
@@ -329,7 +330,7 @@ def ends(seed):
 def strangers(seed):
     """Garbage, half-open connections and clients without keys at the mailbox of a run: nothing of it is read, the run goes on."""
     rng = random.Random(seed)
-    site = Site(Subprocess(), keys=fresh_keys())
+    site = Site(Subprocess(), LOCAL, fresh_keys())
     with Simulation(scenarios.load("chain", bodies=400), DT, record_every=500, workers=2, launcher=site) as simulation:
         simulation.run(0.2)
         host, port = simulation.company.team.mailbox.address.removeprefix("tcp://").split(":")

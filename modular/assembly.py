@@ -21,7 +21,7 @@ from modular.events import Condition, Event, Scheduled
 from modular.force import Force
 from modular.joint import Joint
 from modular.limit import Limit
-from modular.names import missing
+from modular.names import LONGEST, missing, unfit
 from modular.numbers import number
 from modular.port import GROUND, PortName
 
@@ -124,6 +124,7 @@ class Assembly:
             raise ModelError(
                 f"body '{name}': {body!r} has data of the wrong kind ({error}); give numbers and points."
             ) from error
+        problems += [f"body '{name}', port {port!a}: {wrong}." for port in body.port_names if (wrong := unfit(port))]
         if not problems and body.dimension != self.dimension:
             problems = [
                 f"body '{name}' has {body.dimension} coordinates per point, but gravity = {self.gravity.tolist()} has "
@@ -254,10 +255,12 @@ class Assembly:
         raise ModelError(missing(what, name, names, owner))
 
     def _check_name(self, name: str, what: str, *taken: Container[str]) -> None:
-        if not isinstance(name, str) or name == GROUND or not (name.isidentifier() or (name and not UNSAFE(name))):
+        if not isinstance(name, str) or name == GROUND or not name or (UNSAFE(name) and not unfit(name)):
             raise ModelError(
                 f"{what} {name!r}: a name needs at least one character, no dot, slash or space, and is not 'ground'."
             )
+        if wrong := unfit(name):
+            raise ModelError(f"{what} {name[:LONGEST]!a}: {wrong}; choose a short name of letters that can be seen.")
         for names in taken:
             if name in names:
                 raise ModelError(f"{what} '{name}' exists already; choose another name.")

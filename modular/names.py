@@ -1,9 +1,30 @@
-"""Names that people mistype: the nearest known one."""
+"""Names: what may stand in one, and the nearest known one to what people mistype."""
 
 from __future__ import annotations
 
 import difflib
+import re
+import unicodedata
 from collections.abc import Iterable
+
+LONGEST = 200  # letters
+HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # what Unicode calls control, format, surrogate, separator of lines
+PLAIN = re.compile(rf"[ -~]{{1,{LONGEST}}}")
+
+
+def unfit(name: str) -> str:
+    """What is wrong with a name that people are to read, and that goes into files and messages; nothing where it will do.
+
+    Letters that turn the direction of what follows, or cannot be seen, let one name be taken for another.
+    """
+    if PLAIN.fullmatch(name):
+        return ""
+    if not name:
+        return "it is empty"
+    if len(name) > LONGEST:
+        return f"it has {len(name)} letters; {LONGEST} are the most"
+    hidden = next((letter for letter in name if unicodedata.category(letter) in HIDDEN), None)
+    return "" if hidden is None else f"it holds the invisible character U+{ord(hidden):04X}"
 
 
 def hint(name: str, names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coordinator.launchers.launcher import Exited, Order
-from coordinator.transports.addresses import LOCAL
+from coordinator.transports.addresses import HERE
 
 
 class ByHand:
@@ -16,8 +16,8 @@ class ByHand:
         self._asked: set[tuple[str, int]] = set()
 
     def mailbox(self) -> str:
-        """On this machine, for want of knowing better."""
-        return LOCAL
+        """On this machine, for want of knowing better: in a folder that only this user may enter, where there are such."""
+        return HERE
 
     def start(self, order: Order) -> None:
         """Ask for a worker, once."""

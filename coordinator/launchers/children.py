@@ -19,6 +19,9 @@ from coordinator.launchers.launcher import Order
 
 MODULE = "coordinator.workers.process"
 GRACE = 0.3  # seconds that processes have to end by themselves
+UNFIT = (
+    78  # the code of a process that was told that it does not fit (EX_CONFIG of sysexits.h): another would not either
+)
 LAST_WORDS = 2000  # bytes of what a process said last
 Key = tuple[str, int]
 
@@ -117,7 +120,7 @@ class Children:
 
 def worker_command() -> list[str]:
     """What starts a worker on this machine."""
-    return [sys.executable, "-m", MODULE]
+    return [sys.executable, "-P", "-m", MODULE]  # -P: nothing is imported from the folder that it is started in
 
 
 def worker_environment() -> dict[str, str]:

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from coordinator.launchers.children import GRACE, Key, reason_of
+from coordinator.launchers.children import GRACE, UNFIT, Key, reason_of
 from coordinator.launchers.dask_task import still_running, work
 from coordinator.launchers.launcher import Exited, Order
-from coordinator.transports.addresses import LOCAL, is_everywhere, is_local, route_to, with_host
+from coordinator.transports.addresses import HERE, LOCAL, is_everywhere, is_local, route_to, with_host
 from modular.errors import ModelError
 
 _log = logging.getLogger("modular")
@@ -35,6 +35,7 @@ class Dask:
 
     def __init__(self, cluster: Any, *, resources: Mapping[str, float] | None = None, insecure: bool = False) -> None:
         self._own: list[Any] = []  # what is closed at the end
+        self._own_cluster = False  # made by this process, and so of the same user
         self.client = cluster if hasattr(cluster, "submit") else self._connected(cluster)
         self.resources, self.insecure = dict(resources or {}), insecure
         self._run = uuid.uuid4().hex[:12]
@@ -56,14 +57,14 @@ class Dask:
         except BaseException:
             cluster.close()
             raise
-        made._own = [made.client, cluster]
+        made._own, made._own_cluster = [made.client, cluster], True
         return made
 
     def mailbox(self) -> str:
         """On this machine where the cluster is; else where its scheduler reaches this machine."""
         scheduler = self._scheduler()
         if all(map(_is_here, [scheduler, *self._places()])):
-            return LOCAL
+            return HERE if self._own_cluster else LOCAL
         return f"tcp://{route_to(_host(scheduler))}:*"
 
     def start(self, order: Order) -> None:
@@ -160,7 +161,7 @@ class Dask:
         """What became of a process."""
         if future.status == "finished":
             code, words = future.result(timeout=PATIENCE)
-            return Exited(*key, reason_of(code, words))
+            return Exited(*key, reason_of(code, words), code == UNFIT)
         if future.status == "error":
             error = future.exception(timeout=PATIENCE)
             lacks = "No module named" in f"{error} {error.__cause__}"

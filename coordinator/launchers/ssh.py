@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from coordinator.launchers.children import MODULE, Children, Key, reason_of
+from coordinator.launchers.children import MODULE, UNFIT, Children, Key, reason_of
 from coordinator.launchers.launcher import Exited, Order
 from coordinator.transports.addresses import LOCAL, is_everywhere, is_local, is_this_machine, route_to, with_host
 from modular.errors import ModelError
@@ -98,7 +98,7 @@ class Ssh:
     def command(self, host: str) -> list[str]:
         """What is called to start a worker on a host."""
         variables = [f"{name}={value}" for name, value in self._environment.items()]
-        worker = shlex.join(["env", *variables, self.python, "-m", MODULE])
+        worker = shlex.join(["env", *variables, self.python, "-P", "-m", MODULE])
         there = f"echo {shlex.quote(INSIDE)}; {worker}; exit $?"  # a shell, so that signals become codes of their own
         return ["ssh", *ALWAYS, *self.options, "--", host, f"exec sh -c {shlex.quote(there)}"]
 
@@ -155,7 +155,8 @@ class Ssh:
                 "with Ssh(…, python='…') or --python.",
                 hopeless=True,
             )
-        return Exited(*key, f"on '{host}' {reason_of(128 - code if code > 128 else code, words)}")
+        reason = f"on '{host}' {reason_of(128 - code if code > 128 else code, words)}"
+        return Exited(*key, reason, hopeless=code == UNFIT)
 
     def _seen_from(self, host: str) -> str:
         """The address by which a host reaches this machine."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coordinator.launchers.children import Children, reason_of, worker_command, worker_environment
+from coordinator.launchers.children import UNFIT, Children, reason_of, worker_command, worker_environment
 from coordinator.launchers.launcher import Exited, Order
-from coordinator.transports.addresses import LOCAL
+from coordinator.transports.addresses import HERE
 
 
 class Subprocess:
@@ -14,8 +14,8 @@ class Subprocess:
         self._children = Children()
 
     def mailbox(self) -> str:
-        """On this machine."""
-        return LOCAL
+        """On this machine, in a folder that only this user may enter, where there are such."""
+        return HERE
 
     def start(self, order: Order) -> None:
         """Start a process."""
@@ -23,7 +23,7 @@ class Subprocess:
 
     def exits(self) -> list[Exited]:
         """Processes that have ended since the last call."""
-        return [Exited(*key, reason_of(code, words)) for key, code, words in self._children.ended()]
+        return [Exited(*key, reason_of(code, words), code == UNFIT) for key, code, words in self._children.ended()]
 
     def stop(self, name: str, incarnation: int) -> None:
         """End a process at once."""

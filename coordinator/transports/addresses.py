@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import socket
 
+from coordinator.transports.meeting_place import beside, is_private
 from modular.errors import ModelError
 
-LOCAL = "tcp://127.0.0.1:*"  # a mailbox for this machine alone
+HERE = "ipc://*"  # a mailbox in a folder that this user alone may enter, where there are such; else as LOCAL, with keys
+LOCAL = "tcp://127.0.0.1:*"  # a mailbox for this machine alone, and all its users
 TCP = re.compile(r"tcp://(?P<host>[^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d+|\*)")
 
 
@@ -63,7 +65,9 @@ def check_announced(address: str) -> None:
 
 def mailbox_towards(address: str) -> str:
     """Where a mailbox is found by those who are where somebody with this address is."""
-    if is_local(address) or not host_of(address):
+    if not host_of(address):
+        return beside(address) if is_private(address) else HERE
+    if is_local(address):
         return LOCAL
     try:
         return f"tcp://{route_to(host_of(address))}:*"

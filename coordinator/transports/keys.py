@@ -1,7 +1,7 @@
 """Keys: whoever sends to a mailbox that others can reach proves who he is (CurveZMQ); kept as ssh keeps its keys.
 
 A pair is a file NAME.key with the secret, which its owner alone may read, and NAME.pub, which may go anywhere. A folder of `.pub`
-files says who is authorised.
+files says who is authorised. Processes of one user on one machine know each other by a secret that he alone can read.
 """
 
 from __future__ import annotations
@@ -9,13 +9,19 @@ from __future__ import annotations
 import os
 import re
 import stat
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import platformdirs
 
 from modular.errors import ModelError
 
 KEY = re.compile(rb"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")  # Z85
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+OWN = "of-this-user.secret"  # no pair of this name can be made by hand
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,44 @@ def read_keys(folder: Path, name: str) -> Keys:
     secret, public = folder / f"{name}.key", folder / f"{name}.pub"
     if not secret.exists():
         raise ModelError(f"keys: there is no {secret}; make a pair with 'modular keys new {name}'.")
+    _check_private(secret)
+    return Keys(public_key(public), public_key(secret))
+
+
+def folder_of_keys() -> Path:
+    """Where the keys of this user are."""
+    return Path(platformdirs.user_config_dir("modular-multibody")) / "keys"
+
+
+def secret_of_this_user(fresh: Callable[[], bytes]) -> bytes:
+    """One that no other user can read; made by `fresh` when it is first wanted, and the same for all who come at that time."""
+    path = folder_of_keys() / OWN
+    if not path.exists():
+        beside = path.with_name(f"{OWN}.{uuid.uuid4().hex}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(fresh() + b"\n")
+            try:
+                with suppress(FileExistsError):  # somebody else was first
+                    os.link(beside, path)
+            finally:
+                beside.unlink()
+        except OSError as error:
+            raise ModelError(
+                f"keys: {path} cannot be made ({error}), by which processes of yours know each other on this machine; give pairs "
+                "of your own with --keys (modular keys new), or let the run choose its address."
+            ) from error
+    _check_private(path)
+    return public_key(path)
+
+
+def _check_private(secret: Path) -> None:
+    """Refuse a secret that others can read."""
     if os.name == "posix" and stat.S_IMODE(secret.stat().st_mode) & 0o077:
         raise ModelError(
             f"keys: others can read {secret}; take their rights away with 'chmod 600 {secret}', or make a new pair."
         )
-    return Keys(public_key(public), public_key(secret))
 
 
 def authorised(folder: Path) -> dict[bytes, str]:

@@ -1,15 +1,25 @@
-"""Where processes of one machine meet: sockets in a folder that only their owner may enter."""
+"""Where processes of one machine meet: sockets in a folder that only their owner may enter.
+
+Whoever gets there is a process of the same user, so that no keys are needed; every other address of this machine is open to all its
+users.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 import tempfile
 import weakref
+from pathlib import Path
 
 import zmq
 
 LONGEST = 90  # letters of a path; systems take a hundred and some
-HERE = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:", "ipc://")
+IPC = "ipc://"
+POSSIBLE = os.name == "posix" and zmq.has(
+    "ipc"
+)  # elsewhere the rights of a folder do not say who may use a socket in it
 
 
 class MeetingPlace:
@@ -20,9 +30,9 @@ class MeetingPlace:
         self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     @classmethod
-    def on_this_machine(cls, hub: str) -> MeetingPlace | None:
-        """One for workers that turn to this address, if it says that all are on one machine and such sockets are known there."""
-        if not hub.startswith(HERE) or not zmq.has("ipc"):
+    def on_this_machine(cls) -> MeetingPlace | None:
+        """One, where such sockets are known and their paths are short enough."""
+        if not POSSIBLE:
             return None
         place = cls()
         if len(place._folder) <= LONGEST:
@@ -32,8 +42,25 @@ class MeetingPlace:
 
     def address(self, name: str) -> str:
         """Where a mailbox with this name, a short one, can be bound."""
-        return f"ipc://{self._folder}/{name}"
+        return f"{IPC}{self._folder}/{name}"
 
     def close(self) -> None:
         """Remove it."""
         self._remove()
+
+
+def is_private(address: str) -> bool:
+    """Whether a mailbox there can be reached by processes of this user alone: its folder is his, and nobody else may enter it."""
+    path = address.removeprefix(IPC)
+    if path == address or not POSSIBLE or not path.startswith("/"):
+        return False
+    try:
+        folder = Path(path).parent.stat()
+    except (OSError, ValueError):
+        return False
+    return folder.st_uid == os.geteuid() and not stat.S_IMODE(folder.st_mode) & 0o077
+
+
+def beside(address: str) -> str:
+    """Another address in the same folder, which nobody has yet."""
+    return f"{IPC}{Path(address.removeprefix(IPC)).parent}/{os.urandom(4).hex()}"

@@ -28,13 +28,14 @@ class RawExchange:
         """`size` of a frame [bytes]; they meet where workers of one machine do."""
         command = [
             sys.executable,
+            "-P",
             "-m",
             "coordinator.transports.raw_exchange",
             str(size),
             "curve" if curve else "plain",
         ]
         self._stack = ExitStack()
-        meeting = MeetingPlace.on_this_machine(TCP)
+        meeting = MeetingPlace.on_this_machine()
         if meeting is not None:
             self._stack.callback(meeting.close)
         self.where = [TCP if meeting is None else meeting.address(str(k)) for k in range(2)]

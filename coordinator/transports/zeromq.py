@@ -17,13 +17,16 @@ from math import ceil
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
+from coordinator.transports.addresses import HERE, LOCAL
 from coordinator.transports.by_address import Wire, library
-from coordinator.transports.keys import Keys
+from coordinator.transports.keys import Keys, secret_of_this_user
+from coordinator.transports.meeting_place import MeetingPlace, is_private
 from modular.errors import ModelError
 
 LEAST = (4, 3, 5)  # of libzmq: before, strangers could keep a guarded mailbox busy, or worse
-LOOPBACK = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:", "ipc://", "inproc://")
 DOMAIN = "modular"
+ANYONE = "*"  # the name of a key that opens every place
+FRAME = 1 << 26  # bytes of a part of a message, unless more was asked for
 Bytes = bytes | bytearray | memoryview
 
 
@@ -45,6 +48,12 @@ def fresh_keys() -> Keys:
     return Keys(*zmq.curve_keypair())
 
 
+def keys_of_this_user() -> Keys:
+    """The pair by which processes of one user know each other where all users of a machine can knock."""
+    secret = secret_of_this_user(lambda: fresh_keys().secret)
+    return Keys(zmq.curve_public(secret), secret)
+
+
 class Guests:
     """Who may send to a mailbox, by public keys; ZeroMQ asks before it takes a byte from anybody."""
 
@@ -60,20 +69,26 @@ class Guests:
 
 
 class Mailbox:
-    """A bound socket that others send to. `address` says where; on loopback unless asked otherwise, and then only with keys."""
+    """A bound socket that others send to. `address` says where: in a folder that nobody else may enter, or anywhere with keys.
+
+    `most` bytes are in a part of a message that it takes; whoever sends more loses the connection.
+    """
 
     def __init__(
         self,
-        where: str = "tcp://127.0.0.1:*",
+        where: str = HERE,
         *,
         keys: Keys | None = None,
         timings: Timings = Timings(),
-        most: int = -1,
+        most: int = FRAME,
     ) -> None:
-        if keys is None and not where.startswith(LOOPBACK):
+        self.meeting = MeetingPlace.on_this_machine() if where == HERE else None  # of its own
+        if where == HERE:
+            where = LOCAL if self.meeting is None else self.meeting.address("0")
+        if keys is None and not is_private(where):
             raise ModelError(
-                f"a mailbox at {where} can be reached by others, and needs keys: make some with 'modular keys new', or stay "
-                "on this machine with tcp://127.0.0.1:*."
+                f"a mailbox at {where} can be reached by others, and needs keys: make some with 'modular keys new', or leave the "
+                "address out, so that it is a socket in a folder that only you may enter."
             )
         self._context, self._timings, self.keys = context(), timings, keys
         self.guests = Guests()
@@ -94,6 +109,7 @@ class Mailbox:
             self._socket.bind(where)
         except zmq.ZMQError as error:
             self._socket.close(0)
+            self._let_go()
             raise ModelError(f"no mailbox can be bound at {where}: {error}; give another address or port.") from error
         self.address = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
         self._lines: dict[str, zmq.Socket[bytes]] = {}
@@ -150,12 +166,12 @@ class Mailbox:
         return True
 
     def answer(self, sender: bytes, *parts: Bytes) -> bool:
-        """To somebody who has sent something here; False where he is gone."""
+        """To somebody who has sent something here; False where he is gone. One who does not listen loses it, and is there."""
         try:
             self._socket.send_multipart([sender, *parts], zmq.DONTWAIT)
-        except zmq.ZMQError:
+        except zmq.ZMQError as error:
             self.lost += 1
-            return False
+            return error.errno == zmq.EAGAIN
         return True
 
     # --- what comes in -------------------------------------------------------------------------------------------------
@@ -228,10 +244,15 @@ class Mailbox:
         with suppress(KeyError):
             self._poller.unregister(self._socket)
         self._socket.close(self._timings.linger)
+        self._let_go()
+
+    def _let_go(self) -> None:
         if self._authenticator is not None:
             self._authenticator.stop()
             _asking.discard(self._authenticator)
         self._context.term()
+        if self.meeting is not None:
+            self.meeting.close()
 
 
 # threads that ask for keys, until their mailbox is closed

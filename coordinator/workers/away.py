@@ -20,15 +20,15 @@ from typing import Any
 
 from coordinator import protocol
 from coordinator.interrupt import obey_late
-from coordinator.launchers import Exited, Launcher, Order
+from coordinator.launchers import ByHand, Exited, Launcher, Order
 from coordinator.protocol import effects
 from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
-from coordinator.transports.addresses import is_local
+from coordinator.transports.addresses import HERE, LOCAL, is_local
 from coordinator.transports.keys import Keys
-from coordinator.transports.meeting_place import MeetingPlace
-from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.transports.meeting_place import MeetingPlace, is_private
+from coordinator.transports.zeromq import ANYONE, Mailbox, fresh_keys, keys_of_this_user
 from coordinator.workers.attention import Attention
 from coordinator.workers.far import FarLine
 from coordinator.workers.lines import Line, Lost, Unreachable
@@ -37,6 +37,7 @@ from coordinator.workers.piece import Piece
 from coordinator.workers.pulse import Pulse
 from coordinator.workers.team import Member, Stood
 from modular.errors import ModelError
+from modular.names import unfit
 from modular.parcel import unpacked
 
 _log = logging.getLogger("modular")
@@ -47,6 +48,10 @@ NAP = 0.02  # longest wait before others are looked after [s]
 ASK_AGAIN = 0.5  # [s]
 PING = 1.0  # [s]
 LAST_WORDS = 0.5  # seconds in which a launcher may say how a process has ended that is gone
+LONGEST = 1e9  # that anybody may be told to wait [s]
+FELT = 0.2  # seconds between two looks after a worker whose place somebody else wants
+RIVALS = 1000  # of them, and of those who come by themselves, that are remembered
+AT_ONCE = 1000  # messages that are heard before others are looked after again
 RIVAL = 3.0  # seconds that somebody waits who wants a place that another has; without a connection it is his then
 GREETS = 3.0  # seconds after which somebody who came has gone again, if not heard
 LONG = 20.0  # seconds without a worker that was started, until somebody may want to know
@@ -76,8 +81,10 @@ class Place:
     leaves: bool = False  # whether it has said that it has to go
     missed_at: float = math.inf  # when somebody is told that it has not come [s]
     gone_at: float = math.inf  # since when there is no connection to it [s]
+    felt_at: float = -math.inf  # when that was last looked at [s]
     stood: Stood | None = None
     samples: list[Segment] | None = None
+    said: int = 0  # bytes of them
     state: bytes = b""
     facts: dict[str, float] = field(default_factory=dict)  # how the worker did, as it last said
     before: dict[str, float] = field(default_factory=dict)  # how it did before bodies changed hands
@@ -112,16 +119,18 @@ class Away:
         launcher: Launcher,
         *,
         every: int = EVERY,
-        where: str = "tcp://127.0.0.1:*",
+        where: str = HERE,
         keys: Keys | None = None,
         guests: Mapping[bytes, str] | None = None,
         deadlines: protocol.Deadlines | None = None,
         welcoming: bool = False,
+        largest: int = 1 << 28,
     ) -> None:
         """`where`: the mailbox that workers turn to; `keys`: with which they know it; `guests`: names of workers by public keys.
 
-        With keys but no guests every worker is given a pair of its own for this run, and whoever replaces it the same one:
-        neighbours know it. `welcoming`: whoever comes with another name than those may take part.
+        Where other users could knock there are keys in any case. With keys but no guests every worker is given a pair of its own
+        for this run, and whoever replaces it the same one: neighbours know it. `welcoming`: whoever comes with another name than
+        those may take part. `largest`: bytes that a worker may say at once.
         """
         self.launcher, self.every = launcher, every
         self.deadlines = deadlines or protocol.Deadlines()
@@ -129,7 +138,13 @@ class Away:
         self._began = time.monotonic()
         self._attention = Attention()  # by which everybody is waited for
         self._moved = (-1, 0.0)  # the step that all had done, and since when
-        self.mailbox = Mailbox(where, keys=keys)
+        self._largest = largest
+        self._meeting = MeetingPlace.on_this_machine() if where == HERE or is_local(where) else None
+        if where == HERE:
+            where = LOCAL if self._meeting is None else self._meeting.address("run")
+        if keys is None and not is_private(where):
+            keys, guests = _keys_for(launcher, where)
+        self.mailbox = Mailbox(where, keys=keys, most=largest)
         self._own_keys = keys is not None and guests is None
         self._pairs: dict[str, Keys] = {}
         self._public: dict[str, str] = {name: key.decode() for key, name in (guests or {}).items()}
@@ -138,12 +153,14 @@ class Away:
             self._give_pair(name)
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
         self._every = every  # in the present loan
+        self._sample = 1  # bytes of one of a worker, about
         self._names = list(names)
         self._former: dict[str, int] = {}  # incarnations of workers that were dismissed
         self._welcoming = welcoming
         self._waiting: dict[str, float] = {}  # who has come and has no place, and when he was last heard
         self._leaving: list[str] = []
         self._rivals: dict[bytes, float] = {}  # who came for a place that is taken, and when
+        self._unfit: set[str] = set()  # whose processes were sent away because of their versions, as was said
         self._pieces: list[Piece] = []
         self._parcels: list[bytes] = []
         self._edges: list[protocol.Edge] = []
@@ -157,7 +174,6 @@ class Away:
         self._answers: dict[int, Message] = {}  # to it, once it is there
         self._closed = False
         self.deaths: list[str] = []
-        self._meeting = MeetingPlace.on_this_machine(self.mailbox.address)
         self._sockets = 0  # that were made there
         try:
             for place in self.places.values():
@@ -171,6 +187,13 @@ class Away:
     def begin(self, pieces: Sequence[Piece]) -> None:
         """Take pieces over."""
         self._pieces, self._parcels = list(pieces), [piece.to_parcel() for piece in pieces]
+        self._sample = max(map(len, self._parcels))  # a sample is less
+        for name, parcel in zip(self._names, self._parcels, strict=True):
+            if (back := len(parcel) + SAID) > self._largest:
+                raise ModelError(
+                    f"worker '{name}' may have {back / 1e6:.0f} MB to give back at once, and {self._largest / 1e6:.0f} MB may "
+                    f"pass; take more workers, or allow more, as in Site(largest={2 * back})."
+                )
         for place in self.places.values():
             place.has_piece = False
         self._edges = [
@@ -210,7 +233,11 @@ class Away:
             place.samples = None
         self._until(lambda place: place.samples is not None, "samples?", {"tick": self._tick})
         self._kept = self._tick  # workers hear of it with the leave to go on, before they do
-        return [place.samples or [] for place in self.places.values()]
+        taken = [place.samples or [] for place in self.places.values()]
+        counts = [sum(len(segment.ticks) for segment in segments) for segments in taken]
+        sizes = [place.said / count for place, count in zip(self.places.values(), counts, strict=True) if count]
+        self._sample = math.ceil(max(sizes, default=self._sample))
+        return taken
 
     def give_back(self) -> None:
         """Let the pieces stand as the workers left them."""
@@ -262,7 +289,7 @@ class Away:
         place = self.places.pop(name)
         self._former[name] = place.launched
         if place.identity:
-            self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
+            self.mailbox.answer(place.identity, *written("quit", {"why": "", "unfit": False}))
         if self._own_keys:
             self.mailbox.guests.keys.pop(self._pairs.pop(name).public)
             del self._public[name]
@@ -289,7 +316,7 @@ class Away:
         try:
             for place in self.places.values():
                 if place.identity:
-                    self.mailbox.answer(place.identity, *written("quit", {"why": ""}))
+                    self.mailbox.answer(place.identity, *written("quit", {"why": "", "unfit": False}))
             self.launcher.close()
         finally:
             self.mailbox.close()
@@ -314,7 +341,7 @@ class Away:
         """Ask a process about a black box, and again until it answers; raises Lost when it is gone."""
         place, now = self.places.get(name), self._attention.now()
         self._number, self._answers = self._number + 1, {}
-        question = written("call", {"number": self._number, "method": method}, parcel)
+        question = written("call", {"number": self._number, "method": method, "most": self._largest}, parcel)
         ask_at, patience, slow_at = now, ASK_AGAIN, now + SLOW
         while self._number not in self._answers:
             if self._closed or place is None or (place.launched, place.identity) != who:
@@ -377,8 +404,12 @@ class Away:
 
     @property
     def longest(self) -> int:
-        """From one checkpoint to the next: of the two that are kept one must not lie beyond the beginning of the slice."""
-        return self._every
+        """From one checkpoint to the next: of the two that are kept one must not lie beyond the beginning of the slice.
+
+        And as many as there are samples in what a worker may say at once.
+        """
+        samples = max(1, self._largest // (2 * self._sample))
+        return min(self._every, samples * self._pieces[0].every) if self._pieces else self._every
 
     @property
     def trail(self) -> Sequence[str]:
@@ -397,8 +428,10 @@ class Away:
     def _look_after(self, now: float) -> None:
         """Messages, deaths, deadlines."""
         obey_late()
-        while self.mailbox.wait(0.0):
+        heard = 0
+        while heard < AT_ONCE and self.mailbox.wait(0.0):
             for identity, parts, whose in self.mailbox.mail():
+                heard += 1
                 message = read(parts)
                 if message is not None:
                     self._hear(identity, message, whose, now)
@@ -423,6 +456,7 @@ class Away:
 
     def _feel(self, place: Place, now: float) -> None:
         """Look whether a worker is there, and what held it up if it only waited for its turn."""
+        place.felt_at = now
         if place.identity:
             if self.mailbox.answer(place.identity, *written("ping")):
                 place.gone_at = math.inf
@@ -457,10 +491,12 @@ class Away:
 
     def _hear(self, identity: bytes, message: Message, whose: str, now: float) -> None:
         data = message.data
+        place = next((one for one in self.places.values() if one.identity == identity), None)
+        if place is not None and not self._opens(place.name, whose):
+            return  # somebody else speaks under its name
         if message.word == "here":
             self._greet(identity, data, whose, now)
             return
-        place = next((one for one in self.places.values() if one.identity == identity), None)
         if place is not None and message.word not in ("answer", "idle", "leave"):
             self._note(f"{place.name} says {_brief(message.word, data, message.parcel)}")
         run = self._run
@@ -483,9 +519,10 @@ class Away:
         elif message.word == "stood":
             place.stood = Stood(data["tick"], data["why"])
         elif message.word == "refused":
-            self._failure = f"'{place.name}' cannot take its part over: {data['why']}"
+            self._failure = f"'{place.name}': {data['why']}"
         elif message.word == "samples":
             if data["tick"] == self._tick:
+                place.said = len(message.parcel)
                 place.samples = samples_from_arrays(*unpacked(message.parcel, f"samples of '{place.name}'"))
         elif message.word == "state":
             place.state, place.facts = message.parcel, data
@@ -499,8 +536,9 @@ class Away:
 
     def _greet(self, identity: bytes, data: dict[str, Any], whose: str, now: float) -> None:
         place = self.places.get(data["name"])
-        if place is None and self._welcoming and (self.mailbox.keys is None or whose == data["name"]):
-            self._waiting[data["name"]] = now
+        if place is None and self._welcoming and self._opens(data["name"], whose) and not unfit(data["name"]):
+            if data["name"] in self._waiting or len(self._waiting) < RIVALS:
+                self._waiting[data["name"]] = now
             return
         why = self._why_not(place, identity, data, whose)
         if not why and place is not None and place.identity not in (b"", identity):
@@ -508,26 +546,36 @@ class Away:
             if not why:
                 return
         if why or place is None:
-            self.mailbox.answer(identity, *written("quit", {"why": why}))
+            self._send_away(identity, why)
             return
         if identity == place.identity:
             place.gone_at = math.inf
             return
         if data["fingerprint"] != bits():
-            self._failure = (
-                f"worker '{place.name}' has {data['fingerprint']}; here is {bits()}. Install the same versions."
-            )
+            theirs = data["fingerprint"][:BRIEF]
+            why = f"worker '{place.name}' has {theirs}; here is {bits()}. Install the same versions."
+            if place.name not in self._unfit:
+                self._unfit.add(place.name)
+                _log.warning("%s It was sent away.", why)
+            self._send_away(identity, why, unfit=True)
             return
         place.identity, place.pid, place.missed_at, place.gone_at = identity, data["pid"], math.inf, math.inf
         place.pulse = Pulse.of(data["pid"]) if is_local(self.mailbox.address) else None
         if place.wanted:
             self._begin(place)
 
+    def _opens(self, name: str, whose: str) -> bool:
+        """Whether a key opens the place of a worker; without keys all who get in are of this user."""
+        return self.mailbox.keys is None or whose in (name, ANYONE)
+
+    def _send_away(self, identity: bytes, why: str, *, unfit: bool = False) -> None:
+        self.mailbox.answer(identity, *written("quit", {"why": why, "unfit": unfit}))
+
     def _why_not(self, place: Place | None, identity: bytes, data: dict[str, Any], whose: str) -> str:
         """Why a process has no place here; nothing where it has one."""
         if place is None:
             return f"no worker is called {data.get('name')!r}; wanted are {', '.join(self._names)}."
-        if self.mailbox.keys is not None and whose != place.name:
+        if not self._opens(place.name, whose):
             return f"the key of '{whose}' does not open the place of '{place.name}'."
         if data.get("incarnation") not in (0, place.launched) or not place.alive:
             return f"'{place.name}' has been replaced."
@@ -536,12 +584,16 @@ class Away:
     def _is_taken(self, place: Place, rival: bytes, now: float, *, by_hand: bool) -> str:
         """Why a second process cannot have a place; nothing while it may turn out that the first is gone: it will greet again.
 
-        Whoever has killed a worker and starts another does not wait until its silence has told us.
+        Whoever has killed a worker and starts another does not wait until its silence has told us. However many want a place,
+        whoever has it is asked now and then, and keeps it.
         """
         first = self._rivals.setdefault(rival, now)
-        if self.mailbox.answer(place.identity, *written("ping")):
+        if len(self._rivals) > RIVALS:
+            del self._rivals[next(iter(self._rivals))]
+        if now - place.felt_at > FELT:
+            self._feel(place, now)
+        if place.gone_at == math.inf:
             return f"'{place.name}' is there already." if now - first > RIVAL or not by_hand else ""
-        place.gone_at = min(place.gone_at, now)
         dead = place.pulse is not None and not place.pulse.beats
         if dead or (place.pulse is None and now - place.gone_at > RIVAL):
             self._mourn(place, place.launched, "its process is gone" if dead else "its connection is gone", now)
@@ -593,7 +645,8 @@ class Away:
         place.wanted = False
         data = {
             "run": run.number, "incarnation": place.acting, "names": self._names, "tick": run.tick, "kept": self._kept,
-            "model": "", "keys": self._public if self.mailbox.keys is not None else {},
+            "model": "", "keys": self._public if self.mailbox.keys is not None else {}, "most": self._largest,
+            **{name: min(getattr(self.deadlines, name), LONGEST) for name in ("report", "silence", "orphan")},
         }  # fmt: skip
         start = run.starts[place.number] if run.starts else b""
         parcel = b"" if place.has_piece else self._parcels[place.number]
@@ -638,6 +691,17 @@ class Away:
                 self._reached = effect.step
             elif isinstance(effect, effects.Ended) and effect.failed:
                 self._failure = effect.reason
+
+
+def _keys_for(launcher: Launcher, where: str) -> tuple[Keys | None, Mapping[bytes, str] | None]:
+    """The pair of a run where others can knock, and who may come in: whom the launcher tells, or whoever is of this user.
+
+    On other machines nobody knows what a user has here: then the mailbox says that keys are missing.
+    """
+    if not isinstance(launcher, ByHand):
+        return fresh_keys(), None
+    own = keys_of_this_user() if is_local(where) else None
+    return own, None if own is None else {own.public: ANYONE}
 
 
 def _brief(word: str, data: Mapping[str, Any], parcel: bytes) -> str:

@@ -20,12 +20,11 @@ from coordinator.couplings.coupling import Coupling
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell
 from coordinator.interface.interface import Interface
-from coordinator.launchers import ByHand, Launcher, Subprocess
+from coordinator.launchers import Launcher, Subprocess
 from coordinator.protocol.deadlines import Deadlines
 from coordinator.score import Part as Verb
 from coordinator.score import Rounds, perform
 from coordinator.system import System
-from coordinator.transports.addresses import is_local
 from coordinator.transports.keys import Keys
 from coordinator.workers.balance import fair_shares
 from coordinator.workers.black_box import BlackBox
@@ -41,13 +40,14 @@ from coordinator.workers.whose import black_boxes_in, check_homes, divided
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
-from modular.names import missing
+from modular.names import LONGEST, missing, unfit
 from modular.table import Table
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
 _log = logging.getLogger("modular")
+LARGEST = 1 << 28  # bytes of what a worker says at once
 GUESS = 16  # ticks of the first slice, and of the shortest
 NEVER = -1
 PATIENCE, HASTE = 60.0, 0.5  # seconds to give back what was lent, at the end, and where something went wrong
@@ -58,10 +58,12 @@ class Site:
     """Where workers come from and how they find their way: see the pages on workers and on clusters.
 
     `where`: the mailbox that they turn to; left out, one that the launcher thinks fit. `keys`: those of the coordinator, by which
-    workers know it; left out, fresh ones where the mailbox can be reached by others and the launcher tells workers of
-    them. `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
+    workers know it; left out, none in a folder that only you may enter, and fresh ones elsewhere, of which the launcher tells
+    workers. Workers that are started by hand find those of this user by themselves, on this machine; others must be given some.
+    `guests`: names of workers by their public keys; left out, a launcher gives each process a pair of its own.
     `deadlines`: how long everybody waits for everything, such as Deadlines(silence=20.0) for workers that hang.
     `welcoming`: whoever comes with another name than those of the workers takes part from the next slice on.
+    `largest`: bytes that a worker may say at once; more is refused by its name.
     """
 
     launcher: Launcher = field(default_factory=Subprocess)
@@ -70,6 +72,7 @@ class Site:
     guests: Mapping[bytes, str] | None = None
     deadlines: Deadlines | None = None
     welcoming: bool = False
+    largest: int = LARGEST
 
 
 class Company:
@@ -117,7 +120,7 @@ class Company:
         if system.tick in (self._whole, simulation.breakage.asked) or not self._lend(simulation):
             return False
         first, started = system.tick, clock.perf_counter()
-        reach = min(last, first + self._ticks)
+        reach = min(last, first + min(self._ticks, self.team.longest))
         stood = self.team.go(reach)
         self.stopped, self._whole = any(one.why for one in stood), NEVER
         if self.stopped:
@@ -146,6 +149,7 @@ class Company:
         """One more worker, with some bodies that others have had, or with its share of all."""
         self._check_process()
         names = [member.name for member in self.team.members()]
+        check_name(name)
         if name in names:
             raise ModelError(f"worker '{name}' is there already; workers are {', '.join(names)}.")
         if self.fixed and not bodies:
@@ -345,6 +349,8 @@ def interface_in(rounds: Rounds) -> Interface | None:
 def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], launcher: str | Site) -> Company:
     """Workers as asked for: parts of the bodies, or so many that all have the same to do and few joints go across."""
     wanted = divided(assembly, workers)
+    for name in wanted:
+        check_name(name)
     fixed = isinstance(workers, Mapping) or bool(black_boxes_in(assembly.bodies))
     return Company(wanted, team_for(list(wanted), launcher), fixed=fixed)
 
@@ -352,6 +358,12 @@ def company_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]], 
 def _read_in_a_tick(rounds: Rounds) -> bool:
     """Whether joints read their own books while they act (modular/guarding.py)."""
     return any(verb == "guard" for _, verb in rounds.first)
+
+
+def check_name(worker: str) -> None:
+    """Refuse what is no name of a worker."""
+    if wrong := unfit(worker):
+        raise ModelError(f"worker {ascii(worker)[:LONGEST]}: {wrong}; choose a short name of letters that can be seen.")
 
 
 def check_divisible(simulation: Simulation) -> None:
@@ -369,8 +381,7 @@ def check_divisible(simulation: Simulation) -> None:
 
 def team_for(names: Sequence[str], launcher: str | Site) -> Team:
     """Where the workers are: "here", in "processes" on this machine, or wherever a site says."""
-    from coordinator.transports.zeromq import fresh_keys  # sockets, for those who want them
-    from coordinator.workers.away import Away
+    from coordinator.workers.away import Away  # sockets, for those who want them
 
     if launcher == "here":
         return Here(names)
@@ -378,11 +389,7 @@ def team_for(names: Sequence[str], launcher: str | Site) -> Team:
         launcher = Site()
     if not isinstance(launcher, Site):
         raise ModelError(f"Simulation: launcher = {launcher!r}; give 'processes', 'here' or a Site(…) of your own.")
-    starter = launcher.launcher
-    where, keys = launcher.where or starter.mailbox(), launcher.keys
-    if keys is None and not is_local(where) and not isinstance(starter, ByHand):
-        keys = fresh_keys()
     return Away(
-        names, starter, where=where, keys=keys, guests=launcher.guests, deadlines=launcher.deadlines,
-        welcoming=launcher.welcoming,
+        names, launcher.launcher, where=launcher.where or launcher.launcher.mailbox(), keys=launcher.keys,
+        guests=launcher.guests, deadlines=launcher.deadlines, welcoming=launcher.welcoming, largest=launcher.largest,
     )  # fmt: skip

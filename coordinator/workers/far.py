@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from coordinator.checkpoints.notes import Notes
 from coordinator.workers.lines import Lost
-from coordinator.workers.messages import Message, written
+from coordinator.workers.messages import Message, too_much, written
 from coordinator.workers.resident import GONE, Refusal, Resident, Residents
 from modular.parcel import packed, unpacked
 
@@ -64,6 +64,8 @@ class Desk:
                 parcel = _as_parcel(self.residents.obey(question.data["method"], _from_parcel(question.parcel)))
             except Exception as error:  # of somebody's component, or data that no parcel holds
                 refused = (str(error) or type(error).__name__)[-LONGEST:]
+            if len(parcel) > question.data["most"]:
+                refused, parcel = too_much("answer", parcel, question.data["most"]), b""
             self._number, self._said = number, written("answer", {"number": number, "refused": refused}, parcel)
         return self._said
 

@@ -49,7 +49,8 @@ class Job:
         self.kept_at: int = data["kept"]  # samples up to here have arrived at the coordinator
         self.run: int = data["run"]
         self.incarnation: int = data["incarnation"]
-        self.core = protocol.Worker(hello, protocol.Deadlines(), now)
+        deadlines = protocol.Deadlines(**{name: data[name] for name in ("report", "silence", "orphan")})
+        self.core = protocol.Worker(hello, deadlines, now)
         self.tell_at = 0.0  # when it is said, or said again, that it cannot go further
         self._gone_back = False  # then this run is over
         self._ticking: Iterator[str] | None = None

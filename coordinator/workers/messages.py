@@ -40,7 +40,10 @@ FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which 
     "here": {"name": str, "incarnation": int, "pid": int, "address": str, "fingerprint": str},
     "idle": {},
     "core": {"run": int, "kept": int},
-    "begin": {"run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "model": str, "keys": dict},
+    "begin": {
+        "run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "model": str, "keys": dict, "most": int,
+        "report": NUMBER, "silence": NUMBER, "orphan": NUMBER,
+    },
     "refused": {"run": int, "why": str},
     "stood": {"run": int, "tick": int, "why": str},
     "samples?": {"run": int, "tick": int},
@@ -53,12 +56,12 @@ FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which 
     "stored": {"run": int, "step": int},
     "load": {"run": int, "step": int, "incarnation": int, "digest": str},
     "loaded": {"run": int, "step": int, "incarnation": int, "digest": str},
-    "call": {"number": int, "method": str},
+    "call": {"number": int, "method": str, "most": int},
     "answer": {"number": int, "refused": str},
     "leave": {},
     "over": {"run": int},
     "ping": {},
-    "quit": {"why": str},
+    "quit": {"why": str, "unfit": bool},
 }  # fmt: skip
 
 
@@ -91,6 +94,15 @@ class Message(tuple[str, dict[str, Any], bytes, bytes]):
 def written(word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"", second: bytes = b"") -> list[bytes]:
     """A message as parts."""
     return [word.encode(), json.dumps(dict(data or {}), allow_nan=False).encode(), parcel, second]
+
+
+def too_much(word: str, parcel: bytes, most: int) -> str:
+    """Why a parcel stays where it is, and what to do about it."""
+    size, limit = f"{len(parcel) / 1e6:.0f} MB", f"{most / 1e6:.0f} MB"
+    return (
+        f"it has {size} to say at once ('{word}'), and {limit} may pass; take more workers, or allow more, as in "
+        f"Site(largest={2 * len(parcel)})."
+    )
 
 
 def read(parts: list[bytes]) -> Message | None:

@@ -19,15 +19,16 @@ from typing import Any
 
 from coordinator import protocol
 from coordinator.engine.crew import giving_way
+from coordinator.launchers.children import UNFIT
 from coordinator.protocol import effects
 from coordinator.record.fingerprint import bits
 from coordinator.transports.addresses import mailbox_towards, reached_at
 from coordinator.transports.keys import Keys
-from coordinator.transports.zeromq import Mailbox
+from coordinator.transports.zeromq import ANYONE, Mailbox
 from coordinator.workers.attention import Attention
 from coordinator.workers.far import Desk
 from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
-from coordinator.workers.messages import Message, read, samples_as_arrays, written
+from coordinator.workers.messages import Message, read, samples_as_arrays, too_much, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import taken_by
 from modular.errors import ModelError
@@ -42,6 +43,10 @@ LOOK = 0.002  # how often a worker that is busy looks after others than its neig
 LOOKS = 40  # how often it looks for a frame, letting others run in between, before it sleeps: some 40 µs
 
 
+class Unfit(ModelError):
+    """This process does not fit the run, and another like it would not either."""
+
+
 class Process:
     """The loop of one worker process."""
 
@@ -50,12 +55,11 @@ class Process:
         keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
         self.mailbox = Mailbox(told.get("where") or mailbox_towards(told["hub"]), keys=keys)
         self._wire = self.mailbox.wire(int(1000 * LOOK), LOOKS, giving_way())
-        identity = (
-            f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(4).hex()}"  # numbers may be the same elsewhere
-        )
+        identity = f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(16).hex()}"  # which nobody guesses
         self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
         self.address = told.get("announce") or reached_at(self.mailbox.address, told["hub"])
         self._keys: dict[str, str] = {}  # of neighbours
+        self._most = 0  # bytes that the coordinator takes at once
         self.desk = Desk()  # where black boxes are asked for
         self.job: Job | None = None
         self.over = False
@@ -122,7 +126,12 @@ class Process:
                 self._listen(parts, now)
         if not self._greeted and now - self._began > LONELY and not self._told:
             self._told = True
-            print(f"worker '{self.name}': no answer yet from {self._hub}; still trying…", file=sys.stderr, flush=True)
+            known = "; without --keys it answers to processes of the user who started it" * (self.incarnation == 0)
+            print(
+                f"worker '{self.name}': no answer yet from {self._hub}{known}; still trying…",
+                file=sys.stderr,
+                flush=True,
+            )
         if now - self._heard_at > self._orphan:
             raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
         if now - self._heard_at > LONELY:
@@ -159,6 +168,8 @@ class Process:
         return waits_for
 
     def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
+        if self.job is not None and len(parcel) > self._most:
+            word, data, parcel = "refused", {"run": self.job.run, "why": too_much(word, parcel, self._most)}, b""
         self.mailbox.send(HUB, *written(word, data, parcel))
 
     def _say_hello(self) -> None:
@@ -179,8 +190,8 @@ class Process:
             self._begin(message, now)
         elif message.word == "quit":
             self.over = True
-            if data.get("why"):
-                raise ModelError(data["why"])
+            if data["why"]:
+                raise (Unfit if data["unfit"] else ModelError)(data["why"])
         elif message.word == "call":
             self.mailbox.send(HUB, *self.desk.answer(message))
         elif job is None or data.get("run") != job.run:
@@ -224,12 +235,12 @@ class Process:
             if message.parcel:
                 self._piece = Piece.from_parcel(message.parcel, self.desk.residents)
         except ModelError as error:
-            self._say("refused", {"run": data["run"], "why": str(error)[:LAST_WORDS]})
+            self._say("refused", {"run": data["run"], "why": f"it cannot take its part over: {error}"[:LAST_WORDS]})
             return
         if self._piece is None:
             return
         self._lay_down()
-        self._keys = data["keys"]
+        self._keys, self._most = data["keys"], data["most"]
         self.mailbox.guests.keys = {key.encode(): name for name, key in self._keys.items()}
         hello = protocol.Hello(
             self.name, data["incarnation"], f"{os.getpid()}", data["run"], "", data["model"], self.address
@@ -255,7 +266,8 @@ class Process:
             elif isinstance(effect, effects.Report):
                 self._say("core", {"run": job.run, "kept": job.kept_at}, effect.message)
             elif isinstance(effect, effects.Connect):
-                self.mailbox.connect(effect.name, effect.address, key=self._keys.get(effect.name, "").encode())
+                key = self._keys.get(effect.name) or self._keys.get(ANYONE, "")
+                self.mailbox.connect(effect.name, effect.address, key=key.encode())
             elif isinstance(effect, effects.Store):
                 named = {"run": job.run, "step": effect.step, "incarnation": effect.incarnation}
                 self._say("store", named, effect.blob)
@@ -323,7 +335,7 @@ def main() -> None:
         serve(told)
     except ModelError as error:
         print(error, file=sys.stderr, flush=True)
-        sys.exit(1)
+        sys.exit(UNFIT if isinstance(error, Unfit) else 1)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ Folder = Annotated[
 
 def folder_of_keys(folder: Path | None) -> Path:
     """As asked for, or that of the user."""
-    import platformdirs
+    from coordinator.transports import keys
 
-    return folder or Path(platformdirs.user_config_dir("modular-multibody")) / "keys"
+    return folder or keys.folder_of_keys()
 
 
 @keys.command()
@@ -111,8 +111,9 @@ def worker(
     for may come at any time, and takes its share. Where the run itself dies, workers wait ten minutes for modular resume to
     come back to the same address.
     """
-    from coordinator.transports.addresses import check_announced
+    from coordinator.transports.addresses import check_announced, host_of, is_local
     from coordinator.transports.keys import public_key, read_keys
+    from coordinator.transports.zeromq import keys_of_this_user
     from coordinator.workers.process import serve
     from scenarios.cli import refusals
 
@@ -131,4 +132,7 @@ def worker(
             pair = read_keys(folder_of_keys(folder), own_keys)
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
             told["hub key"] = public_key(coordinator).decode()
+        elif host_of(connect) and is_local(connect):  # where all users of this machine can knock
+            pair = keys_of_this_user()
+            told |= {"public": pair.public.decode(), "secret": pair.secret.decode(), "hub key": pair.public.decode()}
         serve(told, by_hand=True)

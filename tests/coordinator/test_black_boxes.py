@@ -453,7 +453,7 @@ def test_one_that_does_not_save_stays_where_it_has_moved():
 
 
 def question(number, method, **said):
-    return Message(("call", {"number": number, "method": method}, _as_parcel(said), b""))
+    return Message(("call", {"number": number, "method": method, "most": 1 << 20}, _as_parcel(said), b""))
 
 
 def record_of(body):

@@ -16,6 +16,7 @@ import scenarios
 from campaign import later
 from coordinator import Simulation, Site
 from coordinator.launchers import ByHand
+from coordinator.transports.addresses import LOCAL
 from coordinator.transports.keys import authorised, public_key, read_keys, write_keys
 from coordinator.transports.zeromq import Mailbox, fresh_keys
 from coordinator.workers import away
@@ -37,6 +38,12 @@ def alone(until=UNTIL):
     """What the run is without workers: its digest."""
     with Simulation(model(), 1e-4, record_every=50) as simulation:
         return simulation.run(until).digest
+
+
+@pytest.fixture(autouse=True)
+def of_nobody_else(tmp_path, monkeypatch):
+    """Keys of this user that no other test knows."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
 
 def started(tmp_path, address, name, *more):
@@ -96,9 +103,11 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
     assert [worker.replaced for worker in workers] == [0, 1]
 
 
-def test_a_mailbox_that_others_could_reach_needs_keys():
-    with pytest.raises(ModelError, match="needs keys"):
-        Mailbox("tcp://0.0.0.0:*")
+def test_a_mailbox_that_others_could_reach_needs_keys(tmp_path):
+    tmp_path.chmod(0o755)
+    for where in ("tcp://0.0.0.0:*", LOCAL, "ipc://@of-linux", f"ipc://{tmp_path}/in-the-open"):
+        with pytest.raises(ModelError, match="needs keys"):
+            Mailbox(where)
     Mailbox("tcp://0.0.0.0:*", keys=fresh_keys()).close()
 
 
@@ -118,7 +127,7 @@ def heard_by(mailbox):
 
 
 def test_somebody_without_a_key_is_not_heard():
-    with_keys = Mailbox(keys=fresh_keys())
+    with_keys = Mailbox(LOCAL, keys=fresh_keys())
     plain, stranger, guest = Mailbox(), Mailbox(keys=fresh_keys()), Mailbox(keys=fresh_keys())
     with_keys.guests.keys[guest.keys.public] = "guest"
     for mailbox, key in ((plain, b""), (stranger, with_keys.keys.public), (guest, with_keys.keys.public)):
@@ -136,7 +145,7 @@ GARBAGE = (b"", b"\x00", b"GET / HTTP/1.1\r\n\r\n", GREETING[:20], GREETING, GRE
 
 def test_garbage_half_open_connections_and_wrong_keys_of_the_run_reach_nobody():
     rng = random.Random(4)
-    with_keys = Mailbox(keys=fresh_keys())
+    with_keys = Mailbox(LOCAL, keys=fresh_keys())
     guest, fooled = Mailbox(keys=fresh_keys()), Mailbox(keys=fresh_keys())
     with_keys.guests.keys = {guest.keys.public: "guest", fooled.keys.public: "fooled"}
     fooled.connect("hub", with_keys.address, key=fresh_keys().public)  # it takes somebody else for the run
@@ -263,7 +272,7 @@ def test_workers_wait_for_a_run_that_was_killed_and_comes_back(tmp_path):
 
 def test_workers_behind_forwarded_ports_are_found_where_they_say(tmp_path):
     gates, processes = Gates(), []
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(str))) as simulation:
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(str), LOCAL)) as simulation:
         for name in ("worker0", "worker1"):
             inside = free_port()
             where = ("--bind", f"tcp://127.0.0.1:{inside}", "--announce", f"tcp://127.0.0.1:{gates.to(inside).port}")

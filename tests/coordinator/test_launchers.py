@@ -227,7 +227,7 @@ def test_a_second_process_with_an_incarnation_that_is_there_is_sent_away():
             return said
 
         wait_for(answered)
-        assert (said[0].word, said[0].data) == ("quit", {"why": "'worker1' is there already."})
+        assert (said[0].word, said[0].data) == ("quit", {"why": "'worker1' is there already.", "unfit": False})
         assert [worker.replaced for worker in simulation.workers] == [0, 0]
         again.close()
 

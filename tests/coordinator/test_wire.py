@@ -35,8 +35,7 @@ def heard(wire, tries=2000):
     return None
 
 
-@pytest.mark.parametrize("where", ["tcp://127.0.0.1:*", "ipc"])
-@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize(("where", "guarded"), [("tcp://127.0.0.1:*", True), ("ipc", False), ("ipc", True)])
 def test_frames_of_any_length_come_as_they_were_sent(where, guarded):
     place = MeetingPlace()
     keys = fresh_keys() if guarded else None
@@ -65,8 +64,7 @@ def test_the_folder_where_workers_meet_is_nobody_elses_and_goes_with_them():
     import stat
     from pathlib import Path
 
-    place = MeetingPlace.on_this_machine("tcp://127.0.0.1:5555")
-    assert MeetingPlace.on_this_machine("tcp://192.168.0.1:5555") is None
+    place = MeetingPlace.on_this_machine()
     folder = Path(place.address("a").removeprefix("ipc://")).parent
     with closing(place):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700

@@ -185,7 +185,8 @@ def live(told, descriptors, usual):
         os.environ.update(told["environment"])
         os.chdir(told["folder"])
         paths = filter(None, told["environment"].get("PYTHONPATH", "").split(os.pathsep))
-        sys.path[:] = dict.fromkeys([told["folder"], *paths, *usual])
+        here = [] if told["name"] == WORKER else [told["folder"]]  # workers import nothing from where they are started
+        sys.path[:] = dict.fromkeys([*here, *paths, *usual])
         sys.argv = [told["name"], *told["arguments"]]
         if told["name"].endswith(".py"):
             warnings.simplefilter("error")
@@ -235,12 +236,12 @@ class FromTheNursery:
 
     @staticmethod
     def Popen(command, **how):  # noqa: N802 - its name
-        if not alike(how["env"]) or command[:3] != [sys.executable, "-m", WORKER]:
+        if not alike(how["env"]) or command != [sys.executable, "-P", "-m", WORKER]:
             return subprocess.Popen(command, **how)
         assert how["stdin"] == subprocess.PIPE
         return Born(
             ours(), how["stdout"], how["stderr"],
-            name=command[2], arguments=[], environment=dict(how["env"]), folder=str(Path.cwd()),
+            name=command[3], arguments=[], environment=dict(how["env"]), folder=str(Path.cwd()),
         )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import suppress
 
 from coordinator.launchers import Exited
+from coordinator.transports.addresses import HERE
 from coordinator.transports.zeromq import Mailbox
 from coordinator.workers.process import Process
 from modular import ModelError
@@ -17,7 +18,7 @@ class Threads:
         self._serving, self._dead = [], []
 
     def mailbox(self):
-        return "tcp://127.0.0.1:*"
+        return HERE
 
     def start(self, order):
         process = Process(order.told)

@@ -1,0 +1,275 @@
+"""Strangers and impostors at the mailboxes of a run: whatever they say, no bit is another, or an error says why."""
+
+import functools
+import os
+import random
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+import scenarios
+from campaign import later, some
+from coordinator import Simulation, Site
+from coordinator.launchers import ByHand
+from coordinator.protocol import Deadlines
+from coordinator.record.fingerprint import bits
+from coordinator.transports.addresses import LOCAL
+from coordinator.transports.meeting_place import POSSIBLE, is_private
+from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.workers import away, process
+from coordinator.workers.messages import FIELDS, read, written
+from modular import Crossing, Cut, ModelError
+from modular.parcel import packed, unpacked
+from waiting import GUARD, wait_for
+from worker_threads import Losing, Threads
+
+DT, UNTIL, EVERY = 1e-4, 0.03, 20
+STILL = Deadlines(silence=GUARD, start=GUARD, stuck=GUARD)
+
+
+def model():
+    chain = scenarios.load("chain", bodies=4)
+    chain.when(Crossing("rod3.end", "z", -2e-3, direction=-1), Cut("ball3"))
+    return chain
+
+
+@functools.cache
+def alone():
+    with Simulation(model(), DT, record_every=7) as simulation:
+        return simulation.run(UNTIL).digest
+
+
+# --- who gets in -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not POSSIBLE, reason="sockets of the file system with the rights of Unix")
+def test_all_mailboxes_of_one_machine_are_in_a_folder_that_nobody_else_may_enter():
+    with Simulation(model(), DT, workers=2) as simulation:
+        simulation.run(0.01)
+        hub = Path(simulation.company.team.mailbox.address.removeprefix("ipc://"))
+        addresses = [f"ipc://{path}" for path in hub.parent.iterdir()]
+        assert len(addresses) == 3 and all(map(is_private, addresses))
+        for pid in (os.getpid(), *(worker.pid for worker in simulation.workers)):
+            assert not [one for one in psutil.Process(pid).net_connections("inet") if one.status == psutil.CONN_LISTEN]
+        if os.geteuid() == 0:  # who else can become somebody else
+            knock = "import os, socket, sys; os.setuid(int(sys.argv[2])); socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+            call = [sys.executable, "-P", "-c", knock, str(hub)]
+            assert subprocess.run([*call, "0"], check=False).returncode == 0
+            told = subprocess.run([*call, "65534"], capture_output=True, text=True, check=False)
+            assert told.returncode and "Permission denied" in told.stderr
+
+
+@pytest.mark.parametrize("kind", ["launched", "by hand"])
+def test_where_all_users_of_a_machine_can_knock_there_are_keys_though_nobody_asked_for_them(
+    kind, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    site = Site(Threads() if kind == "launched" else ByHand(str), LOCAL, deadlines=STILL)
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    with Simulation(model(), DT, record_every=7, workers=2, launcher=site) as simulation:
+        hub = simulation.company.team.mailbox
+        with closing(Mailbox()) as plain, closing(Mailbox(keys=fresh_keys())) as stranger:
+            for mailbox, key in ((plain, b""), (stranger, hub.keys.public)):
+                mailbox.connect("hub", hub.address, key=key)
+                mailbox.send("hub", *greeting("worker0"))
+            if kind == "launched":
+                assert simulation.run(UNTIL).digest == alone()
+            wait_for(lambda: hub.guests.refused)
+            assert not hub.wait(0.05) or kind == "launched"  # nothing of what they said
+    (secret,) = [*tmp_path.rglob("*.secret")] or [None] if kind == "by hand" else [None]
+    assert (secret is None) == (kind == "launched")
+    assert secret is None or os.name != "posix" or secret.stat().st_mode & 0o077 == 0
+
+
+def test_without_such_folders_keys_are_made_by_default(monkeypatch):
+    monkeypatch.setattr("coordinator.transports.meeting_place.POSSIBLE", False)
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    with Simulation(model(), DT, record_every=7, workers=2, launcher=Site(Threads(), deadlines=STILL)) as simulation:
+        hub = simulation.company.team.mailbox
+        assert hub.keys is not None and hub.address.startswith("tcp://127.0.0.1:")
+        assert simulation.run(UNTIL).digest == alone()
+
+
+def greeting(name, incarnation=1, fingerprint=None):
+    facts = {"name": name, "incarnation": incarnation, "pid": 1, "address": "ipc:///nowhere"}
+    return written("here", {**facts, "fingerprint": bits() if fingerprint is None else fingerprint})
+
+
+# --- who speaks for others -------------------------------------------------------------------------------------------
+
+
+class Besieged(Losing):
+    """The mailbox of a run where an impostor repeats and falsifies what workers say, under his name and under theirs."""
+
+    rng, hopeless = random.Random(), 0
+
+    def __init__(self, *settings, **more):
+        super().__init__(*settings, **more)
+        self.heard, self.forged = [], set()
+
+    def mail(self):
+        for sender, parts, whose in super().mail():
+            yield sender, parts, whose
+            self.heard = [*self.heard[-200:], (sender, parts, whose)]
+            for _ in range(self.rng.randrange(3)):
+                kind, forged = self.forge(*self.rng.choice(self.heard))
+                self.forged.add((kind, forged[1][0].decode()))
+                yield forged
+
+    def forge(self, sender, parts, whose):
+        rng, stranger = self.rng, b"worker0/1/%d/x" % self.rng.randrange(100)
+        kind = rng.choice(["greeting", "falsified", "replayed", "taken over"])
+        message = read(parts)
+        if kind == "greeting":
+            name, other = (
+                rng.choice(["worker0", "worker1", "nobody", "", "\0", "x" * 5000]),
+                rng.choice(["other", None]),
+            )
+            said = greeting(name, rng.choice([0, 1, 2, 7]), other)
+            return kind, (stranger, said, rng.choice(["", "worker1" if name != "worker1" else "worker0"]))
+        if kind == "replayed":  # of an incarnation that is gone, or from another connection
+            return kind, (stranger, parts, whose)
+        if message.parcel and message.word in ("state", "samples", "store"):
+            parts = [*parts[:2], off_by_a_bit(message.parcel), parts[3]]
+        if kind == "falsified":
+            return kind, (stranger, parts, rng.choice(["", whose]))
+        return kind, (
+            sender,
+            parts,
+            "worker1" if whose == "worker0" else "worker0",
+        )  # its connection, with another's key
+
+
+def off_by_a_bit(parcel):
+    """Numbers that are as good as the right ones, in a parcel that is whole."""
+    try:
+        data, arrays = unpacked(parcel)
+    except ModelError:
+        return parcel[:-1] + bytes([parcel[-1] ^ 1])
+    return packed(data, {name: array + 1 if array.dtype.kind == "f" else array for name, array in arrays.items()})
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(2, 2 + some(40)))])
+def test_whoever_speaks_for_others_is_never_believed(seed, monkeypatch):
+    monkeypatch.setattr(away, "Mailbox", Besieged)
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    monkeypatch.setattr(Besieged, "rng", random.Random(seed))
+    site = Site(Threads(), keys=fresh_keys(), deadlines=STILL)
+
+    def dies(said_by, word, count):
+        if (said_by, word) == ("worker", "samples") and count == 12:
+            site.launcher.say_dead("worker1", 1)
+        return False
+
+    monkeypatch.setattr(Besieged, "loses", staticmethod(dies))
+    with Simulation(model(), DT, record_every=7, workers=2, launcher=site) as simulation:
+        team = simulation.company.team
+        team.every = EVERY
+        found = simulation.run(UNTIL)
+    assert found.digest == alone() and len(found.events) == 1
+    assert team.deaths == ["'worker1': killed"]
+    words = {word for _, word in team.mailbox.forged}
+    assert {kind for kind, _ in team.mailbox.forged} == {"greeting", "falsified", "replayed", "taken over"}
+    assert words >= {"here", "core", "samples", "store"} and words < set(FIELDS)
+
+
+# --- who greets without end ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [3000, *later([300_000])])
+def test_no_number_of_greetings_costs_a_healthy_worker_its_place(count, caplog):
+    """They come from a process of the same user, the only one that gets that far; versions that do not fit are its own affair."""
+    over, there = threading.Event(), threading.Event()
+
+    def greet(address):
+        with closing(Mailbox()) as rival:
+            rival.connect("hub", address, identity="worker0/1/0/rival")
+            for k in range(count):
+                fits = there.is_set() and k % 2
+                said = greeting(f"worker{k % 3}", k % 4, None if fits else "of another machine")
+                while not rival.send("hub", *said) and not over.wait(1e-3):
+                    pass
+            over.set()
+
+    with Simulation(scenarios.load("chain", bodies=4), DT, record_every=50, workers=2) as simulation:
+        team = simulation.company.team
+        flood = threading.Thread(target=greet, args=(team.mailbox.address,))
+        flood.start()  # before the workers are there
+        while not over.is_set():
+            run = simulation.run(simulation.time + 0.01)
+            there.set()
+        assert [worker.replaced for worker in simulation.workers] == [0, 0] and team.deaths == []
+        assert len(team._rivals) <= away.RIVALS and len(team._waiting) == 0
+        until = simulation.time
+    flood.join()
+    with Simulation(scenarios.load("chain", bodies=4), DT, record_every=50) as simulation:
+        assert simulation.run(until).digest == run.digest
+    assert sum("was sent away" in record.message for record in caplog.records) <= 2
+
+
+# --- who says too much -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_too_long_is_not_heard_and_what_others_say_is():
+    with closing(Mailbox(most=1 << 20)) as hub, closing(Mailbox()) as loud, closing(Mailbox()) as quiet:
+        for mailbox in (loud, quiet):
+            mailbox.connect("hub", hub.address)
+        loud.send("hub", bytes(1 << 21))
+        quiet.send("hub", b"hello")
+        heard = []
+
+        def some_mail():
+            hub.wait(0.05)
+            heard.extend(parts for _, parts, _ in hub.mail())
+            return heard
+
+        wait_for(some_mail)
+        assert heard == [[b"hello"]]
+        loud.send("hub", bytes(1 << 19))
+        wait_for(lambda: len(some_mail()) == 2)
+
+
+def test_a_worker_that_has_too_much_to_say_ends_the_run_by_its_name(monkeypatch):
+    with (
+        Simulation(model(), DT, workers=2, launcher=Site(Threads(), largest=1000)) as simulation,
+        pytest.raises(ModelError, match=r"worker 'worker0' may have 67 MB .*take more workers, or .*Site\(largest="),
+    ):
+        simulation.run(UNTIL)
+    monkeypatch.setattr(away, "SAID", 0)
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    site = Site(Threads(), largest=30_000)
+    with (
+        Simulation(scenarios.load("chain", bodies=4), DT, record_every=1, workers=2, launcher=site) as simulation,
+    ):
+        simulation.company.team.slice = 1e3  # as long as they may be
+        assert len(simulation.run(0.1).time) == 1001  # in as many slices as it takes
+        monkeypatch.setattr(type(simulation.company.team), "longest", 10**6)
+        with pytest.raises(ModelError, match=r"'worker\d': it has .* MB to say at once \('samples'\).*Site\(largest="):
+            simulation.run(1.0)
+
+
+# --- what a process is -----------------------------------------------------------------------------------------------
+
+
+def test_a_worker_imports_nothing_from_the_folder_that_it_is_started_in(tmp_path, monkeypatch, as_users_start_them):
+    for name in ("json", "numpy", "socket", "coordinator"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a').write({name!r})")
+    monkeypatch.chdir(tmp_path)
+    with Simulation(scenarios.load("chain", bodies=4), DT, workers=2) as simulation:
+        simulation.run(0.01)
+        assert len({worker.pid for worker in simulation.workers}) == 2
+    assert not (Path(tmp_path) / "executed").exists()
+
+
+def test_a_process_with_other_versions_is_sent_away_and_where_it_was_launched_the_run_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(away, "bits", lambda: "numpy 0.1")
+    with (
+        Simulation(model(), DT, workers=2) as simulation,
+        pytest.raises(ModelError, match=r"cannot be started: ended with code 78: worker .*here is numpy 0\.1"),
+    ):
+        simulation.run(UNTIL)
