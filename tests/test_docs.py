@@ -108,8 +108,7 @@ def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, call: Ca
 
 def call_here(command: list[str], folder: Path) -> None:
     """Run a command in this process, which has imported everything already."""
-    from typer.testing import CliRunner
-
+    from command_line import CliRunner
     from scenarios.cli import app
 
     result = CliRunner().invoke(app, command[1:])

@@ -31,7 +31,7 @@ Rule = Callable[[str, str], list[str]]  # (path inside the project, source) -> o
 
 
 def relative_imports(path: str, source: str) -> list[str]:
-    nodes = [n for n in nodes_of(source) if isinstance(n, ast.ImportFrom) and n.level]
+    nodes = [n for n in nodes_of(source, ast.ImportFrom) if n.level]
     return [f"{path}:{n.lineno}: relative import; write the whole path" for n in nodes]
 
 
@@ -49,10 +49,11 @@ def pickling(path: str, source: str) -> list[str]:
     """Kernels that Python calls have numba's own form, which is a pickle: one file reads it, after its checksum and its owner."""
     known = ["pickle"] if path == "modular/kept_code.py" else []
     found = [(line, name) for line, name in imported(source) if top(name) in PICKLERS and name not in known]
-    for node in nodes_of(source):
-        if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not is_false(node.value):
-            found.append((node.value.lineno, "allow_pickle"))
-        elif isinstance(node, ast.Attribute) and node.attr in ("read_pickle", "to_pickle"):
+    for word in nodes_of(source, ast.keyword):
+        if word.arg == "allow_pickle" and not is_false(word.value):
+            found.append((word.value.lineno, "allow_pickle"))
+    for node in nodes_of(source, ast.Attribute):
+        if node.attr in ("read_pickle", "to_pickle"):
             found.append((node.lineno, node.attr))
     return [f"{path}:{line}: {name}; files and messages carry data only" for line, name in found]
 
@@ -61,12 +62,9 @@ def naming_of_components(path: str, source: str) -> list[str]:
     """Even as text: the coordinator finds components by their contract, never by name."""
     if not path.startswith("coordinator/"):
         return []
-    tree = tree_of(source)
-    prose = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
-    texts = [
-        n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in prose
-    ]
-    named = [(n.lineno, n.value) for n in texts if re.match(r"components($|[.:])", n.value)]
+    prose = {id(n.value) for n in nodes_of(source, ast.Expr)}
+    texts = [(n, n.value) for n in nodes_of(source, ast.Constant) if isinstance(n.value, str) and id(n) not in prose]
+    named = [(n.lineno, text) for n, text in texts if re.match(r"components($|[.:])", text)]
     named += [(line, name) for line, name in imported(source) if top(name) == "components"]
     return [f"{path}:{line}: names {name!r}; the coordinator knows no component" for line, name in named]
 
@@ -87,14 +85,15 @@ def library_calls_in_kernels(path: str, source: str) -> list[str]:
 def private_compilers(path: str, source: str) -> list[str]:
     """One decorator sets the options of the compiler; reassociated sums would depend on the machine."""
     offences = []
-    for node in nodes_of(source):
-        named = isinstance(node, ast.keyword) and node.arg == "fastmath" and not is_false(node.value)
-        if named or (isinstance(node, ast.Constant) and node.value == "fastmath"):
-            line = node.value.lineno if isinstance(node, ast.keyword) else node.lineno
-            offences.append(f"{path}:{line}: fastmath; results would depend on the machine")
-        name = node.name if isinstance(node, ast.alias) else name_of(node)
+    words = [word.value for word in nodes_of(source, ast.keyword) if word.arg == "fastmath"]
+    said = [node for node in nodes_of(source, ast.Constant) if node.value == "fastmath"]
+    for value in [*(value for value in words if not is_false(value)), *said]:
+        offences.append(f"{path}:{value.lineno}: fastmath; results would depend on the machine")
+    names = [(node.lineno, node.name) for node in nodes_of(source, ast.alias)]
+    names += [(node.lineno, name_of(node)) for kind in (ast.Attribute, ast.Name) for node in nodes_of(source, kind)]
+    for line, name in names:
         if name in ("jit", "njit", "cfunc", "vectorize", "guvectorize") and path != "modular/kernel.py":
-            offences.append(f"{path}:{node.lineno}: {name}; compile with modular.kernel.kernel")
+            offences.append(f"{path}:{line}: {name}; compile with modular.kernel.kernel")
     return offences
 
 
@@ -111,26 +110,33 @@ def tree_of(source: str) -> ast.Module:
 
 
 @lru_cache(maxsize=1)
-def nodes_of(source: str) -> list[ast.AST]:
-    return list(ast.walk(tree_of(source)))
+def nodes_by_kind(source: str) -> dict[type[ast.AST], list[ast.AST]]:
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in ast.walk(tree_of(source)):
+        found.setdefault(type(node), []).append(node)
+    return found
+
+
+def nodes_of(source: str, kind: type[ast.AST]) -> list:
+    return nodes_by_kind(source).get(kind, [])
 
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
     """Line and dotted name of everything imported, by statement or by text."""
-    for node in nodes_of(source):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.lineno, node.module
-        elif isinstance(node, ast.Call) and name_of(node.func) in ("import_module", "__import__"):
-            yield from ((node.lineno, str(a.value)) for a in node.args[:1] if isinstance(a, ast.Constant))
+    for statement in nodes_of(source, ast.Import):
+        yield from ((statement.lineno, alias.name) for alias in statement.names)
+    for source_of in nodes_of(source, ast.ImportFrom):
+        if source_of.module and not source_of.level:
+            yield source_of.lineno, source_of.module
+    for call in nodes_of(source, ast.Call):
+        if name_of(call.func) in ("import_module", "__import__"):
+            yield from ((call.lineno, str(a.value)) for a in call.args[:1] if isinstance(a, ast.Constant))
 
 
 def kernels(source: str) -> list[ast.FunctionDef]:
-    functions = [n for n in nodes_of(source) if isinstance(n, ast.FunctionDef)]
     return [
         f
-        for f in functions
+        for f in nodes_of(source, ast.FunctionDef)
         if any(name_of(d.func if isinstance(d, ast.Call) else d) == "kernel" for d in f.decorator_list)
     ]
 

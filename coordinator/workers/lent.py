@@ -65,6 +65,10 @@ class Lent:
         """Say how forces are answered."""
         self._play("respond", elements, constrained=True)
 
+    def respond_predicted(self, elements: Elements) -> None:
+        """The same between prediction and forces."""
+        self._play("respond_predicted", elements)
+
     def respond_freely(self, elements: Elements) -> None:
         """The same without internal constraints."""
         self._play("respond_freely", elements)

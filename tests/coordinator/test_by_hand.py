@@ -9,11 +9,11 @@ import stat
 import time
 
 import pytest
-from typer.testing import CliRunner
 
 import nursery
 import scenarios
 from campaign import later
+from command_line import CliRunner
 from coordinator import Simulation, Site
 from coordinator.launchers import ByHand
 from coordinator.transports.addresses import LOCAL

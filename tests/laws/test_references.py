@@ -102,11 +102,11 @@ def spatial_energy(states):
 
 SMALL, CRANK = (pi / 10, 0.0, 0.0, 0.0), (pi / 4, 0.0)
 CASES = {  # rates, their independent Lagrangian, energy, start, how far [s], a quarter of it by default; and so in 40 digits [s]
-    "planar": (references.planar_rates, planar, references.planar_energy, THESIS, 5.0, 0.6),
-    "planar from small angles": (references.planar_rates, planar, references.planar_energy, SMALL, 5.0, 0.6),
-    "spatial": (references.spatial_rates, spatial, spatial_energy, SPATIAL, 5.0, 0.3),
-    "slider-crank": (references.slider_crank_rates, slider_crank, references.slider_crank_energy, CRANK, 5.0, 0.8),
-    "four-bar": (references.four_bar_rates, four_bar, references.four_bar_energy, references.CRANK_START, 2.0, 0.3),
+    "planar": (references.planar_rates, planar, references.planar_energy, THESIS, 5.0, 0.3),
+    "planar from small angles": (references.planar_rates, planar, references.planar_energy, SMALL, 5.0, 0.3),
+    "spatial": (references.spatial_rates, spatial, spatial_energy, SPATIAL, 5.0, 0.2),
+    "slider-crank": (references.slider_crank_rates, slider_crank, references.slider_crank_energy, CRANK, 5.0, 0.5),
+    "four-bar": (references.four_bar_rates, four_bar, references.four_bar_energy, references.CRANK_START, 2.0, 0.2),
 }
 
 

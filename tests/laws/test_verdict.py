@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import first_of, later
+from campaign import first_of, later, shortened
 from components import Beam, Fixed, ModalBody, Revolute, RigidBody
 from coordinator import GGL, HHT, AugmentedLagrangian, Centralized, Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly, Diverged, ModelError
@@ -70,7 +70,7 @@ def test_of_what_turns_freely_it_says_too_much_rather_than_too_little():
     assert not verdicts(run)
 
 
-@pytest.mark.parametrize("seed", first_of(4, range(60)))
+@pytest.mark.parametrize("seed", shortened([1, 2, 3], range(60)))
 def test_random_mechanisms_that_are_off_say_so_and_those_that_are_right_do_not(seed):
     model, ratios = random_assembly(seed, most=6), []
     for dt in (1e-2, 1e-3, 1e-4):

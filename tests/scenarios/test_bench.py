@@ -7,9 +7,9 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import scenarios
+from command_line import CliRunner
 from coordinator import Centralized, Glued, MinimalCoordinates, Simulation
 from coordinator.transports.raw_exchange import RawExchange
 from modular import Diverged, ModelError

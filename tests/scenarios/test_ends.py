@@ -11,10 +11,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from typer.testing import CliRunner
 
 from calm import Calm
 from campaign import later, some
+from command_line import CliRunner
 from company_of_processes import gone
 from coordinator import Run
 from scenarios.cli import app

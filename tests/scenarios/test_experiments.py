@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import scenarios
 from campaign import shortened
+from command_line import CliRunner
 from coordinator import Run, Simulation, first_difference, rerun
 from scenarios import catalogue
 from scenarios.cli import app

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 import references
 from campaign import later
+from command_line import CliRunner
 from modular import ModelError
 from scenarios.cli import app
 from scenarios.gallery import runs as gallery_runs

@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from command_line import CliRunner
 from scenarios import kernels_ahead
 from scenarios.cli import app
 from scenarios.kernels_ahead import compile_all

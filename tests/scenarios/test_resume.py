@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 from campaign import later
+from command_line import CliRunner
 from coordinator import Run
 from scenarios.cli import app
 from waiting import GUARD, wait_for

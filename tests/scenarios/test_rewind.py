@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import scenarios
+from command_line import CliRunner
 from coordinator import Checkpoints, Penalty, Run, Shannon, Simulation
 from coordinator.checkpoints.rewind import rewind
 from coordinator.record.growth import growth

@@ -2,8 +2,8 @@
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
+from command_line import CliRunner
 from coordinator import Run
 from coordinator.launchers import ByHand, Dask, Ssh, Subprocess
 from modular import ModelError

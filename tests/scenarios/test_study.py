@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from command_line import CliRunner
 from coordinator import Penalty, Run, Shannon, Stable
 from modular import InternalGains, ModelError
 from references import planar_double_pendulum
