@@ -30,7 +30,7 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
             sentence, step = simulation.coupling.cure(simulation.system, dt)
             calm = quieter(simulation, body)
             if step is not None and calm < step:
-                sentence, step = simulation.coupling.remedy(1.0, 4.0 * calm)
+                sentence, step = simulation.coupling.shorter(simulation.system, calm)
         return Diverged(
             f"the run stopped {where}: {reason}. Remedy: {sentence}. {kept}",
             component=body if over is None else over[0], tick=tick + 1, holding_step=step,

@@ -87,6 +87,10 @@ class Coupling(Component):
         """The remedy where a tick found no end for a reason of its own (`reason`), as the system stands."""
         return self.remedy(1.0, dt)
 
+    def shorter(self, system: System, step: float) -> tuple[str, float | None]:
+        """A step of this length as the remedy, and what else may help as the system stands."""
+        return self.remedy(1.0, 4.0 * step)
+
     @abstractmethod
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """What would hold instead: a sentence, and a step [s] where a step helps."""

@@ -161,11 +161,11 @@ class Glued(Coupling):
         """A step with which the tick comes to its end: tried, where joints stay open, and only told if there is one."""
         face = self._interface(system)
         if face.why != OPEN or not can_be_tried(system):
-            return super().cure(system, dt)
+            return self.shorter(system, dt / 4)
         parts = parts_that_hold(system, face, lambda start, stop: self.advance(system, dt, start, stop))
-        return self._locked(dt / PARTS[-1]) if parts is None else self.remedy(1.0, 4.0 * dt / parts)
+        return self._locked(system, dt / PARTS[-1]) if parts is None else self.shorter(system, dt / parts)
 
-    def _locked(self, dt: float) -> tuple[str, None]:
+    def _locked(self, system: System, dt: float) -> tuple[str, None]:
         """What to do where no step helps, down to one of dt."""
         return (
             f"no smaller step helps (tried down to dt = {dt:.2g} s): these joints cannot be closed from here; look for a course, a "

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from coordinator.couplings.glued import Glued
 from coordinator.interface.relaxing import METHODS
+from coordinator.system import System
 from modular.errors import ModelError
 
 FEWEST = "conjugate-gradients"
@@ -44,9 +45,15 @@ class Relaxed(Glued):
         """A smaller step, more iterations, or the method that needs the fewest."""
         return f"take dt = {dt / 4:.2g} s, or {self._more}", dt / 4
 
-    def _locked(self, dt: float) -> tuple[str, None]:
+    def shorter(self, system: System, step: float) -> tuple[str, float | None]:
+        """More iterations only where there were too few."""
+        other = self._more if self._interface(system).spent else "Glued(), which solves for all joints at once"
+        return f"take dt = {step:.2g} s, or {other}", step
+
+    def _locked(self, system: System, dt: float) -> tuple[str, None]:
         """What to do where no step helps, down to one of dt."""
-        return f"{self._more}; {super()._locked(dt)[0]}", None
+        locked, _ = super()._locked(system, dt)
+        return (f"{self._more}; {locked}" if self._interface(system).spent else locked), None
 
     @property
     def _more(self) -> str:

@@ -137,6 +137,7 @@ class Interface(Table):
             kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: motions * len(layout.bodies),
             kernels.SUMMANDS: of_all, kernels.BLURS: rows, kernels.BLUR: layout.largest, kernels.REACHES: rows,
             kernels.REACH: layout.largest, kernels.WHOLE: layout.largest**2, kernels.REST: layout.largest,
+            kernels.UNLIKE: rows if self.glides else 0,
         }  # fmt: skip
         self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
         self._place("where", np.array([room.ctypes.data for room in self._room], np.int64))
@@ -258,6 +259,12 @@ class Interface(Table):
                 "left open": float(self.factor[kernels.LEFT]),
             }
         return found
+
+    @property
+    def spent(self) -> bool:
+        """Whether a stage has ended for want of iterations: open by more than where no iteration helps."""
+        left = float(self.factor[kernels.LEFT])
+        return self.facts[kernels.BUDGET] == 0 or left > stepping.CLOSE * float(self.system.elements.tolerance[1])
 
     @property
     def apart(self) -> bool:

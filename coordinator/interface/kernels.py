@@ -35,8 +35,8 @@ DEPENDS, BLURRED = 1e-11, 16.0
 FRAIL = 1e3  # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
 (
     WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS, BLURS, BLUR, REACHES,
-    REACH, WHOLE, REST,
-) = range(18)  # what is where  # fmt: skip
+    REACH, WHOLE, REST, UNLIKE,
+) = range(19)  # what is where  # fmt: skip
 FACTS = 31
 (
     NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
@@ -53,7 +53,8 @@ GAP = MOST_OF_IT + ASKED  # by how much the joint stays open that is open by mos
 SPREAD = (
     GAP + 1
 )  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
-FACTORS = SPREAD + 1
+EASING = SPREAD + 1  # of what reactions of gliding joints differ by in the halves of a step: how much is taken
+FACTORS = EASING + 1
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
@@ -415,6 +416,15 @@ def reach_of_rounding(face: View, h: float, length: float, turn: float) -> Any:
 
 
 @kernel
+def added_up(face: View) -> Any:
+    """What all joints add to a sum, always in the same order."""
+    summands, total = numbers_at(face.where[SUMMANDS]), 0.0
+    for k in range(face.facts[ALL_JOINTS]):
+        total += summands[k]
+    return total
+
+
+@kernel
 def take_rates(face: View) -> Any:
     """Rates of all joints to the right-hand side; the largest."""
     right = numbers_at(face.where[RIGHT_SIDE])
@@ -541,11 +551,15 @@ def expect_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def average_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Before a step is tried again: the reactions that closed joints, or ones nearer to those that stopped them at the end."""
+    taken = face.factor[EASING]
     for k in range(face.facts[JOINTS]):
         effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
         closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE]):
-            carried[i] = 0.5 * (effort[i] + carried[i]) if face.joints[k, GLIDING] == 1 else closed[i] + kicked[i]
+            if face.joints[k, GLIDING] == 1:
+                carried[i] = taken * effort[i] + (1.0 - taken) * carried[i]
+            else:
+                carried[i] = closed[i] + kicked[i]
     return FINE
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from coordinator.interface.kernels import (
     ACROSS,
     ALL_BODIES,
-    ALL_JOINTS,
     APART,
     BLUR,
     BODY_SUMS,
@@ -53,6 +52,7 @@ from coordinator.interface.kernels import (
     WHOSE,
     WORK,
     add_product,
+    added_up,
     give_efforts,
     invert,
     numbers_at,
@@ -122,15 +122,6 @@ def gather_sums(face: View, x: Array) -> None:
         sums[i] = 0.0
     for k in range(face.facts[JOINTS]):
         add_sums(face, k, x)
-
-
-@kernel
-def added_up(face: View) -> Any:
-    """What all joints add to a sum, always in the same order."""
-    summands, total = numbers_at(face.where[SUMMANDS]), 0.0
-    for k in range(face.facts[ALL_JOINTS]):
-        total += summands[k]
-    return total
 
 
 @kernel

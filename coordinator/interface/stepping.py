@@ -19,6 +19,7 @@ from coordinator.interface.kernels import (
     BUDGET,
     CARRIED,
     DEPENDENT,
+    EASING,
     EFFORT,
     ELEMENTS,
     ERROR,
@@ -26,6 +27,7 @@ from coordinator.interface.kernels import (
     GAP,
     GLIDES,
     GLIDING,
+    INDEX,
     JOINTS,
     LEFT,
     LOCAL,
@@ -37,8 +39,10 @@ from coordinator.interface.kernels import (
     PLACE,
     RATES,
     REPEATED,
+    RIGHT,
     RIGHT_SIDE,
     ROWS_OF_ALL,
+    SCALES,
     SHAPE,
     SHEET,
     SHIFT,
@@ -46,16 +50,19 @@ from coordinator.interface.kernels import (
     SPREAD,
     STAGES,
     STEPS,
+    SUMMANDS,
     TOLLS,
     TREND,
     TURNS,
     UNEQUAL,
+    UNLIKE,
     UNSETTLED,
     WATCHED,
     WATCHING,
     WHY,
     WORK,
     WRONG,
+    added_up,
     numbers_at,
     reach_of_rounding,
     take_errors,
@@ -99,6 +106,8 @@ FAR = 1e-6  # of the extent: what is not accepted as rounding, however large the
 ROUNDS = 6
 SLOW = 0.9  # the same where a share was added to the pivots, so that joints with little grip take many steps
 HIDDEN = 1e-6  # of what is to be answered: what may be left there by what was added
+PATIENT = 8  # rounds in which reactions of gliding joints come to agree by means alone
+SETTLED = 1e-9  # of the largest reaction: what theirs may differ by where it falls no more
 REACH = 1e-2  # of the extent: how far one looks along the motion
 
 
@@ -180,7 +189,8 @@ def closes(face: View, elements: View) -> bool:
             near = max(0.0 if local else CLOSE, min(ROUNDED * rounding, FAR / turn))
             if error <= near:
                 return True
-        if local and open_ < 0 and face.facts[BUDGET] == 0:
+        stays = turns == face.facts[MOST] - 1 and error <= CLOSE  # as it is, however many iterations there were
+        if local and open_ < 0 and (face.facts[BUDGET] == 0 or stays):
             face.factor[LEFT] = max(face.factor[LEFT], error * turn)
             return True  # with what there is
         if not local and turns > 0 and not error * error * error <= before * before:
@@ -302,15 +312,76 @@ def unlike(face: View) -> tuple[Any, Any]:
 
 
 @kernel
+def moves_by(face: View, h: float) -> Any:
+    """How far a joint moves at most, in a step h, by what those reactions differ by."""
+    scales, farthest = numbers_at(face.where[SCALES]), 0.0
+    for k in range(face.facts[JOINTS]):
+        effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
+        for i in range(face.joints[k, SIZE] if face.joints[k, GLIDING] == 1 else 0):
+            change = abs(effort[i] - carried[i])
+            farthest = max(farthest, 0.5 * h * h * scales[face.joints[k, RIGHT] + i] * change)
+    return of_all(face, farthest)
+
+
+@kernel
+def product_with_change(face: View, with_itself: bool) -> Any:
+    """W d' (d - d') of what d those reactions differ by now and what d' before, or W (d - d')^2; W of each row alone."""
+    before, scales = numbers_at(face.where[UNLIKE]), numbers_at(face.where[SCALES])
+    summands = numbers_at(face.where[SUMMANDS])
+    for k in range(face.facts[JOINTS]):
+        effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
+        at, product = face.joints[k, RIGHT], 0.0
+        for i in range(face.joints[k, SIZE] if face.joints[k, GLIDING] == 1 else 0):
+            change = effort[i] - carried[i] - before[at + i]
+            product += scales[at + i] * change * (change if with_itself else before[at + i])
+        summands[face.joints[k, INDEX]] = product
+    if face.facts[APART] == 1:
+        play(face, ADD_UP)
+    return added_up(face)
+
+
+@kernel
+def ease(face: View) -> None:
+    """How much of the difference is taken next, from this one and the one before: w <- -w d' (d - d') / (d - d')^2."""
+    square = product_with_change(face, True)
+    if square > 0.0:
+        face.factor[EASING] *= -product_with_change(face, False) / square
+
+
+@kernel
+def keep_unlike(face: View) -> None:
+    """What those reactions differ by now."""
+    before = numbers_at(face.where[UNLIKE])
+    for k in range(face.facts[JOINTS]):
+        effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
+        for i in range(face.joints[k, SIZE] if face.joints[k, GLIDING] == 1 else 0):
+            before[face.joints[k, RIGHT] + i] = effort[i] - carried[i]
+
+
+@kernel
+def too_slow(change: float, before: float, enough: float, left: int) -> bool:
+    """Whether what falls like this is still too much after all rounds that are left to means."""
+    share = change / before
+    for _ in range(left):
+        change *= share
+    return change > enough
+
+
+@kernel
 def rehearse(face: View, elements: View, h: float, time: float) -> int:
     """The reactions of joints that lock velocities alone, the same in both halves of a step; who went wrong, or -1.
 
     Such a joint stops nothing by what it does in the first half: nothing there tells its reaction. With one and the same in
     both halves, that stops it at the end, the step is symmetric. The step is tried, and taken back, until it is.
+
+    The mean of both is tried next: what a rigid body is given in the first half has not to be given in the other. A flexible one
+    has lost much of it by then; where means would take too long, the last two differences tell how much of one is to be taken
+    (B. M. Irons, R. C. Tuck, Int. J. Numer. Methods Eng. 1 (1969) 275).
     """
-    before = 0.0
+    before, hastened, most = 0.0, False, face.facts[MOST]
+    face.factor[EASING] = 0.5
     play(face, SET_OUT)
-    for turns in range(face.facts[MOST]):
+    for turns in range(2 * most):
         elements.clock[STEP], elements.clock[TIME] = h, time
         play(face, BEGIN)
         wrong = play(face, CLOSE_PLACES)
@@ -321,11 +392,21 @@ def rehearse(face: View, elements: View, h: float, time: float) -> int:
         if wrong >= 0:
             return wrong
         change, largest = unlike(face)
+        rests = turns >= PATIENT and change >= SLOW * before and moves_by(face, h) <= CLOSE * elements.tolerance[0]
+        if turns >= PATIENT and not rests:
+            hastened = hastened or turns >= most or too_slow(change, before, SETTLED * largest, most - 1 - turns)
+            if hastened:
+                ease(face)
+        keep_unlike(face)
         elements.clock[TIME] = time - h
         play(face, RETREAT)
         meet(face)
         play(face, EXERT)
-        if change <= 1e-14 * largest or (change <= 1e-9 * largest and change > STUCK * before and turns > 0):
+        if (
+            change <= 1e-14 * largest
+            or (change <= SETTLED * largest and change > STUCK * before and turns > 0)
+            or rests
+        ):
             return FINE
         before = change
     return nobody(face, UNEQUAL)

@@ -50,6 +50,13 @@ def test_where_the_load_is_there_from_the_start_it_is_said_before():
     assert "body 'frame' is beyond its stability limit" in str(said[0].message)
 
 
+def test_loads_that_leave_little_to_spare_are_told_of_too():
+    """Nine tenths of what the step bears at the start, and more than it bears as the frame swings."""
+    error, said = went_wrong(carrier(3e-6, 0.3), 1e-3, 0.3)
+    assert error is not None
+    assert "body 'frame' is beyond its stability limit" in str(said[0].message)
+
+
 @pytest.mark.parametrize(
     "name", ["double-pendulum-3d", "slider-crank", "bricard", "robot-arm", "flexible-slider-crank"]
 )
