@@ -6,7 +6,7 @@ A run that was recorded in parts, or with its bodies stacked in another way, has
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -33,38 +33,41 @@ def parts_of(segments: Sequence[Segment], part: str) -> Iterator[tuple[slice, Se
         start += segment.used
 
 
-def series_of(segments: Sequence[Segment]) -> dict[Name, list[Piece]]:
+def series_of(
+    segments: Sequence[Segment], shown: Callable[[Array], Array] = lambda table: table
+) -> dict[Name, list[Piece]]:
     """All series in the order of their appearance, in pieces as they were recorded; nothing is copied.
 
-    The ledger of a joint or force goes on after it went, with its final lines.
+    `shown`: what is to be done with a whole table (rows, n, ...) before it is taken apart. The ledger of a joint or force goes on after it went, with its final lines.
     """
     found: dict[Name, list[Piece]] = {}
     for segment in segments:
         ticks = segment.ticks[: segment.used]
         for part in PARTS:
             for names, series in getattr(segment, part):
+                tables = {key: shown(np.swapaxes(array[: segment.used], 0, 1)) for key, array in series.items()}
                 for row, name in enumerate(names):
-                    for key, array in series.items():
-                        found.setdefault((name, key), []).append((ticks, array[: segment.used, row]))
+                    for key, table in tables.items():
+                        found.setdefault((name, key), []).append((ticks, table[row]))
         for name, book in segment.closed.items():  # none that is there again: it has taken its book back
             final = np.broadcast_to(book, (len(ticks), len(book)))
-            found.setdefault((name, LEDGER_OF), []).append((ticks, final))
+            found.setdefault((name, LEDGER_OF), []).append((ticks, shown(final)))
     return found
 
 
 def digest_of(segments: Sequence[Segment]) -> str:
     """SHA-256 of the bits of all series in the order of their names, with the ticks at which they were taken."""
     digest = hashlib.sha256()
-    for (name, key), pieces in sorted(series_of(segments).items()):
+    for (name, key), pieces in sorted(series_of(segments, canonical).items()):
         digest.update(f"{name} {key}\n".encode())
         for ticks, _ in pieces:
-            digest.update(np.ascontiguousarray(ticks, "<i8").tobytes())
+            digest.update(np.ascontiguousarray(ticks, "<i8").data)
         shape: tuple[int, ...] = ()
         for _, values in pieces:
             if values.shape[1:] != shape:
                 shape = values.shape[1:]
                 digest.update(repr(shape).encode())
-            digest.update(canonical(values).tobytes())
+            digest.update(values.data)
     return digest.hexdigest()
 
 
