@@ -142,6 +142,7 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
             f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is its own and does not follow "
             "the step."
         )
+    lines += _rings(simulation, reports)
     soft = max((r for r in reports if r.give is not None), key=lambda r: r.give or 0.0, default=None)
     if soft is not None and soft.give is not None:
         lines.append(
@@ -156,6 +157,24 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
                 "body there, or one body instead of two, would stiffen it most."
             )
     return lines
+
+
+def _rings(simulation: Simulation, reports: list[JointReport]) -> list[str]:
+    """Where reactions of springs show their own swing beside the load: in closed loops, and at drives."""
+    import networkx as nx  # a tenth of a second, for those who need it
+
+    if not any(report.stiffness for report in reports):
+        return []
+    system, neighbours = simulation.system, nx.Graph(simulation.assembly.graph)
+    loops = neighbours.number_of_edges() - neighbours.number_of_nodes() + nx.number_connected_components(neighbours)
+    drives = sum(1 for home in system.joint_home.values() if home.stack.form.drives)
+    found = [f"{n} {what}{'s' * (n > 1)}" for n, what in ((loops, "closed loop"), (drives, "drive")) if n]
+    if not found:
+        return []
+    return [
+        f"{' and '.join(found)}: reactions swing about what they are where joints are springs. Where reactions matter, take joints "
+        "that do not give: --coupling glued, or auto (in Python Glued(), Mixed.auto())."
+    ]
 
 
 def _set_aside(simulation: Simulation) -> list[str]:

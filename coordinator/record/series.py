@@ -38,7 +38,8 @@ def series_of(
 ) -> dict[Name, list[Piece]]:
     """All series in the order of their appearance, in pieces as they were recorded; nothing is copied.
 
-    `shown`: what is to be done with a whole table (rows, n, ...) before it is taken apart. The ledger of a joint or force goes on after it went, with its final lines.
+    `shown`: what is to be done with a whole table (rows, n, ...) before it is taken apart. The ledger of a joint or force goes
+    on after it went, with its final lines.
     """
     found: dict[Name, list[Piece]] = {}
     for segment in segments:

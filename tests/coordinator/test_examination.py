@@ -153,3 +153,20 @@ def test_what_a_flexible_body_yields_is_that_of_a_bar_that_its_inertia_holds():
     yields = (1.0 / share - 1.0) * 2.0 / stiffness[0, 0]  # along and across
     bending = 2e9 * 0.03 * 0.02**3 / 12
     assert yields == pytest.approx(0.8 / (3.0 * 2e9 * 6e-4) + 0.8**3 / (105.0 * bending), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("slider-crank", "1 closed loop:"),
+        ("bricard", "1 closed loop:"),
+        ("robot-arm", "3 drives:"),
+        ("double-pendulum", ""),
+    ],
+)
+def test_closed_loops_and_drives_are_told_with_the_couplings_that_do_not_ring(name, told):
+    """Of springs alone: what is glued has nothing to ring with."""
+    for coupling in ("penalty", "glued"):
+        with Simulation(scenarios.load(name), 1e-3, coupling) as simulation:
+            lines = [line for line in examine(simulation).advice if "--coupling glued" in line]
+        assert [line.startswith(told) for line in lines] == [True] * (coupling == "penalty" and told != "")
