@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from coordinator.record.recorder import Segment
-from coordinator.record.ways import Bodies, extent_of, size_of, travelled
+from coordinator.record.ways import CORNERS, Bodies, extent_of, size_of, travelled
 from coordinator.verdict import Estimate
 from modular.elements import Array, Indices
-from modular.ledger import DISSIPATED, LEAKED
+from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED
 
+HAD = [STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT]  # lines of ledgers: energy that is accounted for
 WORST = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]
 
@@ -27,6 +28,7 @@ class Recorded:
     forms: Forms
     bodies: Bodies
     dt: float
+    gravity: Array
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,14 @@ class Evidence:
             return None
         self._look_at_new(recorded)
         self._seen = seen
-        taken = min(1.0, swallowed(recorded) / kinetic) if kinetic > 0.0 else 0.0
+        taken, lost = (min(1.0, of(recorded) / kinetic) if kinetic > 0.0 else 0.0 for of in (swallowed, strayed))
         gave, most = self._worst(recorded, extent)
         slides = {name: there / extent + turn for name, (there, turn) in self._slid.items()}
         slid = max(slides.values(), default=0.0)
         if slid > gave:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[segments[-1].used - 1])}
-        numbers = (way / extent, gave, slid, taken, bend / extent)
+        numbers = (way / extent, gave, slid, taken, lost, bend / extent)
         return Estimate.of(extent, *numbers, order, least=least, **most) if np.isfinite(numbers).all() else None
 
     def _look_at_new(self, recorded: Recorded) -> None:
@@ -176,3 +178,26 @@ def swallowed(recorded: Recorded) -> float:
         total += float(np.abs(book[:, DISSIPATED] + book[:, LEAKED]).sum())
     gone = [row for name, row in last.closed.items() if name in recorded.forms]
     return total + sum(abs(float(row[DISSIPATED] + row[LEAKED])) for row in gone)
+
+
+def strayed(recorded: Recorded) -> float:
+    """Energy that came or went and that no ledger tells of [J]: what bodies lost or gained within themselves.
+
+    Nothing is said of many bodies, of those that have damping, and of those that are led.
+    """
+    total = 0.0
+    for segment in recorded.segments:
+        held = [
+            (recorded.bodies[name], row, series) for names, series in segment.bodies for row, name in enumerate(names)
+        ]
+        if len(held) > CORNERS or any(body.damped or body.led for body, _, _ in held):
+            continue
+        ends = [0, segment.used - 1]
+        energy = np.zeros(2)
+        for body, row, series in held:
+            q, v = series["q"][ends, row], series["v"][ends, row]
+            energy += body.kinetic_energy(q, v) + body.potential_energy(q, recorded.gravity)
+        for _, series in (*segment.joints, *segment.forces):
+            energy += series["ledger"][ends][..., HAD].sum(axis=(-2, -1))
+        total += abs(float(energy[1] - energy[0]))
+    return total
