@@ -42,6 +42,11 @@ class Body(Component):
     )
 
     @property
+    def damped(self) -> bool:
+        """Whether it takes energy within itself, as what bends may: else all that it loses there is an error."""
+        return False
+
+    @property
     @abstractmethod
     def dimension(self) -> int:
         """2 in the plane, 3 in space."""

@@ -117,6 +117,11 @@ class Beam(Body):
         return self.mass
 
     @property
+    def damped(self) -> bool:
+        """Whether its strain is."""
+        return self.damping > 0.0
+
+    @property
     def freedoms(self) -> int:
         """Those of its nodes: 6 each in space, 3 in the plane."""
         return (6 if self.dimension == 3 else 3) * (self.elements + 1)

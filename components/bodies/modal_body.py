@@ -124,6 +124,11 @@ class ModalBody(Body):
         """Share of critical damping of each mode."""
         return np.broadcast_to(np.asarray(self.damping, float), (self.modes,))
 
+    @property
+    def damped(self) -> bool:
+        """Whether any of its modes is."""
+        return bool(np.any(self.ratios > 0.0))
+
     def check(self, name: str) -> list[str]:
         """Arrays that do not fit each other, a mass or an inertia that is none."""
         owner, d, k = f"modal body '{name}'", self.dimension, self.modes

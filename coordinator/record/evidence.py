@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from coordinator.record.recorder import Segment, Taken
-from coordinator.record.ways import Bodies, Ways, extent_of, size_of
+from coordinator.record.ways import CORNERS, Bodies, Ways, extent_of, size_of
 from coordinator.verdict import Estimate
 from modular.elements import Array, Indices
-from modular.ledger import DISSIPATED, LEAKED
+from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED
 
+HAD = [STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT]  # lines of ledgers: energy that is accounted for
 WORST = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]
 
@@ -27,6 +28,7 @@ class Recorded:
     forms: Forms
     bodies: Bodies
     dt: float
+    gravity: Array
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -61,6 +63,7 @@ class Evidence:
         )  # the segment up to which, and how many of its samples
         self._before: int | None = None  # the tick of the last of them
         self._ways = Ways()
+        self._lost = (0, 0.0)  # of so many segments [J]
         self._sizes: dict[str, float] = {}
         self._extent = 0.0
         self._gave: dict[str, Gave] = {}
@@ -90,7 +93,8 @@ class Evidence:
         self._look_at_new(recorded, last)
         sure = self._seen, self._before, dict(self._gave), dict(self._slid)
         self._look_at_new(recorded, last + 1)
-        taken = min(1.0, swallowed(recorded) / kinetic) if kinetic > 0.0 else 0.0
+        energies = swallowed(recorded), self._strayed(recorded)
+        taken, lost = (min(1.0, energy / kinetic) if kinetic > 0.0 else 0.0 for energy in energies)
         gave, most = self._worst(recorded, extent)
         slides = {name: there / extent + turn for name, (there, turn) in self._slid.items()}
         slid = max(slides.values(), default=0.0)
@@ -98,13 +102,21 @@ class Evidence:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
         self._seen, self._before, self._gave, self._slid = sure
-        numbers = (way / extent, gave, slid, taken, bend / extent)
+        numbers = (way / extent, gave, slid, taken, lost, bend / extent)
         return Estimate.of(extent, *numbers, order, least=least, **most) if np.isfinite(numbers).all() else None
 
     def _goes_on(self, segments: Sequence[Segment]) -> bool:
         """Whether nothing has been taken back of what was looked at: that is done at the end alone, or with other segments."""
         k, segment, used = self._seen
         return segment is None or (k < len(segments) and segments[k] is segment and used <= segment.used)
+
+    def _strayed(self, recorded: Recorded) -> float:
+        """Energy that no ledger knows, of all segments; what is finished is asked once."""
+        segments, (done, total) = recorded.segments, self._lost
+        for segment in segments[done:-1]:
+            total += strayed(segment, recorded.bodies, recorded.gravity)
+        self._lost = (len(segments) - 1, total)
+        return total + strayed(segments[-1], recorded.bodies, recorded.gravity)
 
     def _look_at_new(self, recorded: Recorded, last: int) -> None:
         """Up to so many samples of the last segment."""
@@ -188,3 +200,23 @@ def swallowed(recorded: Recorded) -> float:
         total += float(np.abs(book[:, DISSIPATED] + book[:, LEAKED]).sum())
     gone = [row for name, row in last.closed.items() if name in recorded.forms]
     return total + sum(abs(float(row[DISSIPATED] + row[LEAKED])) for row in gone)
+
+
+def strayed(segment: Segment, bodies: Bodies, gravity: Array) -> float:
+    """Energy that came or went in a segment and that no ledger tells of [J]: what bodies lost or gained within themselves.
+
+    Nothing is said of many bodies, of those that have damping, and of those that are led.
+    """
+    if sum(len(names) for names, _ in segment.bodies) > CORNERS:
+        return 0.0
+    held = [(bodies[name], row, series) for names, series in segment.bodies for row, name in enumerate(names)]
+    if any(body.damped or body.led for body, _, _ in held):
+        return 0.0
+    ends = [0, segment.used - 1]
+    energy = np.zeros(2)
+    for body, row, series in held:
+        q, v = series["q"][ends, row], series["v"][ends, row]
+        energy += body.kinetic_energy(q, v) + body.potential_energy(q, gravity)
+    for _, series in (*segment.joints, *segment.forces):
+        energy += series["ledger"][ends][..., HAD].sum(axis=(-2, -1))
+    return abs(float(energy[1] - energy[0]))

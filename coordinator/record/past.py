@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coordinator.carrying import Carrier
 from coordinator.record.beginning import Beginning
 from coordinator.record.evidence import Evidence, Recorded
@@ -72,7 +74,8 @@ class Past:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
         taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
-        recorded = Recorded(taken, {**self.forms, **simulation.system.facts()}, bodies, float(simulation.dt))
+        forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
+        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity)
         least = any(getattr(stack, "forward_only", False) for stack in simulation.system.forces)
         try:
             return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)

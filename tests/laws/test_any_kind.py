@@ -7,12 +7,13 @@ import pytest
 
 import zoo
 from campaign import some
-from coordinator import Centralized, Glued, Mixed, Penalty, Simulation, StabilityWarning
+from coordinator import Centralized, Glued, Mixed, Penalty, Relaxed, Simulation, StabilityWarning
 from modular import Diverged
 from random_assemblies import random_assembly
 from truth import off, paths
 
-COUPLINGS = [Penalty(), Glued(), Mixed(), Centralized()]
+COUPLINGS = [Penalty(), Glued(), Mixed(), Relaxed()]
+WHOLE = 30  # mechanisms that are solved as a whole too, which takes a hundred times as long
 TICKS, BETWEEN = 200, 10
 
 
@@ -41,12 +42,12 @@ def played(model, dt, coupling, every):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("seed", range(some(30)))
+@pytest.mark.parametrize("seed", range(some(200)))
 def test_who_is_off_says_so_and_who_goes_wrong_says_why(seed):
     model = random_assembly(seed, most=5, ratio=1e4, kinds=True)
     dt = step_for(model)
     exact, _, _ = played(model, dt / 2, Glued(4), 2 * BETWEEN)
-    for coupling in COUPLINGS:
+    for coupling in [*COUPLINGS, *([Centralized()] if seed < WHOLE else [])]:
         run, why, foretold = played(model, dt, coupling, BETWEEN)
         if run is None:
             assert "Remedy: " in why
