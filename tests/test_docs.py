@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
 
 from campaign import later
 from waiting import GUARD
-
-mpl.use("Agg")
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -178,6 +174,9 @@ def test_a_page_runs_as_it_stands(page: Path, call: Call, tmp_path: Path, monkey
         pytest.importorskip("distributed")
         if shutil.which("ssh") is None:
             pytest.skip("there is no ssh")
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
     run_page(page, tmp_path, monkeypatch, call)
     plt.close("all")
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 from scipy import sparse
 
@@ -38,6 +37,8 @@ class Freedoms:
 
 def spanning_tree(equations: Equations) -> list[tuple[str, str | None]]:
     """Bodies in the order in which they are reached, each with the joint that leads to it; None for a free one."""
+    import networkx as nx  # takes long
+
     graph = nx.MultiGraph()
     graph.add_node(GROUND)
     graph.add_nodes_from(equations.columns)

@@ -19,7 +19,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.interpolate import BSpline, make_lsq_spline
 
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError
@@ -217,6 +216,8 @@ def recorded_violations(
 
 def _curve(time: Array, values: Array) -> Any:
     """A smooth curve near all values, in the sense of least squares: it follows what is slow and averages what rings."""
+    from scipy.interpolate import BSpline, make_lsq_spline  # takes long
+
     degree = min(DEGREE, len(time) - 1)
     inner = time[SMOOTH:-SMOOTH:SMOOTH]
     knots = np.concatenate([[time[0]] * (degree + 1), inner, [time[-1]] * (degree + 1)])

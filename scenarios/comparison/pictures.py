@@ -18,11 +18,11 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from modular.elements import Array
 from scenarios.comparison.budget import NAMES, PARTS, Budget
 from scenarios.comparison.compare import Comparison, Row
+from scenarios.comparison.report import PICTURES
 from scenarios.comparison.table import until_text
 from scenarios.report.page import COLOURS, GREY, dress, mark_events, peak, quantity, write
 from scenarios.report.view import choose_view
 
-PICTURES = ("comparison.png", "budget.png")
 FLOOR = 3e-17  # no axis goes below rounding
 STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (5, 1.5, 1.2, 1.5)))  # finest step first
 MOST = 4  # budgets in one picture

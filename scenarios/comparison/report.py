@@ -14,7 +14,6 @@ import numpy as np
 from modular.elements import Array
 from scenarios.comparison.budget import NAMES, PARTS
 from scenarios.comparison.compare import Comparison, Row
-from scenarios.comparison.pictures import PICTURES, draw_pictures
 from scenarios.comparison.table import (
     budget_cells,
     budget_columns,
@@ -30,6 +29,7 @@ from scenarios.report.folder import RunFolder
 from scenarios.report.page import quantity
 
 FORMAT = "modular-comparison-1"
+PICTURES = ("comparison.png", "budget.png")
 FILES = ("report.md", "comparison.csv", "errors.csv", "comparison.json", *PICTURES)
 
 
@@ -45,6 +45,8 @@ def write_report(found: Comparison, folder: Path, command: str = "") -> list[Pat
     """Write all files into a folder that exists; `command` is what was typed."""
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
+    from scenarios.comparison.pictures import draw_pictures  # matplotlib, and so not before
+
     pictures = draw_pictures(found, folder)
     text = folder / "report.md"
     text.write_text(markdown(found, [picture.name for picture in pictures], command), encoding="utf-8")

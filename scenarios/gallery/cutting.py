@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from coordinator.record.run import Run
 from scenarios.gallery.runs import DEFAULTS, Runs
 from scenarios.gallery.sheet import Drawn, Entry, heading, sheet, step
 from scenarios.report.mechanism import exists
 from scenarios.report.page import COLOURS, quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SYSTEM = "cut-double-pendulum"
 FINE, END = 1e-4, 1.2  # [s]

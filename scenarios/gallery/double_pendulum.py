@@ -7,10 +7,9 @@ at 1e-3 s.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from coordinator.record.run import Run
 from scenarios.gallery.minimal import tip
@@ -30,6 +29,10 @@ from scenarios.report.page import (
     stride,
     thin,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SYSTEM = "double-pendulum"
 FINE, COARSE, ROUGH = 1e-4, 1e-3, 1e-2  # steps [s]

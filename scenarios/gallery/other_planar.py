@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.axes import Axes
 
 from coordinator.record.run import Run
 from scenarios.gallery.runs import DEFAULTS, Runs
@@ -11,6 +12,9 @@ from scenarios.gallery.sheet import OURS, THEIRS, Drawn, Entry, heading, sheet, 
 from scenarios.gallery.sheet import below as under
 from scenarios.report.mechanism import joint_points, on_ground, samples, stroke
 from scenarios.report.page import COLOURS, dress, legend, span, stride
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CRANK, SWITCHING = "slider-crank", "switching-pendulum"
 COARSE, FINE = 1e-3, 1e-4  # [s]

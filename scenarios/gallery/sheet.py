@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.gallery.runs import Runs
 from scenarios.report.page import COLOURS, dress, few_ticks, legend, page, peak, prefix, quantity, span, thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 DPI = 105
 OURS, THEIRS = COLOURS[0], COLOURS[1]

@@ -6,14 +6,16 @@ With Î´ = 0.3 the margin of its hinge is 0.62 and it diverges within 20 ticks; Î
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from coordinator.record.run import Run
 from scenarios.gallery.runs import SOFTER, Runs
 from scenarios.gallery.sheet import OURS, THEIRS, Drawn, Entry, Series, below, sheet, side_by_side, step, two_steps
 from scenarios.report.page import dress, few_ticks, magnitude, peak, quantity, span, stride
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SYSTEM = "double-pendulum-3d"
 COARSE, FINE = 1e-3, 1e-4  # [s]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from components import Box, Capsule, Contact, HalfSpace, Sphere
 from components.forces.shapes import Shape
@@ -81,6 +80,8 @@ def poses(outlines: list[Outline], snapshot: Snapshot) -> tuple[Array, Array]:
         turns[k] = (np.asarray(outline.axes) @ frame).T
     if not len(outlines):
         return places, np.zeros((0, 4))
+    from scipy.spatial.transform import Rotation  # only where bodies touch
+
     return places, Rotation.from_matrix(turns).as_quat()[:, [3, 0, 1, 2]]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from PIL import Image
 
 from coordinator.record.run import Run
@@ -16,6 +14,9 @@ from modular.elements import Array, Indices
 from scenarios.report.mechanism import dimension, free_ports, joint_points, on_ground, outline, samples, stroke
 from scenarios.report.page import COLOURS, title
 from scenarios.report.view import View, choose_view
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "animation.gif"
 FRAMES = 150
@@ -108,6 +109,8 @@ class Scene:
 
     def images(self) -> list[Image.Image]:
         """One image per frame."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
         canvas: Any = FigureCanvasAgg(self.figure)
         canvas.draw()
         background = canvas.copy_from_bbox(self.figure.bbox)
@@ -138,6 +141,8 @@ class Scene:
 
 def stage(run: Run, shapes: list[Array]) -> tuple[Figure, Any, View]:
     """An empty figure, as high as the motion asks for."""
+    from matplotlib.figure import Figure
+
     view = choose_view(run, shapes)
     sides = view.high - view.low
     ratio = float(np.clip(sides[1] / sides[0], 0.3, 1.4)) if len(sides) == 2 else 0.85

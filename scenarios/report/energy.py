@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from coordinator.record.run import Run
 from scenarios.report.balance import balance
 from scenarios.report.page import COLOURS, dress, legend, mark_events, page, peak, prefix, quantity, thin
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw(run: Run) -> Figure:

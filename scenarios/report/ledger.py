@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from coordinator.record.across import book_of, ledgers
 from coordinator.record.run import Run
@@ -25,6 +24,10 @@ from scenarios.report.page import (
     thin,
     worst,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LINES = {
     "stored": COLOURS[0],

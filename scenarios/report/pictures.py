@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from coordinator.record.run import Run
 from scenarios.report import energy, ledger, reactions, trajectories, violations
 from scenarios.report.page import write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PICTURES: dict[str, Callable[[Run], Figure]] = {
     "trajectories.png": trajectories.draw,

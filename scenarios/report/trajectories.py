@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING, Any
 
 from coordinator.record.run import Run
 from modular.elements import Array, Indices
@@ -13,11 +10,16 @@ from scenarios.report.mechanism import dimension, joint_points, on_ground, paths
 from scenarios.report.page import COLOURS, MOST, dress, few_ticks, legend, mark_events, page, stride
 from scenarios.report.view import View, choose_view
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 POSES = 13
 
 
 def draw(run: Run) -> Figure:
     """Mechanism on the left, coordinates over time on the right."""
+    from matplotlib.lines import Line2D
+
     at = samples(run, POSES)
     shape = stroke(run, list(run.bodies), at)
     lines, moving = paths(run, MOST)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.page import dress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,9 @@ class View:
 
     def stage(self, figure: Figure, place: Any = 111) -> Any:
         """Empty axes for it, with equal scales."""
+        from matplotlib import rc_context
+        from matplotlib.ticker import MaxNLocator
+
         with rc_context({"grid.color": "#dddddd", "grid.linewidth": 0.6}):  # in space the grid takes its style here
             axes: Any = figure.add_subplot(place, projection="3d" if len(self.axes) == 3 else None)
         names = ["xyz"[axis] for axis in self.axes]

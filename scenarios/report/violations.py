@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from coordinator.record.across import Table, internal_errors, joint_gaps, joint_turns
 from coordinator.record.run import Run
@@ -22,6 +22,10 @@ from scenarios.report.page import (
     thin_band,
     worst,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Pairs = dict[str, tuple[Array, Array]]
 

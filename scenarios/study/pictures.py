@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING
 
 from scenarios.report.page import quantity, write
 from scenarios.study.sheet import (
@@ -25,6 +23,10 @@ from scenarios.study.sheet import (
     wrapped,
 )
 from scenarios.study.study import Row, Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 ERROR, GAP = "largest error of a port", "largest gap of a joint"
 Groups = dict[str, list[tuple[float, Row]]]  # cases by all that differs but one setting, with the value of that

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from scenarios.report.page import quantity
-from scenarios.study.pictures import draw_pictures
 from scenarios.study.study import Study
 from scenarios.study.table import cells, columns, orders, write_csv
 
@@ -23,6 +22,8 @@ FORMAT = "modular-study-1"
 def write_report(study: Study, folder: Path, notes: Sequence[str] = (), command: str = "") -> list[Path]:
     """Write all files of a study whose cases are done; `notes` are sentences for the reader, `command` is what was typed."""
     files = [write_csv(study, folder / "study.csv"), _write_json(study, folder / "study.json", notes, command)]
+    from scenarios.study.pictures import draw_pictures  # matplotlib, and so not before
+
     pictures = draw_pictures(study, folder)
     text = markdown(study, [path.name for path in pictures], notes, command)
     return [*files, _write(folder / "report.md", text), *pictures]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import scenarios
+from campaign import shortened
 from coordinator import Glued, Simulation
 from coordinator.compositions import ORDERS, stages
 from coordinator.interface import stepping
@@ -73,7 +74,7 @@ def compliance(system):
     return g @ g.T
 
 
-@pytest.mark.parametrize("seed", [0, 2, 4, 5, 39])
+@pytest.mark.parametrize("seed", shortened([0, 2, 5, 39], [0, 2, 4, 5, 39]))
 def test_what_it_finds_answers_all_rows_at_once_also_where_some_depend_on_others(seed):
     with Simulation(random_assembly(seed), 1e-3, Glued()) as simulation:
         system = simulation.system

@@ -5,8 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 
 import references
 import scenarios
@@ -17,7 +15,10 @@ from components import Beam, Fixed, Load, Moment, Revolute, RigidBody, Rod, Sphe
 from components.bodies.beam_shape import pulled_back, stored
 from components.bodies.quaternions import spinning
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, resume
+from lazily import Lazily
 from modular import Assembly, CouplingError, ModelError
+
+optimize, special = Lazily("scipy.optimize"), Lazily("scipy.special")
 
 BOTH = pytest.mark.parametrize("dimension", [2, 3])
 SHARED = {
@@ -81,11 +82,11 @@ def elastica(alpha):
 
     def open_(turn):
         k2, first = share(turn)
-        return ellipk(k2) - ellipkinc(first, k2) - np.sqrt(alpha)
+        return special.ellipk(k2) - special.ellipkinc(first, k2) - np.sqrt(alpha)
 
-    turn = brentq(open_, 1e-6, np.pi / 2 - 1e-9)
+    turn = optimize.brentq(open_, 1e-6, np.pi / 2 - 1e-9)
     k2, first = share(turn)
-    sag = 1.0 - 2.0 / np.sqrt(alpha) * (ellipe(k2) - ellipeinc(first, k2))
+    sag = 1.0 - 2.0 / np.sqrt(alpha) * (special.ellipe(k2) - special.ellipeinc(first, k2))
     return np.array([np.sqrt(2.0 * np.sin(turn) / alpha), -sag])
 
 

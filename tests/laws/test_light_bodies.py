@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from campaign import first_of
 from components import Load, NewtonEulerBody, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Shannon, Simulation, Stable
 from coordinator.exact import exact_margin
+from lazily import Lazily
 from modular import Assembly
 from random_assemblies import random_assembly
+
+integrate = Lazily("scipy.integrate")
 
 MASS, GRAVITY = 2.0, 9.81
 INERTIAS = (1e-1, 1e-2, 1e-4, 1e-7, 1e-9)
@@ -60,7 +62,7 @@ def place_of(simulation):
 def test_a_light_bob_swings_as_a_pendulum_does_to_second_order(kind):
     inertia, arm, until = 1e-6, 1.0, 0.5
     length2 = (SIDE**2 + DOWN**2) * arm**2
-    found = solve_ivp(
+    found = integrate.solve_ivp(
         lambda _, y: (y[1], -MASS * GRAVITY * np.sqrt(length2) * np.sin(y[0]) / (inertia + MASS * length2)),
         (0.0, until),
         (np.arctan2(SIDE, DOWN), 0.0),

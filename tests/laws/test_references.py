@@ -4,7 +4,6 @@ from math import pi
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
 import many_digits
 import mechanisms
@@ -14,6 +13,8 @@ from coordinator import Simulation
 from lazily import Lazily
 from scenarios.gallery import minimal
 from symbolic import dynamicsymbols, rate
+
+integrate = Lazily("scipy.integrate")
 
 THESIS = (pi / 2, -pi / 2, 0.0, 0.0)
 SPATIAL = (pi / 4, pi / 2, -pi / 2, 0.0, 0.0, 0.0)
@@ -169,7 +170,7 @@ def test_the_slider_crank_is_folded_when_the_quadrature_of_its_energy_says():
         fallen = 2 * np.cos(pi / 4 - root**2 / 2) * np.sin(root**2 / 2)  # sin(pi/4) - sin(a), without cancellation
         return 2 * root * np.sqrt(mass / (2 * references.G * fallen))
 
-    folded, _ = quad(slowness, 1e-12, np.sqrt(3 * pi / 4), epsabs=1e-14, epsrel=1e-13)
+    folded, _ = integrate.quad(slowness, 1e-12, np.sqrt(3 * pi / 4), epsabs=1e-14, epsrel=1e-13)
     times = np.append(np.linspace(0.0, folded, 500), folded + np.linspace(0.0, folded, 500)[1:])
     angle, rate = references.solve(references.slider_crank_rates, CRANK, times).T
     assert folded == pytest.approx(1.163, abs=1e-3)  # the thesis, Figure VI-15

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
 import references
 import scenarios
 from components import Load, SpringDamper
 from coordinator import Penalty, Shannon, Simulation
+from lazily import Lazily
 from modular import InternalGains
+
+integrate = Lazily("scipy.integrate")
 
 
 def crank_rates(t, y):
@@ -47,7 +49,9 @@ def test_slider_crank_keeps_its_slide_within_3e7_m_for_five_seconds():
 def time_of_fall(start, stop, spin):
     """Time that the free mass takes from one angle (from the vertical above the pin) to another [s]."""
     energy = 0.5 * spin**2
-    return quad(lambda a: 1 / np.sqrt(2 * (energy + references.G * (1 - np.cos(a)))), start, stop, epsabs=1e-13)[0]
+    return integrate.quad(
+        lambda a: 1 / np.sqrt(2 * (energy + references.G * (1 - np.cos(a)))), start, stop, epsabs=1e-13
+    )[0]
 
 
 @pytest.mark.parametrize("law", ["momentum", "kinematic"])

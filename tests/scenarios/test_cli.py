@@ -12,8 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from typer.main import get_command
 
 import scenarios
@@ -59,6 +57,8 @@ def modular(*words):
 @pytest.fixture
 def plain_pictures(monkeypatch):
     """Sheets with nothing on them in place of pictures, for tests that ask where pictures go and not what they show."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
     def sheet(run):
         figure = Figure(figsize=(1.0, 1.0))

@@ -89,7 +89,7 @@ def pendulum_compared():
 @pytest.fixture
 def without_pictures(monkeypatch):
     """Pictures take longer than most comparisons here; those of `kept` are drawn."""
-    monkeypatch.setattr("scenarios.comparison.report.draw_pictures", lambda found, folder: [])
+    monkeypatch.setattr("scenarios.comparison.pictures.draw_pictures", lambda found, folder: [])
 
 
 # --- orders ----------------------------------------------------------------------------------------------------------

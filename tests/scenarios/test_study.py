@@ -55,7 +55,7 @@ def _elsewhere(tmp_path, monkeypatch):
 def _without_pictures(request, monkeypatch):
     """Pictures take longer than most studies here; some tests ask for them."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("scenarios.study.report.draw_pictures", lambda study, folder: [])
+        monkeypatch.setattr("scenarios.study.pictures.draw_pictures", lambda study, folder: [])
 
 
 @pytest.fixture

@@ -6,7 +6,10 @@ tolerances are so tight that nothing drifts.
 """
 
 import numpy as np
-from scipy.integrate import solve_ivp
+
+from lazily import Lazily
+
+integrate = Lazily("scipy.integrate")
 
 G = 9.81  # [m/s^2]
 
@@ -89,7 +92,7 @@ class Program:
     def run(self, times, method="DOP853", rtol=1e-11, atol=1e-12):
         """Positions of the mass centres and angles from rest at `times`, (n, solids, 3)."""
         start = np.concatenate([*[[*s.centre, 0.0] for s in self.solids], np.zeros(len(self.mass))])
-        found = solve_ivp(self.rates, (times[0], times[-1]), start, method, times, rtol=rtol, atol=atol)
+        found = integrate.solve_ivp(self.rates, (times[0], times[-1]), start, method, times, rtol=rtol, atol=atol)
         assert found.success
         return found.y[: len(self.mass)].T.reshape(len(times), -1, 3)
 

@@ -8,7 +8,10 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import solve_ivp
+
+from lazily import Lazily
+
+integrate = Lazily("scipy.integrate")
 
 G = 9.81
 
@@ -17,7 +20,7 @@ def solve(rates, start, times):
     """States at `times` without interpolation: the integrator stops at each of them."""
     states = [np.asarray(start, float)]
     for begin, end in pairwise(times):
-        part = solve_ivp(rates, (begin, end), states[-1], method="DOP853", rtol=3e-14, atol=1e-14)
+        part = integrate.solve_ivp(rates, (begin, end), states[-1], method="DOP853", rtol=3e-14, atol=1e-14)
         assert part.success
         states.append(part.y[:, -1])
     return np.array(states)

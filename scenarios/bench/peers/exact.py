@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.linalg import solveh_banded
 
 from modular.elements import Array
 from modular.errors import ModelError
@@ -21,6 +19,8 @@ TOLERANCE = 1e-11
 
 def exact_ends(mechanism: Mechanism, until: float) -> Array:
     """Ends of all rods at the end of an open chain let go from rest [m], (rods, 2)."""
+    from scipy.integrate import solve_ivp  # takes long, and few runs are held against an exact one
+
     if mechanism.slide:
         raise ModelError("exact_ends: this chain is closed; take a centralized solver in minimal coordinates.")
     count = len(mechanism.links)
@@ -40,6 +40,8 @@ def exact_ends(mechanism: Mechanism, until: float) -> Array:
 
 def _accelerations(mechanism: Mechanism) -> Callable[[Array, Array], Array]:
     """A function of angles and rates that gives angular accelerations."""
+    from scipy.linalg import solveh_banded
+
     links, count = mechanism.links, len(mechanism.links)
     mass, inertia, c, length = (
         np.array([getattr(link, key) for link in links]) for key in ("mass", "inertia", "centre", "length")

@@ -2,20 +2,22 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from components import Box, Capsule, Contact, HalfSpace, RigidBody, Sphere
 from coordinator import Simulation
 from coordinator.laboratory.session import Session
+from lazily import Lazily
 from modular import Assembly
 from scenarios.laboratory.shapes import COARSE, mesh
 from scenarios.laboratory.touching import outlines_of, poses
+
+transform = Lazily("scipy.spatial.transform")
 
 
 def corners_of(outline, place, turn):
     """Corners of its mesh in space."""
     corners, _ = mesh(outline.mesh, COARSE)
-    return place + Rotation.from_quat(turn[[1, 2, 3, 0]]).apply(corners * outline.sizes)
+    return place + transform.Rotation.from_quat(turn[[1, 2, 3, 0]]).apply(corners * outline.sizes)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
