@@ -93,6 +93,14 @@ def modular(
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    allow: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Packages whose functions a run folder or a checkpoint may name, and so execute; no others are imported.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Co-simulation of multibody systems: bodies that solve themselves, joints that can be cut while they move.
 
@@ -113,6 +121,11 @@ def modular(
       [bold]modular compare double-pendulum[/bold]     how far from the truth, and why
       [bold]modular bench --quick[/bold]               what steps, bodies and changes cost here
     """
+    if allow is not None:
+        from modular.allowed import allow as allow_packages
+
+        with refusals():
+            allow_packages(*allow.replace(" ", "").split(","))
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
 
@@ -153,7 +166,8 @@ def run(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="A ready system (see modular list), or a Python file that defines build(**settings)."
+            metavar="TARGET",
+            help="A ready system (see modular list), or a Python file with build(**settings), which is executed.",
         ),
     ],
     dt: Annotated[
@@ -234,7 +248,8 @@ def run(
       [bold]modular run chain --set bodies=20000 --workers 4 --launcher ssh --hosts node1,node2[/bold]
       [bold]modular run my_model.py --set length=0.8[/bold]
 
-    A model of your own is a Python file that defines build(**settings) and returns an Assembly.
+    A model of your own is a Python file that defines build(**settings) and returns an Assembly. It is executed: run no file that
+    you would not run with Python.
 
     The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
     with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].
@@ -316,7 +331,10 @@ def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[fl
 @app.command()
 def check(
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="A ready system, or a Python file that defines build(**settings).")
+        str,
+        typer.Argument(
+            metavar="TARGET", help="A ready system, or a Python file with build(**settings), which is executed."
+        ),
     ],
     dt: Annotated[
         float | None,

@@ -36,6 +36,7 @@ from coordinator.workers.messages import Message, read, samples_from_arrays, wri
 from coordinator.workers.piece import Piece
 from coordinator.workers.pulse import Pulse
 from coordinator.workers.team import Member, Stood
+from modular.allowed import as_data
 from modular.errors import ModelError
 from modular.names import unfit
 from modular.parcel import unpacked
@@ -643,6 +644,7 @@ class Away:
             "model": "", "keys": self._public if self.mailbox.keys is not None else {}, "most": self._largest,
             **{name: min(getattr(self.deadlines, name), LONGEST) for name in ("report", "silence", "orphan")},
         }  # fmt: skip
+        data["packages"], data["folders"] = as_data()
         start = run.starts[place.number] if run.starts else b""
         parcel = b"" if place.has_piece else self._parcels[place.number]
         self._note(f"{place.name} is told begin, at tick {run.tick}")
