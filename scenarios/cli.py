@@ -34,6 +34,7 @@ from scenarios.commands.site import (
     OwnKeys,
     PythonThere,
     Scheduler,
+    Silence,
     Workers,
     site_for,
 )
@@ -212,6 +213,7 @@ def run(
     bind: Bind = None,
     own_keys: OwnKeys = None,
     authorized: Authorized = None,
+    silence: Silence = None,
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -277,7 +279,7 @@ def run(
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
             site = site_for(
                 console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
-                authorized=authorized,
+                authorized=authorized, silence=silence,
             )  # fmt: skip
             with (
                 prepare(

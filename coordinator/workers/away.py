@@ -548,8 +548,7 @@ class Away:
             place.gone_at = math.inf
             return
         if data["fingerprint"] != bits():
-            theirs = data["fingerprint"][:BRIEF]
-            why = f"worker '{place.name}' has {theirs}; here is {bits()}. Install the same versions."
+            why = f"worker '{place.name}' has {_unlike(data['fingerprint'], bits())}. Install the same versions."
             if place.name not in self._unfit:
                 self._unfit.add(place.name)
                 _log.warning("%s It was sent away.", why)
@@ -633,7 +632,7 @@ class Away:
         if pair is not None:
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
         self._note(f"{place.name} is started, for the {place.launched}. time")
-        self.launcher.start(Order(place.name, place.launched, told))
+        self.launcher.start(Order(place.name, place.launched, told, self.deadlines.silence))
 
     def _begin(self, place: Place) -> None:
         """Let a worker take part in the run."""
@@ -699,6 +698,16 @@ def _keys_for(launcher: Launcher, where: str) -> tuple[Keys | None, Mapping[byte
         return fresh_keys(), None
     own = keys_of_this_user() if is_local(where) else None
     return own, None if own is None else {own.public: ANYONE}
+
+
+def _unlike(theirs: str, ours: str) -> str:
+    """Where versions differ, as far as they can be read."""
+    try:
+        there, here = json.loads(theirs), json.loads(ours)
+        differ = [f"{key} {there.get(key)!r}, here {here[key]!r}" for key in here if there.get(key) != here[key]]
+    except (ValueError, AttributeError, RecursionError):
+        differ = []
+    return "; ".join(differ)[: 4 * BRIEF] or f"{theirs[:BRIEF]!r}, here {ours}"
 
 
 def _brief(word: str, data: Mapping[str, Any], parcel: bytes) -> str:
