@@ -12,6 +12,7 @@ from modular.house import check_house
 from modular.version import __version__
 
 if TYPE_CHECKING:
+    from modular.allowed import allow
     from modular.assembly import Assembly
     from modular.component import Component
     from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
@@ -40,6 +41,7 @@ _HOMES = {
     "ModelError": "errors",
     "Newmark": "newmark",
     "Port": "port",
+    "allow": "allowed",
     "Remove": "events",
     "Unmerge": "events",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "Remove",
     "Unmerge",
     "__version__",
+    "allow",
 ]
 
 check_house()

@@ -22,6 +22,12 @@ ATOMS = frozenset({float, int, str, bool, type(None)})  # values that nobody can
 Found = TypeVar("Found")
 
 
+class Read(str):
+    """A name that a file or a message has said, and nobody here."""
+
+    __slots__ = ()
+
+
 def _once(question: Callable[[type], Found]) -> Callable[[type], Found]:
     """Ask a question about a class once; the answer never changes."""
     return functools.cache(question)
@@ -33,6 +39,9 @@ class Component:
     __slots__ = ()
 
     registered: ClassVar[dict[str, type[Component]]] = {}
+    names_functions: ClassVar[
+        tuple[str, ...]
+    ] = ()  # fields that may name a function, "module:function" (modular/allowed.py)
 
     def __post_init__(self) -> None:
         """Take copies: arrays and lists become tuples, so that nobody else's edit reaches a description."""
@@ -62,7 +71,11 @@ class Component:
         """The component that `to_data` described."""
         fields = {name: _revive(value) for name, value in data.items() if name != "class"}
         try:
-            return find_class(data["class"])(**fields)
+            kind = find_class(data["class"])
+            for name in kind.names_functions:
+                if isinstance(fields.get(name), str):
+                    fields[name] = Read(fields[name])
+            return kind(**fields)
         except TypeError as error:
             raise ModelError(f"{data['class']}: its data do not fit its class: {error}") from error
 

@@ -34,6 +34,7 @@ from scenarios.commands.site import (
     OwnKeys,
     PythonThere,
     Scheduler,
+    Silence,
     Workers,
     site_for,
 )
@@ -93,6 +94,14 @@ def modular(
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    allow: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Packages whose functions a run folder or a checkpoint may name, and so execute; no others are imported.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Co-simulation of multibody systems: bodies that solve themselves, joints that can be cut while they move.
 
@@ -113,6 +122,11 @@ def modular(
       [bold]modular compare double-pendulum[/bold]     how far from the truth, and why
       [bold]modular bench --quick[/bold]               what steps, bodies and changes cost here
     """
+    if allow is not None:
+        from modular.allowed import allow as allow_packages
+
+        with refusals():
+            allow_packages(*allow.replace(" ", "").split(","))
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
 
@@ -165,7 +179,8 @@ def run(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A ready system (see modular list), a Python file that defines build(**settings), or a saved model (.json).",
+            help="A ready system (see modular list), a Python file with build(**settings), which is executed, or a saved model "
+            "(.json).",
         ),
     ],
     dt: Annotated[
@@ -220,6 +235,7 @@ def run(
     bind: Bind = None,
     own_keys: OwnKeys = None,
     authorized: Authorized = None,
+    silence: Silence = None,
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -258,8 +274,8 @@ def run(
       [bold]modular run chain --set bodies=20000 --workers 4 --launcher ssh --hosts node1,node2[/bold]
       [bold]modular run my_model.py --set length=0.8[/bold]
 
-    A model of your own is a Python file that defines build(**settings) and returns an Assembly, or a .json file that
-    Assembly.save wrote.
+    A model of your own is a Python file that defines build(**settings) and returns an Assembly. It is executed: run no file that
+    you would not run with Python. A .json file that Assembly.save wrote is read, not executed.
 
     The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
     with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].
@@ -289,7 +305,7 @@ def run(
         with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
             site = site_for(
                 console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
-                authorized=authorized,
+                authorized=authorized, silence=silence,
             )  # fmt: skip
             with (
                 prepare(
@@ -350,7 +366,10 @@ def _end(assembly: Assembly) -> float:
 @app.command()
 def check(
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="A ready system, or a Python file that defines build(**settings).")
+        str,
+        typer.Argument(
+            metavar="TARGET", help="A ready system, or a Python file with build(**settings), which is executed."
+        ),
     ],
     dt: Annotated[
         float | None,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from components.forces.coordinate import AlongCoordinate, AlongCoordinates, desk_of, pull, stand
-from components.forces.values import Law
 from components.joints.turns import wrapped
 from components.sensors import Sensor
+from modular.allowed import function_named, given, name_of
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.force import Force, Sight
@@ -45,6 +45,11 @@ class Controller(AlongCoordinate):
     period: float | None = field(kw_only=True, default=None)  # [s]
 
     what: ClassVar[str] = "controller"
+    names_functions: ClassVar[tuple[str, ...]] = ("function",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given(self.function)
 
     def check(self, name: str, dimension: int) -> list[str]:
         """Inputs that are no sensors, steps that are no numbers, functions that are none."""
@@ -80,7 +85,7 @@ class Controller(AlongCoordinate):
         """As data; the function by its name."""
         named = type(self).__new__(type(self))
         named.__dict__.update(self.__dict__)
-        object.__setattr__(named, "function", _law(self).to_data()["function"])
+        object.__setattr__(named, "function", name_of(self.function))
         return super(Controller, named).to_data()
 
     def new_stack(self, dimension: int) -> Controllers:
@@ -94,9 +99,9 @@ class Controller(AlongCoordinate):
         return cls("components.forces.controller:steady", memory=(0.3, 0.0), axis=axis)
 
 
-def _law(force: Controller) -> Law:
-    """Functions as data (values.py)."""
-    return Law(cast(Any, force.function))
+def _function(force: Controller) -> Callable[..., Any]:
+    """What it asks."""
+    return function_named(force.function, "Controller") if isinstance(force.function, str) else force.function
 
 
 def steady(time: float, readings: Mapping[str, Any], memory: Array) -> float:
@@ -122,7 +127,7 @@ class Controllers(AlongCoordinates):
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a controller in; it has not been asked yet."""
         assert isinstance(force, Controller)
-        function = _law(force).resolved()
+        function = _function(force)
         row = self.take(name, force, first)
         most = np.inf if force.most is None else force.most
         self.law[row] = 0.0, most, force.every if force.period is None else -force.period, NEVER
@@ -152,7 +157,7 @@ class Controllers(AlongCoordinates):
         """Keep them again."""
         super().recall(details)
         self.forces = {name: Controller.from_data(data) for name, data in details["controllers"].items()}
-        self._functions = {name: Law(force.function).resolved() for name, force in self.forces.items()}  # type: ignore[arg-type]
+        self._functions = {name: _function(force) for name, force in self.forces.items()}
 
     # --- between two ticks -------------------------------------------------------------------------------------------
 

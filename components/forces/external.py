@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from components.forces.values import Law, Table, Value
+from modular.allowed import function_named, name_of
 from modular.elements import STEP, TIME, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.kernel import kernel
@@ -67,14 +68,14 @@ class External(Booked):
 
     def details(self) -> dict[str, Any]:
         """Names, how a value acts, and the laws by their names."""
-        laws = {name: Law(law).to_data()["function"] for name, law in self.laws.items()}
+        laws = {name: name_of(law) for name, law in self.laws.items()}
         return {**super().details(), "exert": named(self._exert), "laws": laws}
 
     def recall(self, details: Mapping[str, Any]) -> None:
         """Keep them again."""
         super().recall(details)
         self._exert = found(details["exert"], "external forces")
-        self.laws = {name: Law(law).resolved() for name, law in details["laws"].items()}
+        self.laws = {name: function_named(law, name) for name, law in details["laws"].items()}
 
     @property
     def read_velocity(self) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from components.courses import Course
 from components.forces.coordinate import AlongCoordinate, AlongCoordinates, desk_of, pull, stand
 from components.forces.values import Law
+from modular.allowed import function_named, name_of
 from modular.blocks import shaped
 from modular.courses import SHARE, follow
 from modular.elements import TIME, Array, Elements
@@ -155,12 +156,12 @@ class Motors(AlongCoordinates):
 
     def details(self) -> dict[str, Any]:
         """Names, and the laws by theirs."""
-        return {**super().details(), "laws": {name: Law(law).to_data()["function"] for name, law in self.laws.items()}}
+        return {**super().details(), "laws": {name: name_of(law) for name, law in self.laws.items()}}
 
     def recall(self, details: Mapping[str, Any]) -> None:
         """Keep them again."""
         super().recall(details)
-        self.laws = {name: Law(law).resolved() for name, law in details["laws"].items()}
+        self.laws = {name: function_named(law, name) for name, law in details["laws"].items()}
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements; laws are asked at the coordinates that a first look finds."""

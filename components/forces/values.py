@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from modular.allowed import function_named, given, name_of
 from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
@@ -53,31 +53,26 @@ class Table(Component):
 class Law(Component):
     """A function of time [s], position [m] and velocity [m/s] of the port: law(t, x, v) -> value.
 
-    Given as a function or as "module:function"; a file keeps the name, so only functions that can be imported under
-    their name can be repeated from a run folder. The velocity is that of the new tick to first order, v + dt a, which
-    keeps the scheme second order.
+    Given as a function or as "module:function"; a file keeps the name, so only functions that can be imported under their name
+    can be repeated from a run folder, and by others only from packages that they allow (modular/allowed.py). The velocity is
+    that of the new tick to first order, v + dt a, which keeps the scheme second order.
     """
 
     function: Callable[[float, Array, Array], Any] | str
 
+    names_functions: ClassVar[tuple[str, ...]] = ("function",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given(self.function)
+
     def resolved(self) -> Callable[[float, Array, Array], Any]:
         """The function itself."""
-        if not isinstance(self.function, str):
-            return self.function
-        module, _, name = self.function.partition(":")
-        try:
-            found: Callable[[float, Array, Array], Any] = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ModelError(f"Law: cannot find {self.function!r} ({error}); write 'module:function'.") from error
-        if not callable(found):
-            raise ModelError(f"Law: {self.function!r} is no function.")
-        return found
+        return function_named(self.function, "Law") if isinstance(self.function, str) else self.function
 
     def to_data(self) -> dict[str, Any]:
         """By name."""
-        function = self.function
-        name = function if isinstance(function, str) else f"{function.__module__}:{function.__qualname__}"
-        return {"class": "components:Law", "function": name}
+        return {"class": "components:Law", "function": name_of(self.function)}
 
 
 Value = Sequence[float] | float | Table | Law

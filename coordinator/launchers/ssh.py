@@ -22,10 +22,7 @@ from coordinator.transports.addresses import LOCAL, is_everywhere, is_local, is_
 from modular.errors import ModelError
 
 HOST = re.compile(r"[A-Za-z0-9_.%@:/\[\]][A-Za-z0-9_.%@:/\[\]-]*")  # nothing that ssh would take for an option
-ALWAYS = (
-    "-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
-    "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3",
-)  # fmt: skip
+ALWAYS = ("-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveCountMax=3")
 INSIDE = (
     "modular: inside"  # said by the shell of the other machine, so that failures before and after can be told apart
 )
@@ -93,14 +90,15 @@ class Ssh:
                 f"a worker on '{host}' cannot reach {hub}, which is for this machine alone; bind an address of this machine that "
                 "it reaches, as in Site(where='tcp://ADDRESS:*') or --bind tcp://ADDRESS:*."
             )
-        self._children.start(replace(order, told={**order.told, "hub": hub}), self.command(host))
+        self._children.start(replace(order, told={**order.told, "hub": hub}), self.command(host, order.silence))
 
-    def command(self, host: str) -> list[str]:
-        """What is called to start a worker on a host."""
+    def command(self, host: str, silence: float = 60.0) -> list[str]:
+        """What is called to start a worker on a host; after so long without an answer from there the connection is lost [s]."""
         variables = [f"{name}={value}" for name, value in self._environment.items()]
         worker = shlex.join(["env", *variables, self.python, "-P", "-m", MODULE])
         there = f"echo {shlex.quote(INSIDE)}; {worker}; exit $?"  # a shell, so that signals become codes of their own
-        return ["ssh", *ALWAYS, *self.options, "--", host, f"exec sh -c {shlex.quote(there)}"]
+        alive = ("-o", f"ServerAliveInterval={max(1, min(round(silence / 3.0), 86400))}")
+        return ["ssh", *ALWAYS, *alive, *self.options, "--", host, f"exec sh -c {shlex.quote(there)}"]
 
     def exits(self) -> list[Exited]:
         """Processes that have ended since the last call."""

@@ -14,11 +14,13 @@ class Deadlines:
     patience: float = 0.2  # for a frame, before it is asked for again; doubles
     patience_most: float = 2.0
     report: float = 0.5  # between two reports of a worker
-    silence: float = 60.0  # of a worker, until it counts as dead
+    silence: float = (
+        600.0  # of a worker whose process may still be there, until it counts as dead: a lid may be closed over it
+    )
     start: float = 300.0  # of a new incarnation, until its hello
     prepare: float = 30.0  # for all answers to a new plan
-    stuck: float = 600.0  # without any worker getting on, until the run is stopped with the cause
-    orphan: float = 1200.0  # without a word from the coordinator, until a worker gives up
+    stuck: float = 3600.0  # without any worker getting on, until the run is stopped with the cause
+    orphan: float = 86400.0  # without a word from the coordinator, until a worker gives up
 
     def __post_init__(self) -> None:
         for field in fields(self):

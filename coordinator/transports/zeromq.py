@@ -94,6 +94,9 @@ class Mailbox:
         self.guests = Guests()
         self._authenticator: ThreadAuthenticator | None = None
         self._socket = _socket(self._context, zmq.ROUTER, timings, most)
+        # lines ask whether their mailbox is there, and say how soon they are to be missed; where a mailbox asks as well, libzmq
+        # aborts (4.3.5, stream_engine_base.cpp) if somebody fills its queue and goes before it is read
+        self._socket.setsockopt(zmq.HEARTBEAT_IVL, 0)
         if keys is not None:
             self._authenticator = ThreadAuthenticator(self._context)
             self._authenticator.start()

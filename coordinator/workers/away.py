@@ -36,6 +36,7 @@ from coordinator.workers.messages import Message, read, samples_from_arrays, wri
 from coordinator.workers.piece import Piece
 from coordinator.workers.pulse import Pulse
 from coordinator.workers.team import Member, Stood
+from modular.allowed import as_data
 from modular.errors import ModelError
 from modular.names import unfit
 from modular.parcel import unpacked
@@ -552,8 +553,7 @@ class Away:
             place.gone_at = math.inf
             return
         if data["fingerprint"] != bits():
-            theirs = data["fingerprint"][:BRIEF]
-            why = f"worker '{place.name}' has {theirs}; here is {bits()}. Install the same versions."
+            why = f"worker '{place.name}' has {_unlike(data['fingerprint'], bits())}. Install the same versions."
             if place.name not in self._unfit:
                 self._unfit.add(place.name)
                 _log.warning("%s It was sent away.", why)
@@ -637,7 +637,7 @@ class Away:
         if pair is not None:
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
         self._note(f"{place.name} is started, for the {place.launched}. time")
-        self.launcher.start(Order(place.name, place.launched, told))
+        self.launcher.start(Order(place.name, place.launched, told, self.deadlines.silence))
 
     def _begin(self, place: Place) -> None:
         """Let a worker take part in the run."""
@@ -648,6 +648,7 @@ class Away:
             "model": "", "keys": self._public if self.mailbox.keys is not None else {}, "most": self._largest,
             **{name: min(getattr(self.deadlines, name), LONGEST) for name in ("report", "silence", "orphan")},
         }  # fmt: skip
+        data["packages"], data["folders"] = as_data()
         start = run.starts[place.number] if run.starts else b""
         parcel = b"" if place.has_piece else self._parcels[place.number]
         self._note(f"{place.name} is told begin, at tick {run.tick}")
@@ -702,6 +703,16 @@ def _keys_for(launcher: Launcher, where: str) -> tuple[Keys | None, Mapping[byte
         return fresh_keys(), None
     own = keys_of_this_user() if is_local(where) else None
     return own, None if own is None else {own.public: ANYONE}
+
+
+def _unlike(theirs: str, ours: str) -> str:
+    """Where versions differ, as far as they can be read."""
+    try:
+        there, here = json.loads(theirs), json.loads(ours)
+        differ = [f"{key} {there.get(key)!r}, here {here[key]!r}" for key in here if there.get(key) != here[key]]
+    except (ValueError, AttributeError, RecursionError):
+        differ = []
+    return "; ".join(differ)[: 4 * BRIEF] or f"{theirs[:BRIEF]!r}, here {ours}"
 
 
 def _brief(word: str, data: Mapping[str, Any], parcel: bytes) -> str:

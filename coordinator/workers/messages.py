@@ -42,7 +42,7 @@ FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which 
     "core": {"run": int, "kept": int},
     "begin": {
         "run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "model": str, "keys": dict, "most": int,
-        "report": NUMBER, "silence": NUMBER, "orphan": NUMBER,
+        "packages": list, "folders": list, "report": NUMBER, "silence": NUMBER, "orphan": NUMBER,
     },
     "refused": {"run": int, "why": str},
     "stood": {"run": int, "tick": int, "why": str},

@@ -31,6 +31,7 @@ from coordinator.workers.job import COORDINATOR, NEIGHBOUR, Job
 from coordinator.workers.messages import Message, read, samples_as_arrays, too_much, written
 from coordinator.workers.piece import Piece
 from coordinator.workers.team import taken_by
+from modular.allowed import take
 from modular.errors import ModelError
 from modular.parcel import packed
 
@@ -231,6 +232,7 @@ class Process:
         job = self.job
         if job is not None and job.run == data["run"] and job.incarnation >= data["incarnation"]:
             return  # it was said again
+        take(data["packages"], data["folders"])
         try:
             if message.parcel:
                 self._piece = Piece.from_parcel(message.parcel, self.desk.residents)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 def compare(
     target: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A ready system, or a Python file that defines build(**settings).")
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A ready system, or a Python file with build(**settings), which is executed."
+        ),
     ],
     methods: Annotated[
         str,

@@ -28,7 +28,8 @@ def live(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A ready system (see modular list), a Python file with build(**settings), a model (.json) or a run folder.",
+            help="A ready system (see modular list), a Python file with build(**settings), which is executed, a model (.json) or a "
+            "run folder.",
         ),
     ],
     dt: Annotated[

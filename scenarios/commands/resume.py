@@ -20,6 +20,7 @@ from scenarios.commands.site import (
     OwnKeys,
     PythonThere,
     Scheduler,
+    Silence,
     Workers,
     site_for,
 )
@@ -59,6 +60,7 @@ def resume(
     bind: Bind = None,
     own_keys: OwnKeys = None,
     authorized: Authorized = None,
+    silence: Silence = None,
     plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
     animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
     checkpoint_every: CheckpointEvery = EVERY,
@@ -90,7 +92,7 @@ def resume(
             end = _end(found, folder, until)
             site = site_for(
                 console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
-                authorized=authorized,
+                authorized=authorized, silence=silence,
             )  # fmt: skip
             simulation = found.simulation(threads=threads, workers=workers, launcher=site)
         if not found.same_bits:

@@ -90,6 +90,15 @@ Authorized = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+Silence = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="After so long without a word a worker counts as dead and is replaced; default: 600. Where its process ends, at once.",
+        show_default=False,
+        rich_help_panel=PANEL,
+    ),
+]
 
 
 def site_for(console: Console, workers: int | None, launcher: str | None, **options: Any) -> Any:
@@ -121,6 +130,7 @@ def let_go(site: Any) -> None:
 
 def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> Any:
     from coordinator import Site
+    from coordinator.protocol import Deadlines
     from coordinator.transports.addresses import host_of
     from coordinator.transports.keys import authorised, read_keys
 
@@ -135,7 +145,9 @@ def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> A
     if name == "hand" and pair is None and "authorized" in given:
         raise ModelError("--authorized: give the pair of this run as well, as in --keys run (modular keys new run).")
     guests = authorised(given["authorized"]) if "authorized" in given else None
-    return Site(_launcher(console, name, workers, given), bind, pair, guests, welcoming=name == "hand")
+    silence = given.get("silence")
+    deadlines = None if silence is None else Deadlines(silence=silence, stuck=max(Deadlines.stuck, 6.0 * silence))
+    return Site(_launcher(console, name, workers, given), bind, pair, guests, deadlines, welcoming=name == "hand")
 
 
 def _launcher(console: Console, name: str, workers: int, given: dict[str, Any]) -> Launcher:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 def study(
     target: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A ready system, or a Python file that defines build(**settings).")
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A ready system, or a Python file with build(**settings), which is executed."
+        ),
     ],
     dt: Annotated[
         str | None,

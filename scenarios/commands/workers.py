@@ -9,7 +9,7 @@ import typer
 
 from modular.errors import ModelError
 
-PATIENCE = 600  # seconds that a worker waits for a coordinator
+PATIENCE = 3600.0  # seconds that a worker waits for a coordinator: a lid may be closed over it
 
 keys = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", help="Keys of coordinators and workers, kept as ssh keeps its keys."
@@ -97,6 +97,9 @@ def worker(
         Path | None, typer.Option(metavar="FILE", help="The public key of the run, as in run.pub; needed with --keys.")
     ] = None,
     folder: Folder = None,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1.0, help="How long it waits for a run that says nothing.")
+    ] = PATIENCE,
 ) -> None:
     """Move a part of a mechanism for a run that was started elsewhere with --launcher hand.
 
@@ -108,8 +111,10 @@ def worker(
 
     It ends when the run does. One that is killed can be started again: it goes on where the other stood. Ctrl-C (or
     SIGTERM) lets it leave in order, and the others take its bodies over. A worker with another name than those that the run waits
-    for may come at any time, and takes its share. Where the run itself dies, workers wait ten minutes for modular resume to
-    come back to the same address.
+    for may come at any time, and takes its share. Where the run itself dies, workers wait an hour for modular resume to come
+    back to the same address.
+
+    On this machine it knows the run of the same user by itself; any other needs --keys.
     """
     from coordinator.transports.addresses import check_announced, host_of, is_local
     from coordinator.transports.keys import public_key, read_keys
@@ -122,7 +127,7 @@ def worker(
             check_announced(announce)
             if bind is None or bind.endswith(":*"):
                 raise ModelError("--announce: say with --bind which port that one is forwarded to.")
-        told = {"name": name, "incarnation": "0", "hub": connect, "where": bind or "", "orphan": str(PATIENCE)}
+        told = {"name": name, "incarnation": "0", "hub": connect, "where": bind or "", "orphan": str(wait)}
         told["announce"] = announce or ""
         if own_keys is not None:
             if coordinator is None:
