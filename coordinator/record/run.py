@@ -299,11 +299,17 @@ class Run:
 
         What the folder held before is there until both are whole on disk, and stays where they cannot be written.
         """
-        about, digest = {name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}, self.digest
-        about |= {"bodies": {name: body.to_data() for name, body in self.bodies.items()}, "digest": digest}
-        place = write(folder, about, self.segments)
+        stored = any(segment.stored is not None for segment in self.segments)
+        digest = None if stored else self.digest  # series by series it would read all of a disk many times over
+        place = write(folder, {**self.about, "digest": digest}, self.segments)
         self.written_digest = digest
         return place
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Everything but the samples, as data."""
+        bodies = {name: body.to_data() for name, body in self.bodies.items()}
+        return {**{name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}, "bodies": bodies}
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:
