@@ -14,6 +14,7 @@ from campaign import later
 from coordinator import Checkpoints, Run, Simulation, resume
 from coordinator.checkpoints.folder import heads_in
 from coordinator.checkpoints.resume import Checkpoint, latest
+from coordinator.record import on_disk, recorder
 from coordinator.record.archive import checksum, finite, sum_of
 from coordinator.record.series import digest_of
 from modular import ModelError
@@ -122,7 +123,16 @@ def of_resuming(folder, monkeypatch):
     return written(folder, monkeypatch, lambda: again.run(0.02, checkpoints=kept), lambda: kept.write(again), end)
 
 
-WORLDS = {"save": of_a_save, "checkpoints": of_checkpoints, "resume": of_resuming}
+def of_a_recording(folder, monkeypatch):
+    """A run records to disk, piece by piece, and its text follows."""
+    monkeypatch.setattr(recorder, "STRETCH", 3000)
+    monkeypatch.setattr(on_disk, "PAGE", 6000)
+    simulation = Simulation(scenarios.load("double-pendulum"), 1e-3)
+    simulation.run(0.01, record_to=folder)
+    return written(folder, monkeypatch, *(lambda until=until: simulation.run(until) for until in (0.03, 0.04, 0.06)))
+
+
+WORLDS = {"save": of_a_save, "checkpoints": of_checkpoints, "resume": of_resuming, "recording": of_a_recording}
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +179,7 @@ def test_nothing_wrong_is_read_after_any_fault(worlds, name, schedules, tmp_path
     assert sum(counted[fault]["refused"] for fault in ("rot", "torn", "lying"))
 
 
-@pytest.mark.parametrize("name", ["save", "resume"])
+@pytest.mark.parametrize("name", ["save", "resume", "recording"])
 def test_a_loss_of_power_loses_nothing_that_was_on_disk(worlds, name, tmp_path):
     """At every prefix of what was asked of the disk: one of the runs, and a checkpoint where there was one."""
     world, rng, due = worlds[name], random.Random(1), 2 if name == "resume" else 1

@@ -61,8 +61,9 @@ VERBS = ("open_anew", "make_durable", "make_folder_durable", "move", "remove")
 def patch_everywhere(patched, name, usual, other):
     """In modular/files.py, and where somebody has imported it from there."""
     import coordinator.checkpoints.folder as checkpoints
+    from coordinator.record import archive, on_disk
 
-    for place in (asked, checkpoints):
+    for place in (asked, checkpoints, archive, on_disk):
         if getattr(place, name, None) is usual:
             patched.setattr(place, name, other)
 
