@@ -301,6 +301,7 @@ class Simulation:
             checkpoints = Checkpoints(checkpoints)
         if checkpoints is not None:
             checkpoints.begin(self)
+            self.recorder.spare = checkpoints.folder
         growing = recording(self, record_to)
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)

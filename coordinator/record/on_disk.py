@@ -2,7 +2,7 @@
 
     run.json                  what the run is, and its pieces by name and checksum; written again as it grows
     samples/000001.samples    parcels (modular/parcel.py) of some megabytes, whole and never changed
-    samples/last-000007.samples   what has not filled one yet
+    samples/last-000007.samples   what had not filled one yet when the text was written; kept-000008.samples: a checkpoint
 
 A segment that has been put away shows the numbers of its file: they are mapped, and read when somebody asks for them.
 """
@@ -28,7 +28,8 @@ from modular.files import in_place, part_of, remove
 from modular.parcel import stretches, unpacked
 
 PAGE = 2**25  # bytes of a piece, about
-INSIDE, SAMPLES, LAST = "samples", ".samples", "last-"
+INSIDE, SAMPLES = "samples", ".samples"
+LAST, KEPT = "last-", "kept-"  # beginnings of names: pieces that go when a text or a checkpoint names others
 IN_MEMORY = ("tmpfs", "ramfs")  # file systems that are no help
 
 Piece = list[Any]  # name, checksum, and which of its segments, with how many samples: as in run.json
@@ -73,8 +74,8 @@ class OnDisk:
             segment.stored = Stored(str(self.folder), path.name, checksum, k)
         self._waiting = []
 
-    def pieces(self, segments: Sequence[Segment]) -> list[Piece]:
-        """All samples as pieces in this folder: those that are there, and one more of what is not."""
+    def pieces(self, segments: Sequence[Segment], kind: str = LAST) -> list[Piece]:
+        """All samples as pieces in this folder: those that are there, and one more, of a kind, of what is not."""
         found: list[Piece] = []
         for there, group in groupby(segments, self._home):
             if there:
@@ -84,15 +85,15 @@ class OnDisk:
                 ]
             else:
                 for some in paged(group):
-                    path, checksum = self._write(some, LAST)
+                    path, checksum = self._write(some, kind)
                     found.append([path.name, checksum, [[k, one.used] for k, one in enumerate(some)]])
         return found
 
-    def tidy(self, pieces: Iterable[Piece]) -> None:
-        """Remove what no text names any more, but for what is shown by segments."""
+    def tidy(self, pieces: Iterable[Piece], kind: str = LAST) -> None:
+        """Remove pieces of a kind that nobody names any more."""
         named = {name for name, *_ in pieces}
         for path in pieces_in(self.folder):
-            if path.name.startswith(LAST) and path.name not in named:
+            if path.name.startswith(kind) and path.name not in named:
                 remove(path)
 
     def _home(self, segment: Segment) -> bool:
@@ -101,7 +102,7 @@ class OnDisk:
     def _write(self, segments: Sequence[Segment], kind: str) -> tuple[Path, str]:
         layout, arrays = segments_as_data(segments)
         content = stretches({"layout": layout}, arrays)
-        numbers = [int(path.stem.removeprefix(LAST)) for path in pieces_in(self.folder)]
+        numbers = [int(path.stem.rpartition("-")[2]) for path in pieces_in(self.folder)]
         path = self.folder / INSIDE / f"{kind}{max(numbers, default=0) + 1:06d}{SAMPLES}"
         try:
             with in_place({path: sum(map(len, content))}) as (file,):
@@ -127,13 +128,14 @@ def paged(segments: Iterable[Segment]) -> Iterator[list[Segment]]:
 
 
 def read_pieces(folder: Path, pieces: Sequence[Piece]) -> list[Segment]:
-    """Segments from pieces, as they were written; their numbers stay on disk."""
+    """Segments from pieces, as they were written; their numbers stay on disk. Those of pieces that go are to be put away again."""
     found = []
     for name, checksum, places in pieces:
         segments = mapped(folder / INSIDE / str(name), str(checksum))
         for place, used in places:
             segment = segments[place].trimmed(used)
-            segment.stored = Stored(str(folder), str(name), str(checksum), place)
+            if not str(name).startswith((LAST, KEPT)):
+                segment.stored = Stored(str(folder), str(name), str(checksum), place)
             found.append(segment)
     return found
 

@@ -110,6 +110,7 @@ class Recorder:
     def __init__(self, every: int) -> None:
         self.every = every
         self.storage: Storage | None = None  # where finished segments go, if not into memory
+        self.spare: Path | None = None  # a folder for them, should memory get short
         self._taken = Taken([], [])
         self._version = -1
         self._expected = 1
@@ -166,12 +167,16 @@ class Recorder:
         from coordinator.record.on_disk import OnDisk  # which knows segments, and so later
 
         try:
-            place = OnDisk.for_a_while()
+            place = OnDisk.for_a_while() if self.spare is None else OnDisk(self.spare, lasts=False)
         except (OSError, ModelError):
             return
+        until = (
+            "Save the run in the end"
+            if self.spare
+            else "They are there as long as this process: save the run in the end"
+        )
         warnings.warn(
-            f"{why}: samples go to disk, in '{place.folder}', for as long as this process knows them. Save the run, or give it "
-            "a folder of its own by run(…, record_to=DIR).",
+            f"{why}: samples go to disk, in '{place.folder}'. {until}, or give it a folder of its own by run(…, record_to=DIR).",
             StorageWarning,
             stacklevel=stacklevel,
         )

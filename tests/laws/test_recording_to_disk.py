@@ -1,9 +1,11 @@
 """A run that records to disk as it goes is the same run, needs no memory for what lies behind, and can be read while it grows."""
 
+import random
 import shutil
 import subprocess
 import sys
 import tracemalloc
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,8 +17,10 @@ import coordinator.record.on_disk as on_disk
 import coordinator.record.recorder as recorder_of
 import scenarios
 from components import Revolute
-from coordinator import Glued, Run, Simulation
+from coordinator import Checkpoints, Glued, Run, Simulation, resume
 from coordinator.alarm import StorageWarning
+from coordinator.checkpoints.folder import heads_in
+from coordinator.checkpoints.resume import latest
 from modular import MemoryShortage, ModelError
 from storage import Full, files_in, laid_out, rotten
 
@@ -104,13 +108,13 @@ import scenarios
 from coordinator import Run, Simulation
 
 warnings.simplefilter("ignore")
-with Simulation(scenarios.load("chain", bodies=200), 1e-3) as simulation:
+with Simulation(scenarios.load("chain", bodies=200), 2.5e-4) as simulation:
     simulation.run(0.01, record_to=sys.argv[1])
     with open("/proc/self/status") as status:
         held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
     allowed = held + 150 * 2**20
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
-    simulation.run(12.0)
+    simulation.run(3.0)
 run = Run.load(sys.argv[1])
 print(len(run), float(run.position("rod199.end")[-1].sum()))
 """
@@ -197,8 +201,6 @@ def test_a_folder_that_holds_a_run_is_refused(tmp_path):
 
 
 def test_a_damaged_recording_is_read_as_it_was_or_refused(tmp_path):
-    import random
-
     with swing() as simulation:
         digest = eventful(simulation, record_to=tmp_path / "right").digest
     files, refused = files_in(tmp_path / "right"), 0
@@ -229,3 +231,31 @@ def test_a_run_folder_takes_the_place_of_a_recording_and_the_other_way_round(tmp
         assert Run.load(tmp_path / "run").digest == run.digest
     usual.save(tmp_path / "run")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["arrays.npz", "run.json"]
+
+
+@pytest.mark.parametrize("where", ["record_to", "by itself"])
+def test_a_checkpoint_leans_on_the_recording_and_its_run_goes_on_there(where, monkeypatch, tmp_path):
+    """Nothing is written twice, and what was recorded is not read into memory to go on."""
+    place = tmp_path / ("run" if where == "record_to" else "run/checkpoints")
+    settings = {"record_to": place} if where == "record_to" else {}
+    short = SimpleNamespace(available=10_000)
+    with monkeypatch.context() as patched, warnings.catch_warnings():
+        warnings.simplefilter("ignore", StorageWarning)
+        if where == "by itself":
+            patched.setattr(psutil, "virtual_memory", lambda: short)
+        with swing() as simulation:
+            checkpoints = Checkpoints(tmp_path / "run/checkpoints")
+            simulation.run(0.05, checkpoints=checkpoints, **settings)
+            simulation.run(0.08, checkpoints=checkpoints)
+    assert not [path for path in (tmp_path / "run/checkpoints").iterdir() if path.suffix == ".samples"]
+    shutil.move(tmp_path / "run", tmp_path / "moved")
+    again = resume(tmp_path / "moved")
+    stored = [segment for segment in again.recorder.segments if segment.stored is not None]
+    assert stored and not any(series["q"].flags.owndata for one in stored for _, series in one.bodies)
+    kept = latest(tmp_path / "moved").checkpoints()
+    run = again.run(0.12, checkpoints=kept)
+    again.run(0.13, checkpoints=kept)
+    assert run.digest == swing().run(0.12).digest
+    assert resume(tmp_path / "moved").recorded.digest == swing().run(0.13).digest
+    heads_in(tmp_path / "moved/checkpoints")[0].unlink()
+    assert resume(tmp_path / "moved").recorded.digest == run.digest  # the one before is whole, too
