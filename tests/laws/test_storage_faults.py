@@ -17,7 +17,7 @@ from coordinator.checkpoints.resume import Checkpoint, latest
 from coordinator.record import on_disk, recorder
 from coordinator.record.archive import checksum, finite, sum_of
 from coordinator.record.series import digest_of
-from modular import ModelError
+from modular import Assembly, ModelError
 from modular.files import part_of
 from storage import Full, Written, after_a_cut, files_in, laid_out, rotten, torn
 
@@ -278,3 +278,21 @@ def test_samples_of_another_checkpoint_are_refused(tmp_path):
     shutil.copy(tmp_path / "other" / "000000000012.samples", tmp_path / "one" / "000000000012.samples")
     with pytest.raises(ModelError, match=r"samples' holds other samples than those"):
         latest(tmp_path / "one")
+
+
+def test_a_damaged_model_file_is_refused_with_a_sentence(tmp_path):
+    """A file that people edit has no checksum; what it says is a model, or is refused."""
+    model, path = scenarios.load("double-pendulum"), tmp_path / "model.json"
+    model.save(path)
+    assert Assembly.load(path).to_data() == model.to_data()
+    good, rng, refused = path.read_bytes(), random.Random(0), 0
+    for _ in range(60):
+        path.write_bytes(rotten({"model.json": good}, rng)["model.json"])
+        try:
+            Assembly.load(path)
+        except ModelError as error:
+            assert str(path) in str(error)
+            refused += 1
+    assert refused > 20
+    with pytest.raises(ModelError, match=r"missing\.json' cannot be read"):
+        Assembly.load(tmp_path / "missing.json")
