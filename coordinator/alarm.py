@@ -23,6 +23,10 @@ class VerdictWarning(RunWarning):
     """What a run has recorded speaks against it."""
 
 
+class StorageWarning(RunWarning):
+    """Samples go elsewhere than was asked for."""
+
+
 class LeakWarning(RunWarning):
     """A joint or force has leaked more energy than was allowed."""
 

@@ -30,6 +30,7 @@ from coordinator.margins import tightest
 from coordinator.merging import merge, unmerge
 from coordinator.one_at_a_time import Turn, one_at_a_time
 from coordinator.record.given import Given
+from coordinator.record.growing import recording
 from coordinator.record.past import Past, other_body
 from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
@@ -285,12 +286,14 @@ class Simulation:
 
     @one_at_a_time
     def run(
-        self, until: float, *, progress: Progress | None = None, checkpoints: Checkpoints | str | Path | None = None
-    ) -> Run:
+        self, until: float, *, progress: Progress | None = None, checkpoints: Checkpoints | str | Path | None = None,
+        record_to: str | Path | None = None,
+    ) -> Run:  # fmt: skip
         """Step to the tick nearest to `until` [s]; `progress` is called about ten times a second.
 
         Ctrl-C stops it at a whole tick: what was recorded stays, and `run` goes on from there. `checkpoints`: a folder in which
-        the simulation is kept every minute and at the end; from there `resume` goes on, in another process too.
+        the simulation is kept every minute and at the end; from there `resume` goes on, in another process too. `record_to`: a run
+        folder that grows as the run goes on, also beyond the memory there is; `Run.load` reads it at any time.
         """
         self._alive()
         until = number(until, "run: until", "s")
@@ -303,6 +306,8 @@ class Simulation:
             checkpoints = Checkpoints(checkpoints)
         if checkpoints is not None:
             checkpoints.begin(self)
+            self.recorder.spare = checkpoints.folder
+        growing = recording(self, record_to)
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)
         self._foretell()
@@ -314,6 +319,8 @@ class Simulation:
                     interrupt.obey()
                     if checkpoints is not None:
                         checkpoints.if_due(self, until)
+                    if growing is not None:
+                        growing.if_due(self)
                     if progress is not None and (now := clock.perf_counter()) - shown > 0.1:
                         shown = now
                         progress(self)
@@ -324,6 +331,8 @@ class Simulation:
             raise
         finally:
             self.past.seconds += clock.perf_counter() - started
+            if growing is not None:
+                growing.write(self)
         if checkpoints is not None:
             checkpoints.try_to_write(self, until)
         if progress is not None:

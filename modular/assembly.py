@@ -18,6 +18,7 @@ from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.events import Condition, Event, Scheduled
+from modular.files import put_in_place
 from modular.force import Force
 from modular.joint import Joint
 from modular.limit import Limit
@@ -308,24 +309,22 @@ class Assembly:
         return assembly
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file."""
-        Path(path).write_text(json.dumps(self.to_data(), indent=2), encoding="utf-8")
+        """Write the model to a JSON file; what stood there is there until it is whole on disk."""
+        put_in_place(Path(path), json.dumps(self.to_data(), indent=2).encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Assembly:
         """Read a model from a JSON file."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:  # no UTF-8, or no JSON
-            raise ModelError(f"'{path}' is no saved model: {error}.") from None
-        try:
-            return cls.from_data(data)
+            return cls.from_data(json.loads(Path(path).read_bytes().decode("utf-8")))
         except ModelError as error:
-            raise ModelError(f"'{path}': {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ModelError(f"'{path}': {error}") from error
+        except OSError as error:
+            raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(
-                f"'{path}' is no saved model ({type(error).__name__}: {error}); a file that Assembly.save wrote is one."
-            ) from None
+                f"'{path}' is no model; Assembly.save writes them ({type(error).__name__}: {error})."
+            ) from error
 
     def __repr__(self) -> str:
         return (

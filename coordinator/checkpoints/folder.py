@@ -4,19 +4,24 @@
     000000012000.samples      what was recorded since the checkpoint before
 
 Both are parcels (modular/parcel.py): plain data and numbers with a checksum. Nothing in them is executed. A piece that is whole,
-but not the one that a checkpoint was written with, is refused by its checksum.
+but not the one that a checkpoint was written with, is refused by its checksum. Where samples are recorded to disk a checkpoint
+names the pieces there (coordinator/record/on_disk.py), and nothing is written twice.
 """
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coordinator.checkpoints.samples import samples_since
 from coordinator.checkpoints.simulation_as_data import check_keepable, simulation_as_data
+from coordinator.record.on_disk import KEPT as RECORDED
+from coordinator.record.on_disk import OnDisk, Piece, forget_pieces
 from modular.errors import ModelError
 from modular.files import put_in_place, remove
 from modular.numbers import number
@@ -50,6 +55,7 @@ class Checkpoints:
         self._written: tuple[int, int, float | None] | None = (
             None  # its tick, how many events there had been, and its goal
         )
+        self._named: list[list[Piece]] = []  # pieces of a recording that the last checkpoints lean on
         self._mine = False  # whether the folder has been looked at, and taken
         self._next = time.monotonic() + self.every
 
@@ -60,6 +66,8 @@ class Checkpoints:
         found._mine = True
         if isinstance(head["samples"], list):
             found._pieces, found._tick = [named(piece) for piece in head["samples"]], head["system"]["tick"]
+        elif "pieces" in head["samples"]:
+            found._named = [head["samples"]["pieces"]]
         return found
 
     def begin(self, simulation: Simulation) -> None:
@@ -101,15 +109,20 @@ class Checkpoints:
         data, arrays = simulation_as_data(simulation)
         if not simulation.whole:
             raise ModelError("checkpoint: the mechanism was lost with its workers.")
-        pieces = self._pieces
+        pieces, storage = self._pieces, simulation.recorder.storage
+        place = storage if isinstance(storage, OnDisk) and (storage.lasts or storage.folder == self.folder) else None
         try:
-            if tick != self._tick or not pieces:
+            if place is not None:
+                named = place.pieces(simulation.recorder.taken.segments, RECORDED)
+                data["samples"] = {"in": self._way_to(place.folder), "pieces": named}
+                self._named = [*self._named, named][-KEPT:]
+            elif tick != self._tick or not pieces:
                 found, samples = samples_since(simulation.recorder.segments, max(self._tick, 0) if pieces else 0)
                 name, piece = _free(self.folder, tick, pieces), packed(found, samples)
                 put_in_place(self.folder / name, piece)
                 pieces = [*pieces, (name, checksum(piece))]
             path = self.folder / f"{tick:012d}{HEAD}"
-            put_in_place(path, packed({**data, "samples": pieces, "until": until}, arrays))
+            put_in_place(path, packed({"samples": pieces, **data, "until": until}, arrays))
         except OSError as error:
             self._next = time.monotonic() + max(self.every, 1.0)
             raise ModelError(
@@ -118,9 +131,18 @@ class Checkpoints:
         self._pieces, self._tick, self._written = pieces, tick, (tick, len(simulation.events), until)
         for old in (*heads_in(self.folder)[KEPT:], *parts_in(self.folder)):
             remove(old)
+        if place is not None:
+            place.tidy(chain.from_iterable(self._named), RECORDED)
         took = time.monotonic() - started
         self._next = time.monotonic() + max(self.every, took / SHARE)
         return path
+
+    def _way_to(self, folder: Path) -> str:
+        """From here to a recording; both may move together."""
+        try:
+            return Path(os.path.relpath(folder, self.folder)).as_posix()
+        except ValueError:  # another drive
+            return str(folder.resolve())
 
     def lean_on_run(self, simulation: Simulation, until: float, run: Run) -> None:
         """The folder above holds the run with all its samples: one checkpoint without any is enough."""
@@ -138,6 +160,7 @@ class Checkpoints:
         path = self.folder / f"{simulation.tick:012d}{HEAD}"
         put_in_place(path, packed({**data, "samples": last, "until": until}, arrays))
         forget(self.folder, but=path)
+        forget_pieces(self.folder)
         self._pieces, self._tick, self._written = [], -1, None
 
 

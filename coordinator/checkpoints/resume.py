@@ -15,8 +15,10 @@ from coordinator.checkpoints.simulation_as_data import FORMAT
 from coordinator.checkpoints.system_as_data import COUNTS
 from coordinator.checkpoints.system_from_data import system_from_data
 from coordinator.couplings import Coupling
+from coordinator.record.archive import ABOUT
 from coordinator.record.fingerprint import bits
 from coordinator.record.given import Given
+from coordinator.record.on_disk import OnDisk, read_pieces
 from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder, Segment
 from coordinator.record.run import Run
@@ -45,7 +47,9 @@ class Checkpoint:
         with self._fitting():
             samples = self.head["samples"]
             self.segments = (
-                put_together(_piece(path.parent, *named(piece)) for piece in samples)
+                read_pieces(path.parent / samples["in"], samples["pieces"])
+                if isinstance(samples, dict) and "pieces" in samples
+                else put_together(_piece(path.parent, *named(piece)) for piece in samples)
                 if isinstance(samples, list)
                 else (_of_run(path.parent.parent, samples))
             )
@@ -57,6 +61,12 @@ class Checkpoint:
         found.path, found.segments = Path("what was kept"), []
         found.head, found.arrays = unpacked(content, "what was kept")
         return found
+
+    @property
+    def recording(self) -> OnDisk | None:
+        """Where its samples lie, if they were recorded to disk; they go on there."""
+        folder = next((Path(one.stored.folder) for one in self.segments if one.stored is not None), None)
+        return None if folder is None else OnDisk(folder, lasts=(folder / ABOUT).exists())
 
     @property
     def until(self) -> float | None:
@@ -225,6 +235,8 @@ def _standing(
     _check_settings(head, f"'{found.path}'")
     recorder = Recorder(head["record every"])
     recorder.segments = found.segments
+    if (place := found.recording) is not None:
+        recorder.put_on(place)
     simulation = Simulation.standing(
         assembly, system, head["dt"], coupling, past, recorder, leak_limit=head["alarm"]["limit"], threads=threads,
         company=company, residents=residents,

@@ -2,7 +2,8 @@
 
 `run.json` carries a checksum over all that it says, and one over all arrays: a run is read whole and as it was written, or refused
 with a sentence. Both files take their places one after the other (modular/files.py). Where that was cut in between, the text that
-belongs to the arrays still lies beside, and is taken.
+belongs to the arrays still lies beside, and is taken. Of a run whose samples went to disk while it went on `run.json` names the
+pieces with their checksums, and there are no arrays (on_disk.py).
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from coordinator.alarm import RunWarning
+from coordinator.record.on_disk import OnDisk, forget_pieces, read_pieces
 from coordinator.record.recorder import Segment
 from coordinator.record.segments_as_data import segments_as_data, segments_from_data
 from coordinator.record.series import digest_of
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.files import in_place, part_of
+from modular.files import in_place, part_of, put_in_place, remove
 
 FORMAT = "modular-run-2"
 WITHOUT_CHECKSUM = "modular-run-1"  # modular 0.1
@@ -34,6 +36,8 @@ CHECKSUM = "checksum"
 def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]) -> Path:
     """Write both files of a run folder; where that fails, what stood there before is still there."""
     folder = Path(folder)
+    if any(segment.stored is not None for segment in segments):
+        return write_pieces(OnDisk(folder), about, segments)
     layout, arrays = segments_as_data(segments)
     data = finite({"format": FORMAT, **about, "segments": layout, "arrays": sum_of(arrays)})
     data[CHECKSUM] = checksum(data)
@@ -49,6 +53,23 @@ def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]
             f"'{error.filename or folder}' cannot be written ({error.strerror}); what was saved there before is kept. Make room, "
             "or save the run into another folder."
         ) from error
+    forget_pieces(folder)
+    return folder
+
+
+def write_pieces(place: OnDisk, about: dict[str, Any], segments: Sequence[Segment]) -> Path:
+    """Write a run whose samples are on disk, as far as it has come: what is not yet in a piece, and the text that names all."""
+    folder, pieces = place.folder, place.pieces(segments)
+    data = finite({"format": FORMAT, **about, "pieces": pieces})
+    data[CHECKSUM] = checksum(data)
+    try:
+        put_in_place(folder / ABOUT, json.dumps(data, indent=1, allow_nan=False).encode())
+        remove(folder / ARRAYS)
+    except OSError as error:
+        raise ModelError(
+            f"'{error.filename or folder}' cannot be written ({error.strerror}); the run is there as it was before. Make room."
+        ) from error
+    place.tidy(pieces)
     return folder
 
 
@@ -64,6 +85,9 @@ def read(folder: str | Path) -> tuple[dict[str, Any], list[Segment]]:
         for path in texts:
             try:
                 data = _about(path)
+                if "pieces" in data:
+                    del data["format"]
+                    return data, read_pieces(folder, data.pop("pieces"))
                 arrays = _arrays(folder / ARRAYS) if arrays is None else arrays
                 return _together(folder, data, arrays)
             except Exception as error:  # whatever a damaged file leads to

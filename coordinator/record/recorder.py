@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import shutil
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
+from math import inf
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import psutil
 
+from coordinator.alarm import StorageWarning
 from coordinator.record.beginning import Beginning
 from coordinator.score import Part, perform
 from coordinator.system import System
 from modular.elements import Array, Indices
-from modular.errors import MemoryShortage
+from modular.errors import MemoryShortage, ModelError
 from modular.ledger import LEDGER
 
+STRETCH = 2**24  # bytes of a segment that goes to disk, about
 UNANNOUNCED, ROOM = 64, 2**20  # samples where nobody said how many will come, as far as so many bytes hold them
+
+
+class Stored(NamedTuple):
+    """Where a segment lies on disk."""
+
+    folder: str
+    name: str
+    checksum: str
+    place: int  # among the segments of that file
+
+
+class Storage(Protocol):
+    """Where finished segments go (coordinator/record/on_disk.py)."""
+
+    folder: Path
+
+    def take(self, segment: Segment) -> None:
+        """Put one away, now or later; it shows the same numbers."""
 
 
 @dataclass
@@ -31,23 +56,22 @@ class Segment:
     closed: dict[str, Array] = field(default_factory=dict)  # final ledgers of joints and forces that went before
     used: int = 0
     finished: bool = False  # another one has begun: what it holds stays
-    _places: dict[str, dict[str, tuple[dict[str, Array], int]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    stored: Stored | None = None
+    _rows: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def capacity(self) -> int:
         """Samples it can hold."""
         return len(self.ticks)
 
-    def places(self, part: str) -> dict[str, tuple[dict[str, Array], int]]:
-        """Of every "bodies", "joints" or "forces" its table and its row there."""
-        found = self._places.get(part)
-        if found is None:
-            groups = getattr(self, part)
-            found = {name: (series, row) for names, series in groups for row, name in enumerate(names)}
-            self._places[part] = found
-        return found
+    def series(self, part: str, name: str) -> tuple[dict[str, Array], int] | None:
+        """Of one of the "bodies", "joints" or "forces" its table and its row there; None where it was not there."""
+        rows = self._rows.get(part)
+        if rows is None:
+            groups = enumerate(getattr(self, part))
+            rows = self._rows[part] = {name: (k, row) for k, (names, _) in groups for row, name in enumerate(names)}
+        place = rows.get(name)
+        return None if place is None else (getattr(self, part)[place[0]][1], place[1])
 
     def trimmed(self, samples: int | None = None) -> Segment:
         """Only the samples taken so far, or so many of them."""
@@ -57,15 +81,15 @@ class Segment:
             return [(names, {key: array[:n] for key, array in series.items()}) for names, series in part]
 
         return Segment(
-            self.ticks[:n], cut(self.bodies), cut(self.joints), cut(self.forces), self.closed, n, self.finished
-        )
+            self.ticks[:n], cut(self.bodies), cut(self.joints), cut(self.forces), self.closed, n, self.finished,
+            self.stored,
+        )  # fmt: skip
 
     def finish(self) -> None:
         """Nothing more comes; what was kept free for it is not shown any more."""
         kept = self.trimmed()
         self.ticks, self.bodies, self.joints, self.forces = kept.ticks, kept.bodies, kept.joints, kept.forces
         self.finished = True
-        self._places.clear()
 
 
 class Taken:
@@ -95,6 +119,8 @@ class Recorder:
 
     def __init__(self, every: int) -> None:
         self.every = every
+        self.storage: Storage | None = None  # where finished segments go, if not into memory
+        self.spare: Path | None = None  # a folder for them, should memory get short
         self._taken = Taken([], [])
         self._version = -1
         self._expected = 1
@@ -123,17 +149,48 @@ class Recorder:
         return Beginning(segments, len(segments) - 1, [segments[-1].trimmed()]) if segments else []
 
     def expect(self, system: System, ticks: int) -> None:
-        """Announce a stretch of ticks; refused before it starts where its samples would not fit in memory."""
+        """Announce a stretch of ticks: what would not fit in memory goes to disk; what would not fit there is refused."""
         self._expected = ticks // self.every + 2
         needed = self.sample_size(system) * self._expected
-        free = psutil.virtual_memory().available
-        if needed > 0.8 * free:
-            every = int(np.ceil(self.every * needed / (0.5 * free)))
+        free = psutil.virtual_memory().available if self.storage is None else inf
+        if self.storage is None and needed > 0.8 * free:
+            self._spill(f"recording {needed / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free", stacklevel=5)
+        room = inf if self.storage is None else shutil.disk_usage(self.storage.folder).free
+        if needed > min(0.8 * free if self.storage is None else inf, room):
+            where, left = ("memory", free) if self.storage is None else (f"'{self.storage.folder}'", room)
+            every = int(np.ceil(self.every * needed / (0.5 * left)))
             raise MemoryShortage(
                 f"recording {self._expected:,} samples of {self.sample_size(system) / 1e3:.1f} kB needs {needed / 1e9:.1f} GB, and "
-                f"{free / 1e9:.1f} GB are free; record less often, as with record_every={every} (on the command line "
-                f"--record-every {every}), or run in parts."
+                f"{left / 1e9:.1f} GB are free in {where}; record less often, as with record_every={every} (on the command line "
+                f"--record-every {every}), run in parts, or record to a larger disk with run(…, record_to=DIR)."
             )
+
+    def put_on(self, storage: Storage) -> None:
+        """From here on finished segments go there; so do those that there are."""
+        self.storage = storage
+        for segment in self.segments[:-1]:
+            if segment.stored is None or segment.stored.folder != str(storage.folder):
+                storage.take(segment)
+
+    def _spill(self, why: str, stacklevel: int) -> None:
+        """Put samples on a disk for a while, where there is one, because memory gets short."""
+        from coordinator.record.on_disk import OnDisk  # which knows segments, and so later
+
+        try:
+            place = OnDisk.for_a_while() if self.spare is None else OnDisk(self.spare, lasts=False)
+        except (OSError, ModelError):
+            return
+        until = (
+            "Save the run in the end"
+            if self.spare
+            else "They are there as long as this process: save the run in the end"
+        )
+        warnings.warn(
+            f"{why}: samples go to disk, in '{place.folder}'. {until}, or give it a folder of its own by run(…, record_to=DIR).",
+            StorageWarning,
+            stacklevel=stacklevel,
+        )
+        self.put_on(place)
 
     def expect_more(self, system: System, ticks: int, most: float) -> int:
         """For a run whose end nobody knows: announce a stretch when the last one is full, longer ones as it goes on; how far to go.
@@ -184,8 +241,11 @@ class Recorder:
             self.prune()
             if self.segments and not self.segments[-1].finished:
                 self.segments[-1].finish()
+                if self.storage is not None:
+                    self.storage.take(self.segments[-1])
+            opened = self._opened(system)
             self._taken.starts.append(self._taken.count)
-            self.segments.append(self._open(system))
+            self.segments.append(opened)
             self._version = system.version
         return self.segments[-1]
 
@@ -229,8 +289,20 @@ class Recorder:
             found.append((source.ctypes.data, source.nbytes, target.ctypes.data, target.strides[0]))
         return found
 
+    def _opened(self, system: System) -> Segment:
+        try:
+            return self._open(system)
+        except MemoryError:
+            if self.storage is None:
+                self._spill("no memory is left for samples", stacklevel=8)
+            if self.storage is None:
+                raise
+            return self._open(system)
+
     def _open(self, system: System) -> Segment:
         size = max(self._expected, min(UNANNOUNCED, ROOM // self.sample_size(system)))
+        if self.storage is not None:
+            size = max(1, min(size, STRETCH // self.sample_size(system)))
         bodies = [
             (list(stack.names), {key: np.empty((size, *array.shape)) for key, array in stack.state().items()})
             for stack in system.bodies

@@ -228,7 +228,7 @@ class Run:
                 table[part] = segment.closed[name]
                 found = True
             for group in ("joints", "forces"):
-                place = segment.places(group).get(name)
+                place = segment.series(group, name)
                 if place is not None:
                     table[part] = place[0]["ledger"][: segment.used, place[1]]
                     found = True
@@ -277,7 +277,7 @@ class Run:
     def _series(self, part: str, name: str, key: str) -> Array:
         pieces: list[tuple[int, Array | None]] = []
         for segment in self.segments:
-            place = segment.places(part).get(name)
+            place = segment.series(part, name)
             pieces.append((segment.used, None if place is None else place[0][key][: segment.used, place[1]]))
         shapes = {piece.shape[1:] for _, piece in pieces if piece is not None}
         if not shapes:
@@ -334,11 +334,17 @@ class Run:
 
         What the folder held before is there until both are whole on disk, and stays where they cannot be written.
         """
-        about, digest = {name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}, self.digest
-        about |= {"bodies": {name: body.to_data() for name, body in self.bodies.items()}, "digest": digest}
-        place = write(folder, about, self.segments)
+        stored = any(segment.stored is not None for segment in self.segments)
+        digest = None if stored else self.digest  # series by series it would read all of a disk many times over
+        place = write(folder, {**self.about, "digest": digest}, self.segments)
         self.written_digest = digest
         return place
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Everything but the samples, as data."""
+        bodies = {name: body.to_data() for name, body in self.bodies.items()}
+        return {**{name: getattr(self, name) for name in (*PLAIN, *FOR_PEOPLE)}, "bodies": bodies}
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:

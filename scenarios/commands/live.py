@@ -196,16 +196,7 @@ def _of_run(folder: Path) -> tuple[Assembly, float, Any]:
 def _of_file(path: Path) -> Assembly:
     from modular.assembly import Assembly
 
-    try:
-        return Assembly.load(path)
-    except OSError as error:
-        raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(
-            f"'{path}' is no model; Assembly.save writes them ({type(error).__name__}: {error})."
-        ) from error
+    return Assembly.load(path)
 
 
 def _folder(target: str, out: Path | None, overwrite: bool) -> Any:

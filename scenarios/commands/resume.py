@@ -138,19 +138,21 @@ def kept_on_the_way(
 
 @contextmanager
 def checkpoint_warnings() -> Iterator[None]:
-    """Warnings of checkpoints as a line for people."""
+    """Warnings of checkpoints, and of where samples go, as a line for people."""
     from coordinator import CheckpointWarning
+    from coordinator.alarm import StorageWarning
 
     show = warnings.showwarning
 
     def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
-        if issubclass(category, CheckpointWarning):
+        if issubclass(category, CheckpointWarning | StorageWarning):
             typer.echo(f"warning: {message}", err=True)
         else:
             show(message, category, *rest, **more)  # type: ignore[arg-type]
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", CheckpointWarning)
+        for told in (CheckpointWarning, StorageWarning):
+            warnings.simplefilter("always", told)
         warnings.showwarning = tell
         yield
 

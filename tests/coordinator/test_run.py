@@ -1,6 +1,7 @@
 """What is recorded, and that nothing of it is lost on the way to disk and back."""
 
 import json
+import shutil
 import time
 
 import numpy as np
@@ -11,6 +12,7 @@ import scenarios
 from budget import slowness
 from components import Load, Revolute, Rod, Spherical
 from coordinator import Penalty, Run, Shannon, Simulation
+from coordinator.alarm import StorageWarning
 from coordinator.record import across
 from modular import Assembly, InternalGains, MemoryShortage, ModelError
 from scenarios.report.summary import summary
@@ -146,13 +148,14 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
         Run.load(tmp_path)
 
 
-def test_a_run_that_would_not_fit_in_memory_is_refused_before_it_starts(monkeypatch):
+def test_a_run_that_would_fit_neither_in_memory_nor_on_disk_is_refused_before_it_starts(monkeypatch):
     class Little:
-        available = 50_000_000
+        available = free = 50_000_000
 
     monkeypatch.setattr(psutil, "virtual_memory", Little)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: Little)
     with Simulation(scenarios.load("chain", bodies=100), 1e-4) as simulation:
-        with pytest.raises(MemoryShortage, match="record_every=") as refused:
+        with pytest.warns(StorageWarning), pytest.raises(MemoryShortage, match="record_every=") as refused:
             simulation.run(10.0)
         assert simulation.tick == 0
     every = int(str(refused.value).partition("record_every=")[2].partition(" ")[0])

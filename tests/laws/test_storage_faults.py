@@ -14,9 +14,10 @@ from campaign import later
 from coordinator import Checkpoints, Run, Simulation, resume
 from coordinator.checkpoints.folder import heads_in
 from coordinator.checkpoints.resume import Checkpoint, latest
+from coordinator.record import on_disk, recorder
 from coordinator.record.archive import checksum, finite, sum_of
 from coordinator.record.series import digest_of
-from modular import ModelError
+from modular import Assembly, ModelError
 from modular.files import part_of
 from storage import Full, Written, after_a_cut, files_in, laid_out, rotten, torn
 
@@ -122,7 +123,16 @@ def of_resuming(folder, monkeypatch):
     return written(folder, monkeypatch, lambda: again.run(0.02, checkpoints=kept), lambda: kept.write(again), end)
 
 
-WORLDS = {"save": of_a_save, "checkpoints": of_checkpoints, "resume": of_resuming}
+def of_a_recording(folder, monkeypatch):
+    """A run records to disk, piece by piece, and its text follows."""
+    monkeypatch.setattr(recorder, "STRETCH", 3000)
+    monkeypatch.setattr(on_disk, "PAGE", 6000)
+    simulation = Simulation(scenarios.load("double-pendulum"), 1e-3)
+    simulation.run(0.01, record_to=folder)
+    return written(folder, monkeypatch, *(lambda until=until: simulation.run(until) for until in (0.03, 0.04, 0.06)))
+
+
+WORLDS = {"save": of_a_save, "checkpoints": of_checkpoints, "resume": of_resuming, "recording": of_a_recording}
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +179,7 @@ def test_nothing_wrong_is_read_after_any_fault(worlds, name, schedules, tmp_path
     assert sum(counted[fault]["refused"] for fault in ("rot", "torn", "lying"))
 
 
-@pytest.mark.parametrize("name", ["save", "resume"])
+@pytest.mark.parametrize("name", ["save", "resume", "recording"])
 def test_a_loss_of_power_loses_nothing_that_was_on_disk(worlds, name, tmp_path):
     """At every prefix of what was asked of the disk: one of the runs, and a checkpoint where there was one."""
     world, rng, due = worlds[name], random.Random(1), 2 if name == "resume" else 1
@@ -268,3 +278,21 @@ def test_samples_of_another_checkpoint_are_refused(tmp_path):
     shutil.copy(tmp_path / "other" / "000000000012.samples", tmp_path / "one" / "000000000012.samples")
     with pytest.raises(ModelError, match=r"samples' holds other samples than those"):
         latest(tmp_path / "one")
+
+
+def test_a_damaged_model_file_is_refused_with_a_sentence(tmp_path):
+    """A file that people edit has no checksum; what it says is a model, or is refused."""
+    model, path = scenarios.load("double-pendulum"), tmp_path / "model.json"
+    model.save(path)
+    assert Assembly.load(path).to_data() == model.to_data()
+    good, rng, refused = path.read_bytes(), random.Random(0), 0
+    for _ in range(60):
+        path.write_bytes(rotten({"model.json": good}, rng)["model.json"])
+        try:
+            Assembly.load(path)
+        except ModelError as error:
+            assert str(path) in str(error)
+            refused += 1
+    assert refused > 20
+    with pytest.raises(ModelError, match=r"missing\.json' cannot be read"):
+        Assembly.load(tmp_path / "missing.json")

@@ -5,12 +5,15 @@ import re
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from campaign import later
 from command_line import CliRunner
 from coordinator import Run
+from coordinator.record import on_disk, recorder
 from scenarios.cli import app
 from waiting import GUARD, wait_for
 
@@ -90,3 +93,17 @@ def test_a_model_that_cannot_be_kept_is_run_without_checkpoints(tmp_path):
     )
     done = modular("run", str(file), "--until", "0.01", "--no-plot", "--out", str(tmp_path / "run"))
     assert done.exit_code == 0 and "no checkpoints:" in done.output
+
+
+def test_a_run_larger_than_memory_ends_well_and_goes_on(tmp_path, monkeypatch):
+    folder = str(tmp_path / "run")
+    monkeypatch.setattr(recorder, "STRETCH", 2**18)
+    monkeypatch.setattr(on_disk, "PAGE", 2**19)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=100_000))
+    done = modular("run", *MODEL[:3], "--record-every", "5", "--no-plot", "--until", "0.05", "--out", folder)
+    assert done.exit_code == 0, done.output
+    assert "samples go to disk" in done.output
+    assert list((tmp_path / "run" / "samples").iterdir()) and not (tmp_path / "run" / "arrays.npz").exists()
+    assert [path.suffix for path in (tmp_path / "run" / "checkpoints").iterdir()] == [".checkpoint"]
+    assert modular("resume", folder, "--until", "0.1", "--no-plot").exit_code == 0
+    assert modular("rerun", folder).exit_code == 0

@@ -61,8 +61,9 @@ VERBS = ("open_anew", "make_durable", "make_folder_durable", "move", "remove")
 def patch_everywhere(patched, name, usual, other):
     """In modular/files.py, and where somebody has imported it from there."""
     import coordinator.checkpoints.folder as checkpoints
+    from coordinator.record import archive, on_disk
 
-    for place in (asked, checkpoints):
+    for place in (asked, checkpoints, archive, on_disk):
         if getattr(place, name, None) is usual:
             patched.setattr(place, name, other)
 
@@ -92,12 +93,11 @@ def after_a_cut(before, requests, cut, rng, *, lying=False):
                     take(there, change)
                 changes = []
             case "move":
-                changes += [("put", more[0], seen[name]), ("drop", name, None)]
+                changes.append(("move", more[0], (name, seen[name])))
             case "remove":
                 changes.append(("drop", name, None))
         if verb in ("write", "move", "remove"):
-            for change in changes[-2 if verb == "move" else -1 :]:
-                take(seen, change)
+            take(seen, changes[-1])
     in_order, last = rng.random() < 0.5, rng.randint(0, len(changes))
     for k, change in enumerate(changes):
         if k < last if in_order else rng.random() < 0.5:
@@ -107,9 +107,12 @@ def after_a_cut(before, requests, cut, rng, *, lying=False):
 
 def take(names, change):
     """One change of names."""
-    verb, name, content = change
-    if verb == "put":
-        names[name] = content
+    verb, name, what = change
+    if verb == "move":
+        source, names[name] = what
+        names.pop(source, None)
+    elif verb == "put":
+        names[name] = what
     else:
         names.pop(name, None)
 
