@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -153,9 +154,10 @@ class Recorder:
         self._expected = ticks // self.every + 2
         needed = self.sample_size(system) * self._expected
         free = psutil.virtual_memory().available if self.storage is None else inf
-        if self.storage is None and needed > 0.8 * free:
+        disk = self.spare or tempfile.gettempdir() if self.storage is None else self.storage.folder
+        room = shutil.disk_usage(disk).free if self.storage is not None or needed > 0.8 * free else inf
+        if self.storage is None and 0.8 * free < needed <= room:
             self._spill(f"recording {needed / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free", stacklevel=5)
-        room = inf if self.storage is None else shutil.disk_usage(self.storage.folder).free
         if needed > min(0.8 * free if self.storage is None else inf, room):
             where, left = ("memory", free) if self.storage is None else (f"'{self.storage.folder}'", room)
             every = int(np.ceil(self.every * needed / (0.5 * left)))

@@ -12,7 +12,6 @@ import scenarios
 from budget import slowness
 from components import Load, Revolute, Rod, Spherical
 from coordinator import Penalty, Run, Shannon, Simulation
-from coordinator.alarm import StorageWarning
 from coordinator.record import across
 from modular import Assembly, InternalGains, MemoryShortage, ModelError
 from scenarios.report.summary import summary
@@ -155,7 +154,7 @@ def test_a_run_that_would_fit_neither_in_memory_nor_on_disk_is_refused_before_it
     monkeypatch.setattr(psutil, "virtual_memory", Little)
     monkeypatch.setattr(shutil, "disk_usage", lambda place: Little)
     with Simulation(scenarios.load("chain", bodies=100), 1e-4) as simulation:
-        with pytest.warns(StorageWarning), pytest.raises(MemoryShortage, match="record_every=") as refused:
+        with pytest.raises(MemoryShortage, match="record_every=") as refused:
             simulation.run(10.0)
         assert simulation.tick == 0
     every = int(str(refused.value).partition("record_every=")[2].partition(" ")[0])
