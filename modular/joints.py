@@ -92,17 +92,20 @@ class Joints(Booked):
         self.fixed("rotations", form.rotations)
         self.fixed("holonomic", int(form.holonomic))
         held = form.locks - form.rotations
-        self.fixed("square", int(1 < form.translations == held < 4))  # 1 where their matrix can be inverted
+        square = 1 < form.translations == held < 4
+        self.fixed("square", int(square))  # 1 where their matrix can be inverted
         self.fixed("steady", 0 if form.turns else 1)  # its seen mass stays, where bodies answer about evenly
         self.fixed("rule", 4)  # settings of the rule that chooses the stiffness
         self.loops = {
             "measure_rates": measure_loop, "exert": exert_loop, "exert_on": exert_on_loop, "account": account_loop,
             "see": seen_mass.see_loop, "see_all": seen_mass.see_all_loop, "weigh": seen_mass.weigh_loop,
-            "judge": seen_mass.judge_loop, "ask": demands.ask_loop, "take_load": seen_mass.take_load_loop,
+            "ask": demands.ask_loop, "take_load": seen_mass.take_load_loop,
             "bear_load": seen_mass.bear_load_loop, "wrenches": wrench_loop, "load": load_loop, "grow": grow_loop,
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
+        if square and not form.turns:  # elsewhere there is nothing to judge, and so nothing to compile
+            self.loops["judge"] = seen_mass.judge_loop
         self.fold(*ANSWERS, *GLUE)
 
     def prepare(self, verb: str) -> None:

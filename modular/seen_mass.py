@@ -121,7 +121,10 @@ sides = shaped(lanes, lambda block: [block, block, (3, 3)])
 
 @loop
 def judge_loop(start: int, stop: int, joints: View, elements: View) -> int:
-    """Of points that coincide, whether one of the bodies answers unevenly there; that stays as they turn."""
+    """Of points that coincide, whether one of the bodies answers unevenly there; that stays as they turn.
+
+    Joints that have nothing to judge do not have this loop; tables of earlier checkpoints may.
+    """
     room, modes = looks(joints, elements.response), elements.load.shape[0]
     first, second, adjoint = sides(joints.block)
     if joints.steady.shape[0] == 1 and joints.square.shape[0] == 1:

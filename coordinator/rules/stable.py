@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coordinator.rules.rule import StiffnessRule
-from coordinator.score import Part, Stacks
+from coordinator.score import Part, Stacks, compiled
 from modular.blocks import like
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
@@ -57,7 +57,9 @@ class Stable(StiffnessRule):
             parts += [(stack, "ask") for stack in forces]
             parts += [(stack, "tighten") for stack in bodies]
             parts += [(system.elements, "take_bounds")]
-        parts += [(stack, verb) for stack in joints for verb in ("see", "judge", "weigh", "ask")]
+        for stack in joints:
+            judged = ("judge",) if compiled((stack, "judge")) else ()
+            parts += [(stack, verb) for verb in ("see", *judged, "weigh", "ask")]
         parts += [(stack, "tighten") for stack in bodies]
         return parts + [(stack, verb) for stack in joints for verb in ("stiffen", "take_load")]
 

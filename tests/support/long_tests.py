@@ -11,6 +11,7 @@ LONG = {
     "tests/scenarios/laboratory/test_live_in_browser.py::test_a_session_of_clicks": "a browser that draws, and the run once more",
     "tests/scenarios/test_bench.py::test_a_race_tells": "every coupling at several steps, each against an exact motion",
     "tests/scenarios/test_bench.py::test_a_tiny_family": "the smallest benchmark of each kind, as its command runs them",
+    "tests/scenarios/test_ends.py": "a command and two workers, started as users start them",
     "tests/scenarios/test_resume.py::test_a_run_that_was_struck_down": "runs until it is killed, goes on, and once as a whole",
     "tests/test_docs.py::test_a_page_runs_as_it_stands": "a page is worked through as its reader does",
 }
