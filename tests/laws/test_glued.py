@@ -9,7 +9,7 @@ import mechanisms
 import references
 import scenarios
 from campaign import each_once, first_of, named, some
-from components import Beam, KnifeEdge, Law, Load, Revolute, RigidBody, Rod, Spherical, SpringDamper
+from components import Law, Load, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Relaxed, Simulation, resume
 from foreign import Glider, Gliders, Particle, Wire, pendulum
 from mixture import mixture
@@ -17,7 +17,7 @@ from modular import Assembly, CouplingError, Cut, Diverged, Join, Limit, ModelEr
 from random_assemblies import random_assembly
 from scenarios.bench.models import LENGTH as LINK
 from scenarios.bench.models import planar_chain
-from sleigh import rates, sleigh
+from sleigh import pole, rates, sleigh
 from solvers import EXACT
 
 
@@ -115,14 +115,7 @@ def test_a_blade_under_a_pole_that_hardly_bends_keeps_its_step(coupling):
     """A stiff pole has shaken off by the end of a step much of what its blade was given at the beginning."""
 
     def tip(dt, coupling):
-        model = Assembly(gravity=(0.4, -9.81))
-        section = {"width": 0.03, "height": 0.03, "density": 1e3}
-        model.add("pole", Beam.of_rectangle((0, 0), (0.5, 0.1), young=1e10, elements=3, **section))
-        load = RigidBody(mass=20.0, inertia=0.3, centre=(0.7, 0.2), ports={"grip": (0.5, 0.1), "G": (0.7, 0.2)})
-        model.add("load", load)
-        model.join("blade", KnifeEdge(normal=(0.6, 0.8)), "pole.start", "ground")
-        model.join("grip", Revolute(), "pole.end", "load.grip")
-        with Simulation(model, dt, coupling) as simulation:
+        with Simulation(pole(), dt, coupling) as simulation:
             return simulation.run(0.04).position("load.G")[-1]
 
     assert np.abs(tip(1e-3, coupling) - tip(2.5e-4, Glued(4))).max() < 5e-7  # half of dt^2: the pole rings at 1e4 rad/s

@@ -18,7 +18,7 @@ from coordinator.workers.team import Here
 from mixture import mixture
 from modular import Apply, Crossing, Cut, Diverged, Join, Limit
 from random_assemblies import random_assembly
-from sleigh import sleigh
+from sleigh import pole, sleigh
 from waiting import wait_for
 
 COUPLINGS = {
@@ -55,6 +55,7 @@ MODELS = {
     "chain": lambda: scenarios.load("chain", bodies=7),
     "loop": four_bar_with_a_damper,
     "sleigh": towing_sleigh,
+    "pole": pole,
     "mixture": mixture,
 }
 
