@@ -31,7 +31,7 @@ from components.bodies.natural_kernels import violations_loop
 from components.bodies.natural_many import Layout, NaturalRows, element_weights, rows_of, spans_of
 from components.bodies.natural_stack import NaturalBodies
 from components.bodies.recent import recently
-from components.bodies.short_sums import combined, dot
+from components.bodies.short_sums import combined, dot, product
 from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
@@ -232,11 +232,11 @@ class NaturalBody(Body):
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
         """1/2 v^T M v [J], shape (...); (A1.3) of the thesis lacks the factor 1/2."""
-        return np.asarray(0.5 * np.einsum("...ic,ij,...jc->...", v, self.mass_matrix, v))
+        return _kinetic(self.mass_matrix, v)
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], zero at the origin of the world, shape (...)."""
-        return np.asarray(-self.total_mass * dot(self.mass_centre(q), gravity))
+        return np.asarray(-self.total_mass * dot(combined(self.centre_weights, q), gravity))
 
     def internal_violation(self, q: Array) -> Array:
         """Error of each internal constraint, w_a . w_b - const (halved where a = b), shape (..., m)."""
@@ -255,11 +255,10 @@ class NaturalBody(Body):
 
     @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
-        """All in one product."""
+        """All at once, to the bits of one after the other."""
         rows = rows_of(bodies)
-        kinetic = 0.5 * np.einsum("nbec,bef,nbfc->n", v, rows.mass_matrix, v, optimize=True)
-        potential = -np.einsum("b,be,nbec,c->n", rows.mass, rows.centre_weights, q, gravity, optimize=True)
-        return np.asarray(kinetic), np.asarray(potential)
+        kinetic, potential = _kinetic(rows.mass_matrix, v), -rows.mass * dot(combined(rows.centre_weights, q), gravity)
+        return np.cumsum(kinetic, axis=1)[:, -1], np.cumsum(potential, axis=1)[:, -1]
 
     @classmethod
     def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
@@ -357,6 +356,15 @@ class NaturalBody(Body):
     def mark_at_start(self, x: Array) -> Mark | None:
         """The material point at `x` as the body stands at the start."""
         return find_mark(self.elements, self.point_count, x, point=True)
+
+
+def _kinetic(matrix: Array, v: Array) -> Array:
+    """1/2 v^T M v, summed in a fixed order."""
+    momenta = product(matrix, v)
+    total: Array = np.zeros(momenta.shape[:-2])
+    for i in range(v.shape[-2]):
+        total += dot(v[..., i, :], momenta[..., i, :])
+    return 0.5 * total
 
 
 @recently

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,34 @@ class Gave:
     size: float  # [m]
 
 
+@dataclass(frozen=True)
+class Spells:
+    """Energy that came or went and that no ledger tells of [J]: what bodies lost or gained within themselves.
+
+    It is looked at from beginning to end while the same components are there, into how many segments that may be parted.
+    Nothing is said of many bodies, of those that have damping, and of those that are led.
+    """
+
+    segments: int = 0  # that were looked at
+    before: float = 0.0  # what was lost in spells that are over
+    there: Any = None  # who takes part
+    first: float = 0.0  # energy of bodies and in ledgers where the spell began
+    last: float = 0.0
+
+    @property
+    def strayed(self) -> float:
+        """All of it."""
+        return self.before + abs(self.last - self.first)
+
+    def then(self, segment: Segment, recorded: Recorded) -> Spells:
+        """With another segment."""
+        who = [names for names, _ in (*segment.bodies, *segment.joints, *segment.forces)]
+        if who == self.there:
+            return replace(self, segments=self.segments + 1, last=accounted(segment, segment.used - 1, recorded))
+        ends = (accounted(segment, at, recorded) for at in (0, segment.used - 1))
+        return Spells(self.segments + 1, self.strayed, who, *ends)
+
+
 class Evidence:
     """Looks at samples that were taken since it looked last; at the last one each time, for an event may take it back."""
 
@@ -63,7 +91,7 @@ class Evidence:
         )  # the segment up to which, and how many of its samples
         self._before: int | None = None  # the tick of the last of them
         self._ways = Ways()
-        self._lost = (0, 0.0)  # of so many segments [J]
+        self._spells = Spells()
         self._sizes: dict[str, float] = {}
         self._extent = 0.0
         self._gave: dict[str, Gave] = {}
@@ -111,12 +139,12 @@ class Evidence:
         return segment is None or (k < len(segments) and segments[k] is segment and used <= segment.used)
 
     def _strayed(self, recorded: Recorded) -> float:
-        """Energy that no ledger knows, of all segments; what is finished is asked once."""
-        segments, (done, total) = recorded.segments, self._lost
-        for segment in segments[done:-1]:
-            total += strayed(segment, recorded.bodies, recorded.gravity)
-        self._lost = (len(segments) - 1, total)
-        return total + strayed(segments[-1], recorded.bodies, recorded.gravity)
+        """Energy that no ledger knows, of the whole run; what is finished is asked once."""
+        segments, spells = recorded.segments, self._spells
+        for segment in segments[spells.segments : -1]:
+            spells = spells.then(segment, recorded)
+        self._spells = spells
+        return spells.then(segments[-1], recorded).strayed
 
     def _look_at_new(self, recorded: Recorded, last: int) -> None:
         """Up to so many samples of the last segment."""
@@ -202,21 +230,18 @@ def swallowed(recorded: Recorded) -> float:
     return total + sum(abs(float(row[DISSIPATED] + row[LEAKED])) for row in gone)
 
 
-def strayed(segment: Segment, bodies: Bodies, gravity: Array) -> float:
-    """Energy that came or went in a segment and that no ledger tells of [J]: what bodies lost or gained within themselves.
-
-    Nothing is said of many bodies, of those that have damping, and of those that are led.
-    """
+def accounted(segment: Segment, at: int, recorded: Recorded) -> float:
+    """Energy of the bodies, and what ledgers tell of [J], at a sample; nothing where nothing is to be said."""
+    bodies = recorded.bodies
     if sum(len(names) for names, _ in segment.bodies) > CORNERS:
         return 0.0
     held = [(bodies[name], row, series) for names, series in segment.bodies for row, name in enumerate(names)]
     if any(body.damped or body.led for body, _, _ in held):
         return 0.0
-    ends = [0, segment.used - 1]
-    energy = np.zeros(2)
+    energy = 0.0
     for body, row, series in held:
-        q, v = series["q"][ends, row], series["v"][ends, row]
-        energy += body.kinetic_energy(q, v) + body.potential_energy(q, gravity)
+        q, v = series["q"][at, row], series["v"][at, row]
+        energy += float(body.kinetic_energy(q, v) + body.potential_energy(q, recorded.gravity))
     for _, series in (*segment.joints, *segment.forces):
-        energy += series["ledger"][ends][..., HAD].sum(axis=(-2, -1))
-    return abs(float(energy[1] - energy[0]))
+        energy += float(series["ledger"][at][..., HAD].sum())
+    return energy

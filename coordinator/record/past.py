@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.carrying import Carrier
-from coordinator.record.beginning import Beginning
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
@@ -127,14 +126,14 @@ class Log:
         self._copies: list[dict[str, Any]] = []
         self.by_hand: list[dict[str, Any]] = []  # changes that were made by hand
 
-    def copied(self, entries: list[dict[str, Any]], after: Sequence[dict[str, Any]] = ()) -> Sequence[dict[str, Any]]:
-        """All of them, and what follows them."""
+    def copied(self, entries: list[dict[str, Any]], after: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
+        """All of them, and what follows them; the list is new, its entries are shared."""
         if entries is not self._of or len(entries) < len(self._copies):
             self._of, self._copies, self.by_hand = entries, [], []
         new = [dict(entry) for entry in entries[len(self._copies) :]]
         self._copies += new
         self.by_hand += [entry for entry in new if entry.get("by") == "hand"]
-        return Beginning(self._copies, len(self._copies), after)
+        return [*self._copies, *after]
 
 
 def other_body(name: str) -> ModelError:

@@ -54,11 +54,9 @@ class Run:
     model: dict[str, Any]  # the assembly as it was given, as data
     segments: Sequence[Segment]
     bodies: dict[str, Body]  # every body that ever took part
-    events: Sequence[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
-    margins: Sequence[dict[str, Any]] = field(
-        default_factory=list
-    )  # stability margins at the start and after each event
+    margins: list[dict[str, Any]] = field(default_factory=list)  # stability margins at the start and after each event
     forms: dict[str, dict[str, Any]] = field(default_factory=dict)  # how the equations of each joint are written
     versions: dict[str, str] = field(default_factory=dict)  # of what computed it, and a digest of the sources
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits

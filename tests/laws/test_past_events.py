@@ -84,7 +84,9 @@ def test_a_run_that_was_looked_at_on_the_way_is_judged_as_one_that_was_not():
             estimates.append(simulation.recorded.estimate)
     assert estimates[0] == estimates[1]
     run, order = simulation.recorded, simulation.coupling.declared_order
-    afresh = Evidence().estimate(Recorded(Taken.of(run.segments), run.forms, run.bodies, run.dt), order)
+    afresh = Evidence().estimate(
+        Recorded(Taken.of(run.segments), run.forms, run.bodies, run.dt, np.array(run.model["gravity"])), order
+    )
     assert afresh.to_data() == estimates[0]
 
 
