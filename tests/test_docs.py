@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -282,3 +283,20 @@ def test_blocks_of_a_page_share_their_names(tmp_path: Path, monkeypatch: pytest.
     )
     run_page(page, tmp_path, monkeypatch, call)
     assert (tmp_path / "seen").read_text() == "3"
+
+
+def test_bounds_of_the_package_are_the_oldest_versions_that_were_tried():
+    """numba is bounded above too: by the next version after the newest that was tried."""
+    told = re.findall(
+        r"^\| ([a-z]+) \| ([0-9.]+) \| ([0-9.]+) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    tried = {name: (oldest, newest) for name, oldest, newest in told}
+    needs = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    assert set(tried) == {re.match("[a-z]+", need)[0] for need in needs}
+    for need in needs:
+        name, low, high = re.fullmatch(r"([a-z]+)>=([0-9.]+)(?:,<([0-9.]+))?", need).groups()
+        oldest, newest = ([int(k) for k in version.split(".")] for version in tried[name])
+        bound = [int(k) for k in low.split(".")]
+        assert oldest[: len(bound)] == bound and not any(oldest[len(bound) :]), need
+        if high is not None:
+            assert [newest[0], newest[1] + 1] == [int(k) for k in high.split(".")], need

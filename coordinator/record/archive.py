@@ -31,6 +31,7 @@ FORMAT = "modular-run-2"
 WITHOUT_CHECKSUM = "modular-run-1"  # modular 0.1
 ABOUT, ARRAYS = "run.json", "arrays.npz"
 CHECKSUM = "checksum"
+LEGIBLE = 2**20  # letters of a text that is written in lines
 
 
 def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]) -> Path:
@@ -39,9 +40,7 @@ def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]
     if any(segment.stored is not None for segment in segments):
         return write_pieces(OnDisk(folder), about, segments)
     layout, arrays = segments_as_data(segments)
-    data = finite({"format": FORMAT, **about, "segments": layout, "arrays": sum_of(arrays)})
-    data[CHECKSUM] = checksum(data)
-    text = json.dumps(data, indent=1, allow_nan=False).encode()
+    text = text_of({"format": FORMAT, **about, "segments": layout, "arrays": sum_of(arrays)})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         sizes = {folder / ARRAYS: sum(array.nbytes for array in arrays.values()), folder / ABOUT: len(text)}
@@ -60,10 +59,8 @@ def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]
 def write_pieces(place: OnDisk, about: dict[str, Any], segments: Sequence[Segment]) -> Path:
     """Write a run whose samples are on disk, as far as it has come: what is not yet in a piece, and the text that names all."""
     folder, pieces = place.folder, place.pieces(segments)
-    data = finite({"format": FORMAT, **about, "pieces": pieces})
-    data[CHECKSUM] = checksum(data)
     try:
-        put_in_place(folder / ABOUT, json.dumps(data, indent=1, allow_nan=False).encode())
+        put_in_place(folder / ABOUT, text_of({"format": FORMAT, **about, "pieces": pieces}))
         remove(folder / ARRAYS)
     except OSError as error:
         raise ModelError(
@@ -154,6 +151,22 @@ def _together(folder: Path, data: dict[str, Any], arrays: Mapping[str, Array]) -
             stacklevel=5,
         )
     return data, segments
+
+
+def text_of(about: Mapping[str, Any]) -> bytes:
+    """With its checksum; in lines, as far as anybody reads that."""
+    data = {key: value if _is_strict(value) else finite(value) for key, value in about.items()}
+    data[CHECKSUM] = checksum(data)
+    text = json.dumps(data, allow_nan=False)
+    return (text if len(text) > LEGIBLE else json.dumps(data, indent=1, allow_nan=False)).encode()
+
+
+def _is_strict(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def checksum(data: Mapping[str, Any]) -> str:
