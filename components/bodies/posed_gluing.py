@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
+from components.bodies.kicked import leave_out
 from components.bodies.posed_kernels import (
     SPACE,
     by_spin,
@@ -95,17 +96,21 @@ def turn_about(axis: int, h: float, inertia: Array, momentum: Array, q: Array) -
 
 @loop
 def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Half a kick and the way that it leads."""
+    """Half a kick and the way that it leads; forces work in the kick, and no turn of the flight is work of theirs (kicked.py)."""
     turn, _, _turn = turns(bodies.q)
     h = elements.clock[STEP]
     for n in range(start, stop):
         ahead, half = bodies.ahead[n], bodies.half[n]
         for i in range(ahead.shape[0]):
             ahead[i], half[i] = bodies.q[n, i], bodies.v[n, i]
+        show_rates(bodies, n, ahead, half, turn, elements.velocity_before)
         kick(bodies, elements, n, ahead, h, half)
+        show_rates(bodies, n, ahead, half, turn, elements.velocity)
+        leave_out(bodies, elements, n, 1.0)
         fly(bodies.inertia[bodies.make[n]], ahead, h, half)
         show_places(bodies, elements, n, ahead, turn)
         show_rates(bodies, n, ahead, half, turn, elements.velocity)
+        leave_out(bodies, elements, n, -1.0)
     return FINE
 
 

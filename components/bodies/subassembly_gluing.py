@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from components.bodies.kicked import leave_out
 from components.bodies.subassembly_kernels import (
     COORDINATES,
     LINEAR,
@@ -232,16 +233,23 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         collect(bodies, elements, n, push)
         pass_down(bodies, n, PUSHED)
         read_speeds(bodies, n, q, v, SPEED)
+        travel(bodies, n, SPEED)
+        show_rates(bodies, n, v, elements.velocity_before)
         led = kick_in_place(bodies, n, h)
-        led = find_places(bodies, n, h, q, ahead) and led
         for c in range(push.shape[0]):
             half[c] = v[c] + 0.5 * h * (push[c] / bodies.kilograms[make] + bodies.gravity[c])
+        travel(bodies, n, SPEED)
+        show_rates(bodies, n, half, elements.velocity)
+        leave_out(bodies, elements, n, 1.0)
+        led = find_places(bodies, n, h, q, ahead) and led
+        for c in range(push.shape[0]):
             ahead[c] = q[c] + h * half[c]
         write_rates(bodies, n, ahead, SPEED, half)
         read_speeds(bodies, n, ahead, half, SPEED)  # as whoever shows this state will
         travel(bodies, n, SPEED)
         show_places(bodies, elements, n, ahead)
         show_rates(bodies, n, half, elements.velocity)
+        leave_out(bodies, elements, n, -1.0)
         if not led and lost < 0:
             lost = n
     return lost
