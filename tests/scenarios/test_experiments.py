@@ -135,7 +135,8 @@ def test_a_law_in_a_module_of_its_own_is_repeated_by_another_process(monkeypatch
     Path("own.py").write_text(f"{before}\nfrom my_laws import drag\n\ndef build{rest}", encoding="utf-8")
     run("own.py")
     program = "import sys; sys.path[:0] = ['.']; from scenarios.cli import main; sys.argv[0] = 'modular'; main()"
-    again = subprocess.run([sys.executable, "-P", "-c", program, "rerun", "kept"], capture_output=True, check=False)
+    words = ("--allow", "my_laws", "rerun", "kept")
+    again = subprocess.run([sys.executable, "-P", "-c", program, *words], capture_output=True, check=False)
     assert again.returncode == 0, again.stderr
     monkeypatch.delitem(sys.modules, "my_laws")
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", str(Path().resolve()))])
