@@ -244,11 +244,17 @@ def test_whoever_has_turned_the_mechanism_away_finds_back_and_is_told_at_the_end
         close_notice(page)
         seen = "() => window.__viserMutable.camera.position.toArray()"
         first = np.array(page.evaluate(seen))
-        page.mouse.move(450, 500)
-        page.mouse.down()
-        page.mouse.move(380, 420, steps=5)
-        page.mouse.up()
-        wait_for(lambda: np.linalg.norm(np.array(page.evaluate(seen)) - first) > 0.1)
+
+        def turned():
+            """Again, until the page is there to follow."""
+            page.mouse.move(450, 500)
+            page.mouse.down()
+            page.mouse.move(380, 420, steps=5)
+            page.mouse.up()
+            page.wait_for_timeout(200)
+            return np.linalg.norm(np.array(page.evaluate(seen)) - first) > 0.1
+
+        wait_for(turned)
         page.get_by_text("View", exact=True).first.click()
         button(page, "Look from the start").click()
         wait_for(lambda: np.linalg.norm(np.array(page.evaluate(seen)) - first) < 1e-3)
