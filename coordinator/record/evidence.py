@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -238,10 +239,10 @@ def accounted(segment: Segment, at: int, recorded: Recorded) -> float:
     held = [(bodies[name], row, series) for names, series in segment.bodies for row, name in enumerate(names)]
     if any(body.damped or body.led for body, _, _ in held):
         return 0.0
-    energy = 0.0
+    energies: list[float] = []
     for body, row, series in held:
         q, v = series["q"][at, row], series["v"][at, row]
-        energy += float(body.kinetic_energy(q, v) + body.potential_energy(q, recorded.gravity))
+        energies += (float(body.kinetic_energy(q, v)), float(body.potential_energy(q, recorded.gravity)))
     for _, series in (*segment.joints, *segment.forces):
-        energy += float(series["ledger"][at][..., HAD].sum())
-    return energy
+        energies += series["ledger"][at][..., HAD].ravel().tolist()
+    return fsum(energies)  # in whatever order they stand: the same bits

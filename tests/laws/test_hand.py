@@ -308,7 +308,7 @@ def test_a_run_whose_own_hand_was_aimed_by_hand_says_so_once(tmp_path):
             simulation.aim("hand", (0.1 * k, 0.5, 0.5))
             simulation.run(0.03 + 0.01 * k)
         run = simulation.recorded
-    assert [(event["kind"], event["tick"]) for event in run.events] == [("apply", 10), ("aim", 20)]
+    assert [(event["kind"], event["tick"]) for event in run.happenings] == [("apply", 10), ("aim", 20)]
     assert "by hand" in run.obstacles[0] and "aim 'hand' at 0.02 s" in run.obstacles[0]
     run.save(tmp_path)
     with pytest.raises(ModelError, match="aim 'hand'"):
@@ -330,7 +330,7 @@ def test_a_model_may_aim_by_itself():
     with Simulation(model, 1e-3) as simulation:
         run = simulation.run(0.02)
         assert simulation.system.force_home["hand"].stack.target[0].tolist() == [0.2, 0.4, 0.6]
-    assert not run.events and not any("by hand" in obstacle for obstacle in run.obstacles)
+    assert not run.happenings and not any("by hand" in obstacle for obstacle in run.obstacles)
 
 
 @pytest.mark.parametrize(

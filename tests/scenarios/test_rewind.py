@@ -34,7 +34,7 @@ def test_the_last_ticks_are_those_of_the_run(checkpoint, tmp_path):
     for port in ("rod0.end", "rod4.end"):
         assert np.array_equal(last.position(port), every.position(port)[40:])
     assert np.array_equal(last.ledger("ball1")["stored"], every.ledger("ball1")["stored"][40:])
-    assert last.events == every.events
+    assert last.happenings == every.happenings
     assert "begins in the middle" in last.obstacles[-1]
 
 
