@@ -24,7 +24,7 @@ class Schedule:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
         self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
-        self._came: set[int] = set()  # conditions, by their number in the model
+        self._came: set[int] = set()  # conditions that have come true, each as what it is (`id`)
 
     def due(self, tick: int) -> Iterator[Event]:
         """Events of this tick, in the order of their times."""
@@ -37,11 +37,10 @@ class Schedule:
 
     def never(self) -> list[str]:
         """What has not happened so far, a sentence each."""
-        came = {id(self._all[k]) for k in self._came}
         return [
             f"{', '.join(map(_told, scheduled.events))} {_when(scheduled)}"
             for scheduled in self.pending()
-            if id(scheduled) not in came
+            if id(scheduled) not in self._came
         ]
 
     def next_tick(self, last: int) -> int:
@@ -55,13 +54,13 @@ class Schedule:
             "to come": [len(self._timed)],
             "armed": [numbers[id(watch.scheduled)] for watch in self.armed],
             "sides": [watch.side for watch in self.armed],
-            "came": sorted(self._came),
+            "came": [k for k, scheduled in enumerate(self._all) if id(scheduled) in self._came],
         }
 
     def stand(self, standing: Mapping[str, list[Any]]) -> None:
         """Stand so."""
         self._timed = self._timed[len(self._timed) - standing["to come"][0] :]
-        self._came = set(standing["came"])
+        self._came = {id(self._all[k]) for k in standing["came"]}
         armed = {id(watch.scheduled): watch for watch in self.armed}
         self.armed = [armed[id(self._all[k])] for k in standing["armed"]]
         for watch, side in zip(self.armed, standing["sides"], strict=True):
@@ -85,7 +84,7 @@ class Schedule:
         """Events of a condition that has come true; one that does not repeat is forgotten."""
         watch.side = nan
         watch.look(state)
-        self._came.add(next(k for k, scheduled in enumerate(self._all) if scheduled is watch.scheduled))
+        self._came.add(id(watch.scheduled))
         if not watch.scheduled.repeats:
             self.armed.remove(watch)
         return watch.scheduled.events
