@@ -27,11 +27,6 @@ from modular.port import PortName
 from modular.side import Mark, Side
 
 
-def _sizes(series: Array) -> Array:
-    """Lengths of the rows, (n, m) to (n,)."""
-    return np.asarray(np.sqrt((series**2).sum(axis=1)))
-
-
 class Body(Component):
     """Description of a body. State arrays carry time or rows in front (`...`)."""
 
@@ -166,8 +161,10 @@ class Body(Component):
     @classmethod
     def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
         """How large the errors of the internal constraints of bodies of one stack are, and their rates, (n, bodies)."""
-        errors = [_sizes(body.internal_violation(q[:, k])) for k, body in enumerate(bodies)]
-        rates = [_sizes(body.internal_violation_rate(q[:, k], v[:, k])) for k, body in enumerate(bodies)]
+        errors = [np.linalg.norm(body.internal_violation(q[:, k]), axis=1) for k, body in enumerate(bodies)]
+        rates = [
+            np.linalg.norm(body.internal_violation_rate(q[:, k], v[:, k]), axis=1) for k, body in enumerate(bodies)
+        ]
         return np.stack(errors, axis=1), np.stack(rates, axis=1)
 
     @classmethod

@@ -5,7 +5,7 @@ A run of twenty thousand joints is told in a moment so, where one joint after th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def internal_errors(run: Run) -> tuple[Table, Table]:
     tables: list[list[tuple[slice, Sequence[str], Array]]] = [[], []]
     for part, names, series in parts_of(run.segments, "bodies"):
         bodies = [run.bodies[name] for name in names]
-        if bodies:
+        if bodies and bodies[0].internal_violation(series["q"][:1, 0]).size:
             found = type(bodies[0]).internal_errors(bodies, series["q"], series["v"])
             for table, values in zip(tables, found, strict=True):
                 table.append((part, names, values))
@@ -85,12 +85,10 @@ def ledgers(run: Run) -> dict[str, Array]:
     return {name: brought(found[name], run.led_sides(name)) for name in order}
 
 
-def totals(run: Run, part: str) -> dict[str, Array]:
-    """The books of all "joints" or "forces" together, (n,) a line."""
-    books, names = ledgers(run), run.joints if part == "joints" else run.forces
-    whole = np.zeros((len(run), len(LEDGER)))
-    for name in names:
-        book = books[name]
+def together(books: Iterable[Array], n: int) -> dict[str, Array]:
+    """Several books as one, (n,) a line; who was not there had nothing."""
+    whole = np.zeros((n, len(LEDGER)))
+    for book in books:
         whole += book if np.isfinite(book).all() else np.nan_to_num(book)
     return book_of(whole)
 
@@ -125,12 +123,8 @@ def _put_together(pieces: Sequence[tuple[Any, Sequence[str], Array]], n: int) ->
 
 
 def _first(series: Array, split: int) -> Array | None:
-    return _lengths(series[..., :split]) if split else None
+    return np.linalg.norm(series[..., :split], axis=-1) if split else None
 
 
 def _rest(series: Array, split: int) -> Array | None:
-    return _lengths(series[..., split:]) if series.shape[-1] > split else None
-
-
-def _lengths(vectors: Array) -> Array:
-    return np.asarray(np.sqrt((vectors**2).sum(axis=-1)))
+    return np.linalg.norm(series[..., split:], axis=-1) if series.shape[-1] > split else None

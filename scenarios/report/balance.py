@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.record.across import totals
+from coordinator.record.across import ledgers, together
 from coordinator.record.run import Run
 from modular.elements import Array
 
@@ -43,7 +43,8 @@ class Balance:
 def balance(run: Run) -> Balance:
     """The energy balance of a run."""
     kinetic = run.kinetic_energy()
-    of_joints, of_forces = totals(run, "joints"), totals(run, "forces")
+    books = ledgers(run)
+    of_joints, of_forces = (together([books[name] for name in names], len(run)) for names in (run.joints, run.forces))
     stored, impacts = of_joints["stored"], of_joints["impact"]
     work = of_forces["work_first"] + of_forces["work_second"] - of_joints["supplied"]  # drives, and bodies that are led
     changed = any(event["kind"] in ("add", "remove") and event["name"] in run.bodies for event in run.events)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coordinator.record.across import book_of, ledgers
+from coordinator.record.across import book_of, ledgers, together
 from coordinator.record.run import Run
 from modular.elements import Array
 from modular.ledger import LEDGER
@@ -47,10 +47,7 @@ def draw(run: Run) -> Figure:
     shown = worst({name: float(_peaks(book[:, kept]).sum()) for name, book in books.items()}, PANELS)
     panels: list[tuple[str, Mapping[str, Array]]] = [(name, book_of(books[name])) for name in shown]
     if len(books) > 1:
-        together = np.zeros((len(run), len(LEDGER)))
-        for lines in books.values():
-            together += np.nan_to_num(lines) if np.isnan(lines).any() else lines
-        panels.insert(0, (f"{len(books)} joints together", book_of(together)))
+        panels.insert(0, (f"{len(books)} joints together", together(books.values(), len(run))))
     what = "energy book of the joints"
     if len(books) > len(shown):
         what += f" ({len(books) - len(shown)} of {len(books)} not shown on their own)"

@@ -15,7 +15,7 @@ from rich.text import Text
 from coordinator.record.across import book_of, internal_errors, joint_forces, joint_gaps, joint_turns, ledgers
 from coordinator.record.run import Run
 from modular.elements import Array
-from scenarios.report.balance import balance
+from scenarios.report.balance import Balance, balance
 from scenarios.report.mechanism import dimension, joint_classes
 from scenarios.report.page import peak, quantity, worst
 
@@ -88,7 +88,7 @@ def overview(run: Run) -> dict[str, str]:
         lines[name] = (
             f"{_joules(book.total[k])} (kinetic {_joules(book.kinetic[k])}, potential {_joules(book.potential[k])})"
         )
-    lines["energy drift"] = drift_text(run)
+    lines["energy drift"] = drift_text(book)
     if run.estimate:
         lines["estimated error"] = estimate_text(run)
     if run.verified:
@@ -114,9 +114,8 @@ def estimate_text(run: Run) -> str:
     return f"{how} {quantity(found['length'], 'm')}, {found['share']:.1g} of the extent; {whose}; --verify measures it"
 
 
-def drift_text(run: Run) -> str:
+def drift_text(book: Balance) -> str:
     """How well energy is kept, where that means something."""
-    book = balance(run)
     if book.changed:
         return "not judged: bodies were added or removed on the way"
     if book.scale == 0.0:
