@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -159,31 +160,50 @@ def test_whoever_waits_for_others_obeys_when_it_takes_too_long(monkeypatch):
         pytest.fail("that was late")
 
 
-def ask_when_it_is_held():
-    """Ctrl-C, some time after a run has begun."""
+def ask_when_it_is_held(before: Callable[[], object] = lambda: None):
+    """Ctrl-C, some time after a run has begun; something else comes before it."""
     wait_for(lambda: interrupt._held)
+    before()
     time.sleep(0.3)
     signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.campaign
-def test_a_worker_that_hangs_holds_nobody_up_and_what_was_recorded_is_left():
-    with Simulation(scenarios.load("chain", bodies=6), 1e-4, record_every=50, workers=2) as simulation:
-        simulation.run(0.02)
-        before = simulation.recorded.digest
+@pytest.mark.parametrize("when", ["in the first slice", "later"])
+def test_a_worker_that_hangs_holds_nobody_up_and_what_was_recorded_is_left(when):
+    """In the first slice of a loan nothing is lost, and the run goes on when the worker does; later what was recorded is left."""
+    model = scenarios.load("chain", bodies=6)
+
+    def undisturbed(until):
+        return Simulation(model, 1e-4, record_every=50).run(until).digest
+
+    with Simulation(model, 1e-4, record_every=50, workers=2) as simulation:
         simulation.run(0.0201)
         pids = [worker.pid for worker in simulation.workers]
-        psutil.Process(pids[1]).suspend()
+        hanging = psutil.Process(pids[1])
+
+        def hang():
+            wait_for(lambda: when == "in the first slice" or simulation.lent_system.tick > 201)
+            hanging.suspend()
+
+        if when == "in the first slice":
+            hang()
         with Calm(*pids) as took, pytest.raises(KeyboardInterrupt):
-            threading.Thread(target=ask_when_it_is_held).start()
-            simulation.run(1.0)
+            threading.Thread(target=ask_when_it_is_held, args=[hang]).start()
+            simulation.run(100.0)
         assert took.seconds < 3.0
-        with pytest.raises(ModelError, match="lost in the middle of a slice"):
-            simulation.run(1.0)
-        with Calm(*pids) as took:
-            simulation.close()
-    assert took.seconds < 2.0
-    assert simulation.recorded.digest == before
+        if when == "in the first slice":
+            assert simulation.tick == 201
+            hanging.resume()
+            simulation.run(0.04)
+        else:
+            with pytest.raises(ModelError, match="lost in the middle of a slice"):
+                simulation.run(100.0)
+            with Calm(*pids) as took:
+                simulation.close()
+            assert took.seconds < 2.0
+    recorded = simulation.recorded
+    assert recorded.digest == undisturbed(recorded.time[-1])
 
 
 def test_in_another_thread_nothing_is_held():
