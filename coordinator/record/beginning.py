@@ -1,10 +1,10 @@
-"""The beginning of a list that only grows: as long as it was when somebody looked, and nothing is copied for that."""
+"""The beginning of a list that only grows: as long as it was when somebody looked, and nothing is copied before somebody does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 Entry = TypeVar("Entry")
 
@@ -46,3 +46,21 @@ class Beginning(Sequence[Entry]):
         return list, (list(self),)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class Listed(Generic[Entry]):
+    """A field that may be given a beginning: a list of its own from when it is read."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: object, kind: type) -> list[Entry]:
+        if owner is None:
+            return ()  # type: ignore[return-value]  # what a dataclass takes for the default
+        entries = vars(owner)[self._name]
+        if not isinstance(entries, list):
+            entries = vars(owner)[self._name] = list(entries)
+        return entries
+
+    def __set__(self, owner: object, entries: Sequence[Entry]) -> None:
+        vars(owner)[self._name] = entries

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.carrying import Carrier
+from coordinator.record.beginning import Beginning
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
@@ -33,9 +34,7 @@ class Past:
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
-        self.carriers: list[
-            Carrier
-        ] = []  # bodies that pass on loads, as they stood when a run began (coordinator/carrying.py)
+        self.carriers: list[Carrier] = []  # bodies that pass on loads, as they stood when a run began
         self.told = False  # whether a warning has told how far it is off
         self.verified: dict[str, Any] = {}  # what was measured of its error, and when (coordinator/verification.py)
         self._judged = 0  # samples there were when that was asked last
@@ -126,14 +125,14 @@ class Log:
         self._copies: list[dict[str, Any]] = []
         self.by_hand: list[dict[str, Any]] = []  # changes that were made by hand
 
-    def copied(self, entries: list[dict[str, Any]], after: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
-        """All of them, and what follows them; the list is new, its entries are shared."""
+    def copied(self, entries: list[dict[str, Any]], after: Sequence[dict[str, Any]] = ()) -> Beginning[dict[str, Any]]:
+        """All of them so far, and what follows them; entries are shared."""
         if entries is not self._of or len(entries) < len(self._copies):
             self._of, self._copies, self.by_hand = entries, [], []
         new = [dict(entry) for entry in entries[len(self._copies) :]]
         self._copies += new
         self.by_hand += [entry for entry in new if entry.get("by") == "hand"]
-        return [*self._copies, *after]
+        return Beginning(self._copies, len(self._copies), after)
 
 
 def other_body(name: str) -> ModelError:

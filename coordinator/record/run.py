@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.record.archive import legible, read, write
+from coordinator.record.beginning import Listed
 from coordinator.record.recorder import Segment
 from coordinator.record.series import digest_of, parts_of
 from modular.assembly import Assembly
@@ -54,9 +55,9 @@ class Run:
     model: dict[str, Any]  # the assembly as it was given, as data
     segments: Sequence[Segment]
     bodies: dict[str, Body]  # every body that ever took part
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: Listed[dict[str, Any]] = Listed()  # noqa: RUF009 (a descriptor)
     settings: dict[str, Any] = field(default_factory=dict)
-    margins: list[dict[str, Any]] = field(default_factory=list)  # stability margins at the start and after each event
+    margins: Listed[dict[str, Any]] = Listed()  # noqa: RUF009 (stability margins at the start and after each event)
     forms: dict[str, dict[str, Any]] = field(default_factory=dict)  # how the equations of each joint are written
     versions: dict[str, str] = field(default_factory=dict)  # of what computed it, and a digest of the sources
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits
