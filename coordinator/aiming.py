@@ -26,7 +26,7 @@ def aim(simulation: Simulation, name: str, target: Sequence[float], *, by_hand: 
     """Move the target of a force and let its body settle; a target that is refused leaves everything as it was.
 
     A mouse aims many times a second, so the log of events tells only once that a force was aimed `by_hand`, and not at all of
-    one that was applied by hand: either way the run says that its model alone does not repeat it.
+    one that was applied by hand: either way the run says that it cannot be repeated.
     """
     system, coupling, dt = simulation.system, simulation.coupling, simulation.dt
     if name not in system.force_home:
@@ -46,7 +46,9 @@ def aim(simulation: Simulation, name: str, target: Sequence[float], *, by_hand: 
     between = system.part > 0.0
     if by_hand and not _known(name, simulation.events):
         tick = system.tick + int(between)
-        simulation.events.append({"tick": tick, "time": system.time(dt), "kind": "aim", "name": name, "by": "hand"})
+        simulation.events.append(
+            {"tick": tick, "time": system.time(dt), "kind": "aim", "name": name, **simulation.past.by_hand(None, 0.0)}
+        )
     if not between:
         simulation.record()
 

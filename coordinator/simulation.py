@@ -48,8 +48,8 @@ from modular.body import Bodies, Body
 from modular.component import class_name, plain
 from modular.elements import TIME, Array
 from modular.errors import ModelError
-from modular.events import Cut, Event, check_law
-from modular.force import Force
+from modular.events import Add, Apply, Cut, Event, Join, Merge, Remove, Unmerge, check_law
+from modular.force import Force, TakesAim
 from modular.joint import Joint
 from modular.limit import Limit
 from modular.numbers import number
@@ -109,7 +109,7 @@ class Simulation:
             raise ModelError(
                 f"Simulation: leak_limit = {leak_limit} J; give an energy from 0 on, or None for no alarm."
             )
-        model, chosen = assembly.copy(), Penalty() if coupling is None else coupling
+        model, chosen = assembly.given().copy(), Penalty() if coupling is None else coupling
         past = Past(Given(model, chosen), project=project_velocities, grouped=grouped)
         system = System(model.gravity, model.bodies, grouped=grouped)
         self._begin(model, system, float(dt), chosen, past, Recorder(int(record_every)), leak_limit, threads)
@@ -156,6 +156,7 @@ class Simulation:
         self.engine = Engine(check_threads(threads))
         self.schedule = Schedule(model.schedule, dt)
         self.past = past
+        model.origin = past.origin
         self._residents = Residents()  # black boxes, while there are no workers
         self._alone = False  # while the model itself changes something
         self._closed = False
@@ -410,7 +411,7 @@ class Simulation:
             raise other_body(name)
         self.system.elements.clock[TIME] = self.time + self.system.part * self.dt  # where courses stand
         self.system.add_body(name, body)
-        self._after("add", name, [name])
+        self._after("add", name, [name], Add(name, body))
 
     @one_at_a_time
     def remove(self, name: str) -> None:
@@ -420,7 +421,7 @@ class Simulation:
             owners = self.system.force_home[name].owners
             self.assembly.remove(name)
             released = self.system.remove_force(name)
-            self._after("remove", name, owners, **({"released": released} if released else {}))
+            self._after("remove", name, owners, Remove(name), **({"released": released} if released else {}))
             return
         self.assembly.known(name, self.assembly.bodies, "body or force")
         for joint in [n for n, e in self.assembly.joint_edges.items() if name in (e.first.body, e.second.body)]:
@@ -430,7 +431,7 @@ class Simulation:
         self.past.leave(self.assembly.bodies)
         self.assembly.remove(name)
         self.system.remove_body(name)
-        self._after("remove", name, [])
+        self._after("remove", name, [], Remove(name))
 
     @one_at_a_time
     def join(
@@ -464,7 +465,8 @@ class Simulation:
             if not home.again and max(map(abs, home.stack.rate[home.stack.row[name]].tolist())) > AT_REST:
                 stop = stop_by_impulse if law == "momentum" else stop_by_shift
                 details |= {"impact": stop(system, name), "law": law}
-            self._after("join", name, home.owners, **details)
+            act = Join(name, joint, first, second, at=at, law=law, breaks_at=breaks_at)
+            self._after("join", name, home.owners, act, **details)
         except Exception:  # it did not fit, or a law had no answer: then nothing has happened
             self.assembly.cut(name)
             self.breakage.leave(name)
@@ -486,7 +488,7 @@ class Simulation:
         owners, self.past.forms[name] = home.owners, system.facts_of(name)
         self.breakage.leave(name)
         released = system.remove_joint(name, edge)
-        self._after(kind, name, owners, released=released, **details)
+        self._after(kind, name, owners, Cut(name), released=released, **details)
 
     @one_at_a_time
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
@@ -500,7 +502,9 @@ class Simulation:
                 self.system.take_back_force(name)
                 go_back = way_back(self, always=True)
                 self.system.add_force(name, edge)
-            self._after("apply", name, self.system.force_home[name].owners, on=list(ports))
+            aimed = isinstance(self.system.force_home[name].stack, TakesAim)  # where to, no event says
+            act = None if aimed else Apply(name, force, ports, at=at)
+            self._after("apply", name, self.system.force_home[name].owners, act, on=list(ports))
         except Exception:
             self.assembly.remove(name)
             if name in self.system.force_home:
@@ -523,13 +527,13 @@ class Simulation:
         """
         self._about_to_change()
         merged = merge(self, bodies)
-        self._after("merge", " + ".join(bodies), merged, **({"why": why} if why else {}))
+        self._after("merge", " + ".join(bodies), merged, Merge(bodies), **({"why": why} if why else {}))
 
     @one_at_a_time
     def unmerge(self, *bodies: str) -> None:
         """Let the components fall apart to which bodies belong."""
         self._about_to_change()
-        self._after("unmerge", " + ".join(bodies), unmerge(self, bodies))
+        self._after("unmerge", " + ".join(bodies), unmerge(self, bodies), Unmerge(bodies))
 
     @one_at_a_time
     def limit(self, name: str, breaks_at: Limit | None) -> None:
@@ -695,8 +699,10 @@ class Simulation:
         self._log_margins()
         self.record()
 
-    def _after(self, kind: str, name: str, touched: Sequence[str], **details: Any) -> None:
+    def _after(self, kind: str, name: str, touched: Sequence[str], act: Event | None = None, **details: Any) -> None:
         """Every change ends here: settings, accelerations of the touched bodies, margins, log, record.
+
+        `act`: the event that makes the same change, where there is one.
 
         An event between two ticks is booked with its own time and with the tick that it leads to.
         """
@@ -709,7 +715,7 @@ class Simulation:
         for key, value in details.items():
             entry[key] = plain(value)
         if not self._alone:
-            entry["by"] = "hand"
+            entry |= self.past.by_hand(act, system.time(dt))
         self.events.append(entry)
         if not between:
             self.record()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
@@ -80,7 +80,8 @@ class Assembly:
         self.schedule: list[Scheduled] = []
         self.suggested: dict[
             str, Any
-        ] = {}  # what suits this model: dt and until [s], record_every [ticks], a coupling as typed
+        ] = {}  # dt and until [s], record_every [ticks], a coupling as typed: what suits it
+        self.origin: Callable[[], Assembly] | None = None  # of the model of a running simulation: how it came about
 
     @property
     def dimension(self) -> int:
@@ -268,9 +269,20 @@ class Assembly:
 
     # --- as data -----------------------------------------------------------------------------------------------------
 
+    def given(self) -> Assembly:
+        """The model to begin with: this one; that of a running simulation as it was given, with what was done to it since."""
+        return self if self.origin is None else self.origin()
+
+    def with_acts(self, acts: Sequence[Mapping[str, Any]]) -> Assembly:
+        """This model with what was done to it by hand, told as scheduled events; at each tick that comes before its own."""
+        found = self.copy()
+        found.schedule[:0] = [Scheduled.from_data(dict(act)) for act in acts]
+        return found
+
     def copy(self) -> Assembly:
         """An independent copy (descriptions are immutable and shared)."""
         other = copy.copy(self)
+        other.origin = None
         other.gravity = self.gravity.copy()
         for name in ("bodies", "joint_edges", "force_edges", "schedule", "suggested"):
             setattr(other, name, copy.copy(getattr(self, name)))
@@ -309,8 +321,12 @@ class Assembly:
         return assembly
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file; what stood there is there until it is whole on disk."""
-        put_in_place(Path(path), json.dumps(self.to_data(), indent=2).encode())
+        """Write the model to a JSON file; what stood there is there until it is whole on disk.
+
+        That of a running simulation is written as it was given, with what was done to it since as events at their times: who
+        runs it comes to where the simulation stands.
+        """
+        put_in_place(Path(path), json.dumps(self.given().to_data(), indent=2).encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Assembly:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -273,11 +274,12 @@ def _check_settings(head: Mapping[str, Any], owner: str) -> None:
 
 def _past(data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Past:
     past = Past(Given.from_data(data["given"], assembly, coupling), project=data["project"], grouped=data["grouped"])
-    past.events, past.margins, past.forms = data["events"], data["margins"], data["forms"]
+    past.events, past.margins, past.forms, past.acts = data["events"], data["margins"], data["forms"], data["acts"]
     past.seconds = number(data["seconds"], "seconds of computing", "s")
-    listed = isinstance(past.events, list) and isinstance(past.margins, list) and isinstance(past.forms, dict)
-    if not listed or not all(isinstance(one, dict) for one in (*past.events, *past.margins, *past.forms.values())):
-        raise ModelError("the events, margins and forms of joints that are told have to be lists and tables.")
+    told = (past.events, past.margins, past.acts)
+    listed = all(isinstance(one, list) for one in told) and isinstance(past.forms, dict)
+    if not listed or not all(isinstance(one, dict) for one in (*chain(*told), *past.forms.values())):
+        raise ModelError("the events, margins, acts and forms of joints that are told have to be lists and tables.")
     if data["ever"] is not None:
         past.ever = {name: Component.from_data(body) for name, body in data["ever"].items()}
     return past

@@ -46,6 +46,7 @@ def simulation_as_data(simulation: Simulation) -> tuple[dict[str, Any], dict[str
                 "grouped": past.grouped,
                 "events": past.events,
                 "margins": past.margins,
+                "acts": past.acts,
                 "forms": past.forms,
                 "seconds": past.seconds,
                 "ever": None if past.ever is None else {name: body.to_data() for name, body in past.ever.items()},

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.couplings import Coupling
-from coordinator.record.obstacles import by_hand, exchanged, foreign_sources, homeless, parts_of
+from coordinator.record.obstacles import exchanged, foreign_sources, homeless, lost_acts, parts_of
 from modular.assembly import Assembly
 from modular.component import Component, plain
 from modular.errors import ModelError
@@ -21,7 +21,7 @@ class Given:
 
     def __init__(self, assembly: Assembly, coupling: Coupling) -> None:
         self._assembly, self._coupling = assembly, coupling
-        self._parted = False
+        self._parted = self._from_elsewhere = False
 
     def part(self) -> None:
         """From here on the simulation goes ways of its own."""
@@ -42,7 +42,7 @@ class Given:
         """The same; `coupling` is the present one."""
         first = coupling if plain(coupling) == data["coupling"] else Component.from_data(data["coupling"])
         given = cls(assembly, first)
-        given._parted = True
+        given._parted = given._from_elsewhere = True
         model, sources, homeless = data["model"], data["sources"], data["homeless"]
         told = isinstance(sources, dict) and isinstance(homeless, list)
         if not told or not all(isinstance(text, str) for text in (*sources.values(), *homeless)):
@@ -57,6 +57,10 @@ class Given:
         """The model as data."""
         return self._assembly.to_data()
 
+    def assembly(self) -> Assembly:
+        """The model."""
+        return Assembly.from_data(self.model) if self._from_elsewhere else self._assembly.copy()
+
     @property
     def sources(self) -> dict[str, str]:
         """Digests of the sources of others that take part."""
@@ -70,4 +74,4 @@ class Given:
 
     def obstacles(self, coupling: Coupling, made: list[dict[str, Any]]) -> list[str]:
         """Why a run cannot be repeated from its folder, a sentence each; the present coupling, and what was made by hand."""
-        return [*self._others[1], *exchanged(self._coupling, coupling), *by_hand(made)]
+        return [*self._others[1], *exchanged(self._coupling, coupling), *lost_acts(made)]

@@ -1,4 +1,4 @@
-"""What keeps a run from being repeated from its folder: changes made by hand, and functions or classes without a home.
+"""What keeps a run from being repeated from its folder: changes that are no events, and functions or classes without a home.
 
 A file holds the name of a function, "module:function", never its code. A lambda, a function inside a function and one
 that was typed at the prompt have no name under which another process could find them.
@@ -37,15 +37,15 @@ def homeless(parts: Parts) -> list[str]:
     return list(found)
 
 
-def by_hand(made: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The changes that were made by hand while the run went on, as one sentence; none where there were none."""
+def lost_acts(made: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The changes by hand that no file can tell, as one sentence; none where there were none."""
     if not made:
         return []
     first = ", ".join(f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:SHOWN])
     more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
     return [
-        f"it was changed by hand on the way ({first}{more}), which the model does not know; write such changes into the "
-        "model, as in model.at(0.5, Cut('elbow'))."
+        f"it was changed by hand on the way ({first}{more}), by what no event of a model says: another limit, another target, "
+        "or a function or class that cannot be imported under its name. Give such limits and functions to the model at the start."
     ]
 
 
@@ -87,6 +87,13 @@ def parts_of(assembly: Assembly, coupling: Component) -> list[tuple[str, Any]]:
         _look_into(f"force '{name}'", force.force, found)
     for scheduled in assembly.schedule:
         _look_into("a scheduled event", (*scheduled.events, scheduled.condition), found)
+    return found
+
+
+def parts_in(owner: str, value: Any) -> list[tuple[str, Any]]:
+    """The same of one component, or of several."""
+    found: list[tuple[str, Any]] = []
+    _look_into(owner, value, found)
     return found
 
 

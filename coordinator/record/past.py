@@ -12,11 +12,14 @@ from coordinator.record.beginning import Beginning
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
+from coordinator.record.obstacles import homeless, lost_acts, parts_in
 from coordinator.record.run import Run
 from coordinator.verdict import Estimate
+from modular.assembly import Assembly
 from modular.body import Body
 from modular.component import plain
 from modular.errors import ModelError
+from modular.events import Event, Scheduled
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
@@ -30,6 +33,7 @@ class Past:
         self.project, self.grouped = project, grouped
         self.events: list[dict[str, Any]] = []
         self.margins: list[dict[str, Any]] = []
+        self.acts: list[dict[str, Any]] = []  # what was done by hand, as events at times
         self.ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
@@ -38,7 +42,7 @@ class Past:
         self.told = False  # whether a warning has told how far it is off
         self.verified: dict[str, Any] = {}  # what was measured of its error, and when (coordinator/verification.py)
         self._judged = 0  # samples there were when that was asked last
-        self._told = {"events": Log(), "margins": Log()}
+        self._told = {"events": Log(), "margins": Log(), "acts": Log()}
         self._latest: tuple[int, dict[str, float]] = (0, {})  # margins, and of how many entries
 
     def enter(self, name: str, body: Body) -> bool:
@@ -49,6 +53,19 @@ class Past:
         """One of them is about to leave."""
         if self.ever is None:
             self.ever = dict(bodies)
+
+    def by_hand(self, act: Event | None, time: float) -> dict[str, Any]:
+        """Somebody has changed the model, by what is such an act: what the log is to say of it."""
+        if act is None or homeless(parts_in(f"what was done at {time:g} s", act)):
+            return {"by": "hand", "repeats": False}
+        self.acts.append(Scheduled((act,), time=time).to_data())
+        return {"by": "hand"}
+
+    def origin(self) -> Assembly:
+        """A model that leads to what the simulation is: as it was given, with what was done to it at its times."""
+        if lost := lost_acts([event for event in self.events if event.get("repeats") is False]):
+            raise ModelError(f"the model of this simulation is no beginning for another: {lost[0]}")
+        return self.given.assembly().with_acts(self.acts)
 
     def latest_margins(self) -> dict[str, float]:
         """The last stability margin of everything that ever had one."""
@@ -101,13 +118,14 @@ class Past:
                 "ticks": simulation.tick,
             },
             margins=self._told["margins"].copied(self.margins),
+            acts=self._told["acts"].copied(self.acts),
             forms={**self.forms, **system.facts()},
             versions={**versions(), **self.given.sources},
             machine=machine(),
             verified=dict(self.verified) if self.verified.get("ticks") == simulation.tick else {},
             never=simulation.schedule.never(),
             estimate={} if estimate is None else estimate.to_data(),
-            obstacles=self.given.obstacles(simulation.coupling, self._told["events"].by_hand),
+            obstacles=self.given.obstacles(simulation.coupling, self._told["events"].lost),
             timings={
                 "seconds": self.seconds,
                 "ticks": float(simulation.tick),
@@ -123,15 +141,15 @@ class Log:
     def __init__(self) -> None:
         self._of: list[dict[str, Any]] = []
         self._copies: list[dict[str, Any]] = []
-        self.by_hand: list[dict[str, Any]] = []  # changes that were made by hand
+        self.lost: list[dict[str, Any]] = []  # changes that were made by hand, and that no file can tell
 
     def copied(self, entries: list[dict[str, Any]], after: Sequence[dict[str, Any]] = ()) -> Beginning[dict[str, Any]]:
         """All of them so far, and what follows them; entries are shared."""
         if entries is not self._of or len(entries) < len(self._copies):
-            self._of, self._copies, self.by_hand = entries, [], []
+            self._of, self._copies, self.lost = entries, [], []
         new = [dict(entry) for entry in entries[len(self._copies) :]]
         self._copies += new
-        self.by_hand += [entry for entry in new if entry.get("by") == "hand"]
+        self.lost += [entry for entry in new if entry.get("repeats") is False]
         return Beginning(self._copies, len(self._copies), after)
 
 

@@ -20,7 +20,7 @@ from modular.version import __version__
 def rerun(run: Run, *, progress: Progress | None = None) -> Run:
     """The same run once more, from its model and settings.
 
-    Refused with a sentence where the run cannot be repeated: it was changed by hand on the way, a law of it has no name
+    Refused with a sentence where the run cannot be repeated: it was changed by what no event says, a law of it has no name
     to be found by, or its coupling is not known here. One that goes wrong on the way ends where it does; compare with
     `first_difference`.
     """

@@ -31,6 +31,7 @@ PLAIN = (
     "dt",
     "model",
     "events",
+    "acts",
     "settings",
     "margins",
     "forms",
@@ -56,6 +57,7 @@ class Run:
     segments: Sequence[Segment]
     bodies: dict[str, Body]  # every body that ever took part
     events: Listed[dict[str, Any]] = Listed()  # noqa: RUF009 (a descriptor)
+    acts: Listed[dict[str, Any]] = Listed()  # noqa: RUF009 (what was done by hand, as the model would have it)
     settings: dict[str, Any] = field(default_factory=dict)
     margins: Listed[dict[str, Any]] = Listed()  # noqa: RUF009 (stability margins at the start and after each event)
     forms: dict[str, dict[str, Any]] = field(default_factory=dict)  # how the equations of each joint are written
@@ -367,8 +369,8 @@ class Run:
         return to_pandas(self)
 
     def assembly(self) -> Assembly:
-        """The model as it was given."""
-        return Assembly.from_data(self.model)
+        """The model as it was given; what was done to it by hand are events of it, each at its time."""
+        return Assembly.from_data(self.model).with_acts(self.acts)
 
     def __eq__(self, other: object) -> bool:
         """Equal data, bit for bit."""

@@ -37,9 +37,9 @@ def rerun(
     machine is. On the same machine with the same versions the bits are the same. Elsewhere the command names the first
     tick, component and series that differ, both values, and what differs around them.
 
-    A run that was changed by hand on the way (cut or join between two steps, in Python) is refused: its model does not know of
-    that. So is one that follows a function which has no name to be imported by. Laws in a module of your own are found
-    where Python finds that module, such as with PYTHONPATH.
+    What was done by hand on the way (cut, join, add, apply between two steps, in Python) is done again. A run is refused where
+    no file could tell that: another limit, an aimed hand, a function which has no name to be imported by. Laws in a module of
+    your own are found where Python finds that module, such as with PYTHONPATH.
 
     Exit code: 0 the same bits, 1 different, 2 refused, 130 interrupted.
     """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from components import Law, Load, PointMassRod, Revolute
+from components import Hand, Law, Load, PointMassRod, Revolute
 from coordinator import (
     Difference,
     LeakWarning,
@@ -158,7 +158,8 @@ def test_changes_by_hand_are_marked_in_the_log_and_those_of_the_model_are_not():
 
 
 @pytest.mark.parametrize("change", ["cut", "join", "add", "apply", "remove"])
-def test_a_run_that_was_changed_by_hand_is_refused_with_a_sentence_from_its_folder_too(change, tmp_path):
+def test_what_was_done_by_hand_is_done_again(change, tmp_path):
+    """From the folder, by the model of the simulation in a file, and by the model itself."""
     with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
         simulation.run(0.01)
         {
@@ -169,7 +170,34 @@ def test_a_run_that_was_changed_by_hand_is_refused_with_a_sentence_from_its_fold
             "remove": lambda: simulation.remove("lower"),
         }[change]()
         run = kept(simulation.run(0.02), tmp_path)
-    with pytest.raises(ModelError, match=rf"by hand .*{change} '\w+' at 0\.01 s.*model\.at"):
+        simulation.assembly.save(tmp_path / "model.json")
+        again = [rerun(run)]
+        for model in (Assembly.load(tmp_path / "model.json"), simulation.assembly):
+            with Simulation(model, 1e-3) as other:
+                again.append(other.run(0.02))
+    for other in again:
+        assert first_difference(run, other) is None and other.digest == run.digest
+    assert [event["name"] for event in again[0].events] == [event["name"] for event in run.events]
+
+
+@pytest.mark.parametrize("change", ["limit", "aim", "apply"])
+def test_what_no_event_says_is_refused_with_a_sentence_from_its_folder_too(change, tmp_path):
+    def inner(t, x, v):
+        return -0.4 * v
+
+    with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
+        simulation.run(0.01)
+        if change == "limit":
+            simulation.limit("elbow", Limit(force=1e6))
+        elif change == "aim":
+            simulation.apply("grip", Hand(stiffness=50.0, damping=1.0, most=5.0), "lower.end")
+            simulation.aim("grip", (1.0, -1.0))
+        else:
+            simulation.apply("grip", Load(Law(inner)), "lower.end")
+        run = kept(simulation.run(0.02), tmp_path)
+        with pytest.raises(ModelError, match=r"no beginning for another.*(limit|apply) '\w+' at 0\.01 s"):
+            simulation.assembly.save(tmp_path / "model.json")
+    with pytest.raises(ModelError, match=r"by hand .*(limit|apply) '\w+' at 0\.01 s.*by what no event of a model says"):
         rerun(run)
     assert "by hand" in run.summary()["cannot be repeated from its folder"]
 

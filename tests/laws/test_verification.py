@@ -6,7 +6,7 @@ import pytest
 import scenarios
 from components import Controller, Fixed, Revolute, RigidBody, Rod
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Run, Simulation, Verification, verify
-from modular import Assembly, Cut, ModelError
+from modular import Assembly, Cut, Limit, ModelError
 from truth import SAMPLES, off, paths, truth
 
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_repeated_is_refused_with_a_reason():
     with pytest.raises(ModelError, match="no two samples yet; let it run first"):
         simulation.verify()
     simulation.run(0.01)
-    simulation.cut("elbow")
+    simulation.limit("elbow", Limit(force=1e6))
     simulation.run(0.02)
     with pytest.raises(ModelError, match="changed by hand on the way"):
         simulation.verify()

@@ -13,6 +13,7 @@ import scenarios
 from campaign import shortened
 from command_line import CliRunner
 from coordinator import Run, Simulation, first_difference, rerun
+from modular import Limit
 from scenarios import catalogue
 from scenarios.cli import app
 
@@ -108,14 +109,14 @@ def test_a_difference_without_any_reason_around_it_says_what_is_left():
     assert "are the same. What is left: a law that remembers" in result.stdout
 
 
-def test_a_run_changed_by_hand_is_refused_with_a_sentence():
+def test_a_run_changed_by_what_no_event_says_is_refused_with_a_sentence():
     with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
         simulation.run(0.01)
-        simulation.cut("elbow")
+        simulation.limit("elbow", Limit(force=1e6))
         simulation.run(0.02).save("kept")
     result = modular("rerun", "kept", "--out", "again")
     assert result.exit_code == 2
-    assert "changed by hand" in result.stderr and "cut 'elbow' at 0.01 s" in result.stderr
+    assert "changed by hand" in result.stderr and "limit 'elbow' at 0.01 s" in result.stderr
     assert not Path("again").exists()
 
 
