@@ -8,7 +8,7 @@ from command_line import CliRunner
 from coordinator import Checkpoints, Penalty, Run, Shannon, Simulation
 from coordinator.checkpoints.rewind import rewind
 from coordinator.record.growth import growth
-from modular import Cut, Diverged, ModelError
+from modular import Cut, Diverged, Limit, ModelError
 from scenarios.cli import app
 
 
@@ -38,10 +38,30 @@ def test_the_last_ticks_are_those_of_the_run(checkpoint, tmp_path):
     assert "begins in the middle" in last.obstacles[-1]
 
 
-def test_a_run_that_was_changed_by_hand_needs_a_checkpoint_from_before(tmp_path):
-    with Simulation(scenarios.load("chain", bodies=5), 1e-3) as simulation:
+def changed_by_hand(folder, record_every, **kept):
+    with Simulation(scenarios.load("chain", bodies=5), 1e-3, record_every=record_every) as simulation:
         simulation.run(0.02)
         simulation.cut("ball2")
+        simulation.run(0.05, **kept).save(folder)
+        simulation.run(0.09).save(folder)
+        return simulation.recorded
+
+
+@pytest.mark.parametrize("kept", [40, 41, 85])
+def test_a_run_that_was_changed_by_hand_is_rewound_from_a_checkpoint_or_from_its_beginning(kept, tmp_path):
+    """The checkpoint lies at tick 50; from the beginning on the joint is cut by hand once more."""
+    every = changed_by_hand(tmp_path / "every", 1)
+    changed_by_hand(tmp_path, 10, checkpoints=Checkpoints(tmp_path / "checkpoints"))
+    last = rewind(tmp_path, kept)
+    assert last.ticks.tolist() == list(range(90 - kept, 91))
+    for port in ("rod0.end", "rod4.end"):
+        assert np.array_equal(last.position(port), every.position(port)[90 - kept :])
+
+
+def test_what_was_done_by_hand_and_cannot_be_done_again_needs_a_checkpoint_from_before(tmp_path):
+    with Simulation(scenarios.load("chain", bodies=5), 1e-3) as simulation:
+        simulation.run(0.02)
+        simulation.limit("ball2", Limit(force=1e6))
         simulation.run(0.05, checkpoints=Checkpoints(tmp_path / "checkpoints")).save(tmp_path)
         simulation.run(0.09).save(tmp_path)
     assert rewind(tmp_path, 40).ticks[0] == 50
