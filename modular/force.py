@@ -20,6 +20,16 @@ class Force(Component):
         """How many ports it has."""
 
     @property
+    def coordinate(self) -> str | None:
+        """Along which alone it acts between its two ports: "angle", "way" or "distance"; None where that is none."""
+        return None
+
+    @property
+    def line(self) -> Sequence[float] | None:
+        """The axis of that angle or way, as it was given."""
+        return None
+
+    @property
     def driven(self) -> int:
         """How many of its ports it acts on, the first ones; the others it only reads."""
         return self.sides
@@ -52,7 +62,8 @@ class Forces(Protocol):
     One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but not
     while time goes back: it is refused by steps with stages that do. One with a loop "weigh" is let know how bodies answer forces
-    now.
+    now. One that remembers names in `recorded` the columns without which a sample does not tell what it exerts; they become series
+    of the run.
     """
 
     names: list[str]

@@ -75,6 +75,7 @@ class JointForm:
             "translations": self.translations,
             "locks": self.locks,
             "holonomic": self.holonomic,
+            "drives": self.drives,
         }
 
 
@@ -95,6 +96,10 @@ class Joint(Component):
     coincident: ClassVar[bool] = True  # its two points must coincide
     apart: ClassVar[bool] = False  # its two points must not: it spans a distance
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)  # where it means something
+    coordinates: ClassVar[
+        tuple[str, ...]
+    ] = ()  # "angle", "way", "distance" along its one axis that it leaves free or drives
+    drive: ClassVar[bool] = False  # it drives them
 
     @abstractmethod
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:

@@ -29,7 +29,8 @@ class Clearance(AlongCoordinate):
     what: ClassVar[str] = "clearance"
 
     @property
-    def _measure(self) -> str:
+    def coordinate(self) -> str:
+        """Between its two points."""
         return "distance"
 
     def stop(self) -> Stop:

@@ -112,6 +112,7 @@ def steady(time: float, readings: Mapping[str, Any], memory: Array) -> float:
 class Controllers(AlongCoordinates):
     """Controllers, one row each; between two decisions they are compiled."""
 
+    recorded = (*AlongCoordinates.recorded, "law")
     law: Array  # effort, the most, every so many ticks (less than nothing: seconds), and the tick at which it was last asked
     store: Array  # the memory of its function
     seen: Array  # angles that its sensors showed last

@@ -57,16 +57,22 @@ class AlongCoordinate(Force):
         return 2
 
     @property
-    def _measure(self) -> str:
+    def coordinate(self) -> str:
+        """Along which it acts."""
         return str(getattr(self, "measure", "angle"))
+
+    @property
+    def line(self) -> Sequence[float] | None:
+        """The axis or line of that."""
+        return getattr(self, "axis", None)
 
     def check(self, name: str, dimension: int) -> list[str]:
         """Measures nobody knows, axes that point nowhere, and numbers that are none."""
         problems = []
-        if self._measure not in MEASURES:
-            problems.append(f"{self.what} '{name}': measure = {self._measure!r}; give one of {', '.join(MEASURES)}.")
+        if self.coordinate not in MEASURES:
+            problems.append(f"{self.what} '{name}': measure = {self.coordinate!r}; give one of {', '.join(MEASURES)}.")
         axis = getattr(self, "axis", None)
-        if axis is not None and self._measure == "angle" and dimension == 2:
+        if axis is not None and self.coordinate == "angle" and dimension == 2:
             problems.append(
                 f"{self.what} '{name}': axis = {axis}; in the plane everything turns about z, leave axis out."
             )
@@ -95,25 +101,25 @@ class AlongCoordinate(Force):
 
     def kind(self) -> Hashable:
         """Those along the same coordinate share a stack."""
-        return type(self), self._measure
+        return type(self), self.coordinate
 
     def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
         """The points; the axis, and directions by which a turn is told."""
         first, second = sides[:2]
         try:
             mark_a, mark_b = point_marks(name, first, second, first.position, second.position)
-            if self._measure == "distance":
+            if self.coordinate == "distance":
                 return [[mark_a], [mark_b]]
-            oriented(name, first, *([second] if self._measure == "angle" else []))
+            oriented(name, first, *([second] if self.coordinate == "angle" else []))
             plane = len(first.position) == 2
             axis = line_of(name, getattr(self, "axis", None), first)
             if plane:
                 line = must(first.direction(first.directions[0]))
-                if self._measure == "way":
+                if self.coordinate == "way":
                     return [[mark_a, line], [mark_b]]
                 return [[mark_a, line], [mark_b, must(second.direction(second.directions[0]))]]
             along = line_mark(name, first, axis)
-            if self._measure == "way":
+            if self.coordinate == "way":
                 return [[mark_a, along], [mark_b]]
             return [[mark_a, along, across(name, first, axis)], [mark_b, across(name, second, axis)]]
         except ModelError as error:
@@ -124,6 +130,7 @@ class AlongCoordinates(Booked):
     """Such forces, one row each; a subclass says by its loop what they exert."""
 
     remembered = ("drawn", "kept", "tried")
+    recorded: ClassVar[tuple[str, ...]] = ("kept",)
     axis: Array  # in the plane, along which a way is measured, (n, d)
     frame: Array  # whether it has been looked at, where it stood then, and in the plane the angle from a line of its first side
     gains: Array  # stiffness, damping at most, and a damping ratio; a negative stiffness is chosen by the step

@@ -79,6 +79,7 @@ class Hand(Force):
 class Hands(Alike):
     """Hands, one row each; their targets are columns, so that they go wherever the stack goes."""
 
+    recorded = ("target",)
     law: Array  # k, c and the largest pull, (n, 3)
     target: Array  # [m], (n, d)
     aimed: Indices  # 1 once there is a target; before, the first look takes it from where the hand has taken hold

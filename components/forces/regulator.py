@@ -67,8 +67,14 @@ class Regulator(AlongCoordinate):
         return 2
 
     @property
-    def _measure(self) -> str:
+    def coordinate(self) -> str:
+        """That of its drive."""
         return "angle" if self.along is None else "way"
+
+    @property
+    def line(self) -> Sequence[float] | None:
+        """The line or axis of its drive, not of what it reads."""
+        return self.axis if self.along is None else self.along
 
     def check(self, name: str, dimension: int) -> list[str]:
         """Gains that are no numbers, lines that lead nowhere."""
@@ -92,11 +98,11 @@ class Regulator(AlongCoordinate):
 
     def kind(self) -> Hashable:
         """Those along the same coordinate share a stack."""
-        return Regulators, self._measure, self.reads
+        return Regulators, self.coordinate, self.reads
 
     def new_stack(self, dimension: int) -> Regulators:
         """An empty stack of regulators."""
-        return Regulators(self._measure, self.reads, dimension)
+        return Regulators(self.coordinate, self.reads, dimension)
 
     def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
         """Points; on the first the axis and a direction across it, and one on those that turn."""

@@ -37,6 +37,11 @@ class SpringDamper(Force):
         """Two ports."""
         return 2
 
+    @property
+    def coordinate(self) -> str:
+        """It pulls along its line."""
+        return "distance"
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Negative or missing values."""
         problems = []

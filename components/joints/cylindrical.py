@@ -60,6 +60,7 @@ class Cylindrical(Joint):
     axis: Sequence[float] | None = None
 
     symmetric: ClassVar[bool] = False
+    coordinates: ClassVar[tuple[str, ...]] = ("way", "angle")
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
 

@@ -100,6 +100,7 @@ class Driven:
 
     symmetric: ClassVar[bool] = False
     coincident: ClassVar[bool] = False
+    drive: ClassVar[bool] = True
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """It begins where its bodies stand."""
@@ -115,6 +116,8 @@ class DrivenRotation(Driven, Joint):
     """
 
     axis: Sequence[float] | None = None
+
+    coordinates: ClassVar[tuple[str, ...]] = ("angle",)
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points, the axis, and a direction across it on either side by which the turn is told."""
@@ -190,6 +193,8 @@ class DrivenTranslation(Driven, Joint):
 
     axis: Sequence[float] | None = None
 
+    coordinates: ClassVar[tuple[str, ...]] = ("way",)
+
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the line on the first side."""
         mark_a, mark_b = point_marks(name, first, second, a, b)
@@ -244,6 +249,7 @@ class DrivenDistance(Driven, Joint):
     """
 
     apart: ClassVar[bool] = True
+    coordinates: ClassVar[tuple[str, ...]] = ("distance",)
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the two points and their distance."""

@@ -96,6 +96,7 @@ class Prismatic(Joint):
     axis: Sequence[float] | None = None
 
     symmetric: ClassVar[bool] = False
+    coordinates: ClassVar[tuple[str, ...]] = ("way",)
     coincident: ClassVar[bool] = False
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:

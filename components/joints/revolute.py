@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from components.joints.marks import line_of, share_axis
 from components.joints.rows import align, coincide, keep_cosine
@@ -72,6 +72,8 @@ class Revolute(Joint):
     """
 
     axis: Sequence[float] | None = None
+
+    coordinates: ClassVar[tuple[str, ...]] = ("angle",)
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the axis on both sides."""

@@ -25,6 +25,7 @@ MEANING = {
     "violation_rate": "rate of violation",
     "reaction": "reaction",
     LEDGER_OF: "ledger",
+    "kept": "memory",
 }
 SAMPLE, EVENT, SERIES = range(3)  # what is named first where several things differ at one tick
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.record.archive import finite
+from coordinator.record.coordinates import Column, along_axes
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.ledger import LEDGER
@@ -81,6 +82,9 @@ def to_xarray(run: Run) -> xarray.Dataset:
         _stacked([reactions[joint][:, d:] for joint in joints], (len(run), len(turns))),
         {"units": "N m", "long_name": "moment of a joint on its second side, at its point"},
     )
+    for column in along_axes(run):
+        name = f"{column.of} {column.what}"
+        data[name] = ("time", column.values, {"units": column.unit, "long_name": _along(column)})
     books = _stacked([np.stack(list(run.ledger(name).values()), axis=1) for name in members], (len(run), len(LEDGER)))
     data["ledger"] = (("time", "member", "line"), books, {"units": "J", "long_name": "energy book of a joint or force"})
     for name in ("model", "settings", "events"):
@@ -165,6 +169,8 @@ def columns(run: Run) -> Iterator[tuple[str, Array]]:
         for k, column in enumerate(run.reaction(joint).T):
             turning = "z" if d == 2 else AXES[k - d]
             yield (f"{joint} force {AXES[k]} [N]" if k < d else f"{joint} moment {turning} [N m]"), column
+    for along in along_axes(run):
+        yield f"{along.of} {along.what} [{along.unit}]", along.values
     for name in _members(run):
         for line, column in run.ledger(name).items():
             yield f"{name} {line.replace('_', ' ')} [J]", column
@@ -198,6 +204,15 @@ def _beside(file: Path) -> Iterator[Path]:
 def _word(name: str) -> str:
     """A name as an attribute of a file may have it."""
     return name.replace(" ", "_")
+
+
+def _along(column: Column) -> str:
+    """What it is, for those who read the file."""
+    if column.what == "distance":
+        return f"distance of the points of {column.of}"
+    if column.what in ("angle", "way"):
+        return f"{column.what} of {column.of} since it was made, along its axis"
+    return f"{column.what} of {column.of} along its coordinate, positive where it makes that larger"
 
 
 def _ports(run: Run) -> list[str]:

@@ -22,7 +22,7 @@ from coordinator.score import Part, perform
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.errors import MemoryShortage, ModelError
-from modular.ledger import LEDGER
+from modular.force import Forces
 
 STRETCH = 2**24  # bytes of a segment that goes to disk, about
 UNANNOUNCED, ROOM = 64, 2**20  # samples where nobody said how many will come, as far as so many bytes hold them
@@ -211,7 +211,8 @@ class Recorder:
         """Bytes of one sample."""
         numbers = sum(array.size for bodies in system.bodies for array in bodies.state().values())
         numbers += sum(joints.count * (2 * joints.form.rows + 6 + joints.ledger.shape[1]) for joints in system.joints)
-        return 8 * (int(numbers) + len(LEDGER) * len(system.force_home) + 1)
+        numbers += sum(array.size for forces in system.forces for array in _shown_by(forces).values())
+        return 8 * (int(numbers) + 1)
 
     def record(self, system: System) -> None:
         """Take a sample if this tick is one to record; a sample of the same tick is replaced (the state after an event)."""
@@ -274,7 +275,8 @@ class Recorder:
             yield joints.wrench[:n], series["reaction"]
             yield joints.ledger[:n], series["ledger"]
         for forces, (_, series) in zip(system.forces, segment.forces, strict=True):
-            yield forces.ledger[: forces.count], series["ledger"]
+            for key, array in _shown_by(forces).items():
+                yield array, series[key]
 
     def copies(self, system: System) -> list[tuple[int, int, int, int]] | None:
         """The same for compiled code: address, bytes, address of the first sample and bytes between samples.
@@ -318,8 +320,14 @@ class Recorder:
             }  # fmt: skip
             joints.append((list(stack.names), {key: np.empty((size, n, width)) for key, width in widths.items()}))
         forces = [
-            (list(stack.names), {"ledger": np.empty((size, *stack.ledger[: stack.count].shape))})
+            (list(stack.names), {key: np.empty((size, *array.shape)) for key, array in _shown_by(stack).items()})
             for stack in system.forces
         ]
         closed = {name: row.copy() for name, row in system.closed.items()}
         return Segment(np.empty(size, np.int64), bodies, joints, forces, closed)
+
+
+def _shown_by(forces: Forces) -> dict[str, Array]:
+    """What a stack of forces leaves in a sample: its books, and what must be known to tell what it exerts."""
+    columns = ("ledger", *getattr(forces, "recorded", ()))
+    return {name: getattr(forces, name)[: forces.count] for name in columns}

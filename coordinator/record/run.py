@@ -238,6 +238,11 @@ class Run:
         table = brought(table, self.led_sides(name))
         return {line: table[:, k] for k, line in enumerate(LEDGER)}
 
+    def kept_in_mind(self, force: str, column: str) -> Array | None:
+        """What a force kept in mind at the samples, (n, ...); None where nobody recorded that."""
+        known = any(column in series for s in self.segments for names, series in s.forces if force in names)
+        return self._series("forces", force, column) if known else None
+
     def led_sides(self, name: str) -> list[bool]:
         """Which sides of a joint or force are on bodies that move as they are told."""
         if not self._leads:

@@ -6,14 +6,18 @@ turns, and the forces of springs and all others.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
+from coordinator.record.ever import Ever, Flags, Made
 from coordinator.record.run import Run
-from coordinator.system import System
-from modular.elements import Array
+from coordinator.system import ForceHome, System
+from modular.assembly import Assembly
+from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
-from modular.names import missing
-from modular.port import GROUND
+from modular.force import Force, Forces
 
 
 def in_axes_of(run: Run, port: str, vectors: Array) -> Array:
@@ -59,61 +63,173 @@ def angle(run: Run, first: str, second: str) -> Array:
 
 
 def exerted(run: Run, name: str) -> Array:
-    """What a force of the model exerts on its second port, or on its only one: force [N], with directions moment [N m] too.
+    """What a force exerts on the last of the ports that it acts on: force [N], with directions moment [N m] too.
 
-    Shape (n, d) or with more columns, as `run.reaction`; NaN where a body was not there. It is worked out anew from the recorded
-    places and velocities. A force that remembers (friction, an integral) is followed from sample to sample: record every tick.
+    Shape (n, d) or with more columns, as `run.reaction`; NaN while it was not there. It is worked out from the recorded places and
+    velocities, and from what it kept in mind at each sample. How fast shapes in contact meet is told by the tick before:
+    for them record every tick.
     """
-    return _worked_out(run, name)[0]
+    return worked_out(run, [name])[name].wrench
 
 
 def spring_force(run: Run, name: str) -> Array:
     """By how much a spring, or any force between two ports, pulls them together [N], (n,)."""
-    wrench, between = _worked_out(run, name)
-    force = wrench[:, : between.shape[1]]
-    length = np.linalg.norm(between, axis=1)
-    pull = -np.einsum("nj,nj->n", force, between)
-    return np.asarray(np.divide(pull, length, where=length > 0.0, out=np.where(np.isnan(length), np.nan, 0.0)))
+    done = worked_out(run, [name])[name]
+    force = done.wrench[:, : done.between.shape[1]]
+    length = np.linalg.norm(done.between, axis=1)
+    along = -np.einsum("nj,nj->n", force, done.between)
+    return np.asarray(np.divide(along, length, where=length > 0.0, out=np.where(np.isnan(length), np.nan, 0.0)))
 
 
-def _worked_out(run: Run, name: str) -> tuple[Array, Array]:
-    """Force and moment on the last side over the samples, and the way there from the first."""
-    model = run.assembly()
-    if name not in model.force_edges:
-        raise ModelError(missing("force", name, list(model.force_edges), "this run's model"))
-    edge = model.force_edges[name]
-    owners = [port.body for port in edge.ports if port.body != GROUND]
-    bodies = {owner: run.bodies[owner] for owner in owners}
-    system = System(np.asarray(run.model["gravity"], float), bodies)
-    for owner in owners:
-        system.add_body(owner, bodies[owner])
-    system.add_force(name, edge)
-    home, elements, states = system.force_home[name], system.elements, {owner: run.state(owner) for owner in owners}
-    first, last = home.starts[0], home.starts[min(1, len(home.starts) - 1)]
-    many, d = home.counts[min(1, len(home.counts) - 1)], elements.dimension
-    wrench = np.full((len(run), d + (2 * d - 3 if many > 1 else 0)), np.nan)
-    between = np.full((len(run), d), np.nan)
-    begun = False
-    for k, time in enumerate(run.time.tolist()):
-        if any(np.isnan(states[owner][0][k]).any() for owner in owners):
-            continue
-        for owner in owners:
-            stack = system.body_home[owner]
-            for key, series in zip(("q", "v"), states[owner], strict=False):
-                stack.state()[key][stack.row[owner]] = series[k]
-        elements.clock[:] = run.dt, time, run.dt
+@dataclass(frozen=True)
+class Exerted:
+    """What a force did over the samples: force and moment on its last side, and the way there from the first."""
+
+    wrench: Array
+    between: Array
+
+
+def worked_out(run: Run, names: Sequence[str], ever: Ever | None = None) -> dict[str, Exerted]:
+    """Several forces; those that are there at the same samples are worked out together."""
+    known = Ever(run) if ever is None else ever
+    together: dict[tuple[int, bytes], list[str]] = {}
+    for name in names:
+        if not isinstance(component := known[name].component, Force):
+            raise ModelError(f"'{name}' is a {type(component).__name__}, and no force; run.reaction('{name}') has it.")
+        for spell in known.spells(name):
+            if not spell.begins_with(run.ticks):
+                raise ModelError(
+                    f"force '{name}' was applied at tick {spell.tick}, between two samples, and no sample shows how it stood then; "
+                    "record every tick (record_every=1)."
+                )
+            together.setdefault((spell.tick, spell.there.tobytes()), []).append(name)
+    pieces: dict[str, list[tuple[Flags, Exerted]]] = {name: [] for name in names}
+    for (_, flags), group in together.items():
+        there = np.frombuffer(flags, bool)
+        for name, piece in _exerted(run, {name: known[name] for name in group}, there).items():
+            pieces[name].append((there, piece))
+    d = len(run.model["gravity"])
+    return {name: _put_together(pieces[name], len(run), d) for name in names}
+
+
+def _put_together(pieces: Sequence[tuple[Flags, Exerted]], samples: int, d: int) -> Exerted:
+    """What was done in several spells; NaN between them."""
+    width = max((piece.wrench.shape[1] for _, piece in pieces), default=d)
+    whole = Exerted(np.full((samples, width), np.nan), np.full((samples, d), np.nan))
+    for there, piece in pieces:
+        whole.wrench[there, : piece.wrench.shape[1]], whole.between[there] = piece.wrench, piece.between
+    return whole
+
+
+def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exerted]:
+    """Forces over samples through which they and their bodies were there; they begin as the bodies stand at the first."""
+    model = Assembly(run.model["gravity"])
+    for owner in dict.fromkeys(owner for one in made.values() for owner in one.owners):
+        model.bodies[owner] = run.bodies[owner]
+    system = System(np.asarray(run.model["gravity"], float), model.bodies)
+    for owner, body in model.bodies.items():
+        system.add_body(owner, body)
+    states = {owner: [series[there] for series in run.state(owner)[:2]] for owner in model.bodies}
+    moving = [
+        (stack, [np.stack([states[o][k] for o in stack.names], axis=1) for k in (0, 1)]) for stack in system.bodies
+    ]
+    elements, times = system.elements, run.time[there].tolist()
+
+    def stand(k: int) -> None:
+        for stack, (q, v) in moving:
+            state = stack.state()
+            state["q"][...], state["v"][...] = q[k], v[k]
+        elements.clock[:] = run.dt, times[k], run.dt
         system.show()
         elements.play("stand", elements)
-        if not begun:
-            system.respond()
-            home.stack.ask(elements, run.dt)
-            begun = True
-        home.stack.exert(elements, time)
-        between[k], wrench[k, :d] = elements.position[last] - elements.position[first], elements.force[last]
-        if many > 1:
-            arms, pulls = elements.position[last + 1 : last + many], elements.force[last + 1 : last + many]
-            turns = arms[:, :, None] * pulls[:, None, :] - pulls[:, :, None] * arms[:, None, :]  # of e x f, all planes
+
+    stand(0)
+    for name, one in made.items():
+        model.apply(name, one.component, *one.ports, at=one.at)
+        system.add_force(name, model.force_edges[name])
+    stand(0)
+    system.respond()
+    for stack in system.forces:
+        _follow(run, stack, there)
+        stack.ask(elements, run.dt)
+        stack.exert(elements, times[0])  # what it takes from the first look
+    minds = [(stack, _minds(run, stack, there)) for stack in system.forces]
+    groups = _groups(system, made, len(times))
+    for k, time in enumerate(times):
+        stand(k)
+        for stack, mind in minds:
+            for key, series in mind.items():
+                getattr(stack, key)[: stack.count] = series[k]
+            stack.exert(elements, time)
+        for group in groups:
+            group.read(k, elements)
+        for stack in system.forces:
+            stack.account(elements, run.dt)
+    return {name: one for group in groups for name, one in group.by_name()}
+
+
+def _follow(run: Run, stack: Forces, there: Flags) -> None:
+    """Refused where a force is told by the tick before, and samples leave ticks out."""
+    if getattr(stack, "forward_only", False) and (np.diff(run.ticks[there]) != 1).any():
+        raise ModelError(
+            f"what force '{stack.names[0]}' exerts is told by every tick, and this run has samples of some alone; record every "
+            "tick (record_every=1)."
+        )
+
+
+def _minds(run: Run, stack: Forces, there: Flags) -> dict[str, Array]:
+    """What the forces of a stack kept in mind, (samples, forces, …) by column; runs of before recorded none of it."""
+    found = {}
+    for key in getattr(stack, "recorded", ()):
+        rows = [run.kept_in_mind(name, key) for name in stack.names]
+        if all(row is not None for row in rows):
+            found[key] = np.stack([row[there] for row in rows if row is not None], axis=1)
+    return found
+
+
+@dataclass(frozen=True)
+class Group:
+    """Forces with as many elements on their last sides, and what they did so far."""
+
+    names: list[str]
+    first: Indices  # rows of their points
+    last: Indices
+    many: int
+    wrench: Array  # (samples, forces, …)
+    between: Array
+
+    def read(self, k: int, elements: Elements) -> None:
+        """What is exerted now."""
+        d = elements.dimension
+        self.between[k] = elements.position[self.last] - elements.position[self.first]
+        self.wrench[k, :, :d] = elements.force[self.last]
+        if self.many > 1:
+            rows = self.last[:, None] + np.arange(1, self.many)
+            arms, pulls = elements.position[rows], elements.force[rows]
             planes = ((0, 1),) if d == 2 else ((1, 2), (2, 0), (0, 1))
-            wrench[k, d:] = [turns[:, i, j].sum() for i, j in planes]
-        home.stack.account(elements, run.dt)
-    return wrench, between
+            for c, (i, j) in enumerate(planes):  # of e x f
+                self.wrench[k, :, d + c] = (arms[..., i] * pulls[..., j] - pulls[..., i] * arms[..., j]).sum(axis=1)
+
+    def by_name(self) -> Iterator[tuple[str, Exerted]]:
+        """Of each of them."""
+        for n, name in enumerate(self.names):
+            yield name, Exerted(self.wrench[:, n], self.between[:, n])
+
+
+def _groups(system: System, names: Iterable[str], samples: int) -> list[Group]:
+    by_size: dict[int, list[str]] = {}
+    homes, d = system.force_home, system.elements.dimension
+    for name in names:
+        by_size.setdefault(homes[name].counts[_last(homes[name])], []).append(name)
+    found = []
+    for many, group in by_size.items():
+        first = np.array([homes[name].starts[0] for name in group])
+        last = np.array([homes[name].starts[_last(homes[name])] for name in group])
+        wrench = np.empty((samples, len(group), d + (2 * d - 3 if many > 1 else 0)))
+        found.append(Group(group, first, last, many, wrench, np.empty((samples, len(group), d))))
+    return found
+
+
+def _last(home: ForceHome) -> int:
+    """The last of the sides that it acts on."""
+    return min(1, len(home.starts) - 1)

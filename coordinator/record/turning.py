@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from coordinator.record.ever import Ever, Flags
 from coordinator.record.run import Run
-from coordinator.record.sensors import exerted, spring_force
+from coordinator.record.sensors import exerted
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.events import Join
-from modular.joint import unit
+from modular.force import Force
+from modular.joint import Joint, unit
 from modular.names import missing
 from modular.port import GROUND
 
-Flags = npt.NDArray[np.bool_]
 STRAY = 0.02  # how far an axis may lean away before a turn is no turn about it
 
 
@@ -38,13 +37,13 @@ class Held:
         return int(np.argmax(self.there))
 
 
-def angle(run: Run, name: str) -> Array:
+def angle(run: Run, name: str, ever: Ever | None = None) -> Array:
     """By how much the second side of a joint or force has turned about its axis against the first [rad], (n,).
 
     Counted from where it stood when it was made, over any number of turns, positive about the axis (in the plane about z); NaN
     while it was not there. Samples have to come more often than half turns.
     """
-    held = _held(run, name)
+    held = _held(run, name, ever)
     seen, axis = _seen_from_first(run, held), _axis_of_first(run, held)
     since = np.einsum("nij,kj->nik", seen, seen[held.begin])  # how the second side has turned, in the axes of the first
     if seen.shape[-1] == 2:
@@ -63,43 +62,56 @@ def angle(run: Run, name: str) -> Array:
     return np.asarray(found - found[held.begin])
 
 
-def way(run: Run, name: str) -> Array:
+def way(run: Run, name: str, ever: Ever | None = None) -> Array:
     """How far the second side of a joint or force has gone along its axis of the first [m], (n,), since it was made."""
-    held = _held(run, name)
+    held = _held(run, name, ever)
     gone = _place(run, held.second) - _place(run, held.first)
     along = np.einsum("ni,ni->n", gone, _axis_in_world(run, held))
     return np.asarray(np.where(held.there, along - along[held.begin], np.nan))
 
 
-def effort(run: Run, name: str) -> Array:
+def distance(run: Run, name: str, ever: Ever | None = None) -> Array:
+    """How far the points of the two sides of a joint or force are apart [m], (n,)."""
+    held = _held(run, name, ever)
+    between = _place(run, held.second, held.at) - _place(run, held.first, held.at)
+    return np.where(held.there, np.linalg.norm(between, axis=1), np.nan)
+
+
+def effort(run: Run, name: str, ever: Ever | None = None, wrench: Array | None = None) -> Array:
     """What a drive, a motor, or another force between two ports does along its coordinate, (n,): positive makes it larger.
 
     A torque about the axis [N m] where the coordinate is an angle, a force along the axis where it is a way, and one that
-    pushes apart where it is a distance [N]. A force of the model is worked out as `exerted` does.
+    pushes apart where it is a distance [N]. A force is worked out as `exerted` does, unless its `wrench` is known.
     """
-    held = _held(run, name)
-    d = len(run.model["gravity"])
-    if name in run.joints:
-        if not hasattr(held.component, "course"):
+    held = _held(run, name, ever)
+    if isinstance(held.component, Joint):
+        if not held.component.drive:
             raise ModelError(
                 f"joint '{name}' ({type(held.component).__name__}) is no drive; run.reaction('{name}') has its reaction."
             )
-        wrench = run.reaction(name)
-        measure = "angle" if run.translations(name) == 0 else "way" if hasattr(held.component, "axis") else "distance"
-        if not hasattr(held.component, "axis") and run.violation(name).shape[1] > 1:
+        if len(held.component.coordinates) != 1:
             raise ModelError(f"joint '{name}' drives more than one coordinate; run.reaction('{name}') has all of them.")
-    else:
-        wrench, measure = exerted(run, name), getattr(held.component, "measure", "distance")
-    if measure == "angle":
+        return _along(run, held, held.component.coordinates[0], run.reaction(name))
+    if held.component.coordinate is None:
+        raise ModelError(
+            f"force '{name}' ({type(held.component).__name__}) acts along no single coordinate; "
+            f"coordinator.record.sensors.exerted(run, '{name}') has all of it."
+        )
+    return _along(run, held, held.component.coordinate, exerted(run, name) if wrench is None else wrench)
+
+
+def _along(run: Run, held: Held, coordinate: str, wrench: Array) -> Array:
+    """Force and moment on the second side, along a coordinate."""
+    d = len(run.model["gravity"])
+    if coordinate == "angle":
         moment = wrench[:, d:]
         return np.asarray(moment[:, 0] if d == 2 else np.einsum("ni,ni->n", moment, _axis_in_world(run, held)))
-    if measure == "way":
+    if coordinate == "way":
         return np.asarray(np.einsum("ni,ni->n", wrench[:, :d], _axis_in_world(run, held)))
-    if name not in run.joints:
-        return -spring_force(run, name)
     between = _place(run, held.second, held.at) - _place(run, held.first, held.at)
     length = np.linalg.norm(between, axis=1)
-    return np.asarray(np.einsum("ni,ni->n", wrench[:, :d], between) / np.where(length > 0.0, length, np.nan))
+    apart = np.einsum("ni,ni->n", wrench[:, :d], between)
+    return np.asarray(np.divide(apart, length, where=length > 0.0, out=np.where(np.isnan(length), np.nan, 0.0)))
 
 
 def angular_velocity(run: Run, of: str) -> Array:
@@ -117,38 +129,21 @@ def angular_velocity(run: Run, of: str) -> Array:
 # --- the parts of it -------------------------------------------------------------------------------------------------
 
 
-def _held(run: Run, name: str) -> Held:
+def _held(run: Run, name: str, ever: Ever | None) -> Held:
     """As the model describes it, or an event of the model makes it."""
-    model = run.assembly()
-    events = [event for scheduled in model.schedule for event in scheduled.events if isinstance(event, Join)]
-    made = {event.name: event for event in events}
-    component: Any
-    at: Any
-    if name in model.joint_edges:
-        edge = model.joint_edges[name]
-        component, ports, at = edge.joint, [str(edge.first), str(edge.second)], edge.at
-    elif name in made:
-        component, ports, at = made[name].joint, [made[name].first, made[name].second], made[name].at
-    elif name in model.force_edges:
-        force = model.force_edges[name]
-        component, ports, at = force.force, [str(port) for port in force.ports], force.at
+    known = Ever(run) if ever is None else ever
+    made, there = known[name], known.there(name)
+    component, ports = made.component, made.ports
+    if isinstance(component, Force):
+        ports = ports[: component.driven]
         if len(ports) != 2:
             raise ModelError(
                 f"force '{name}' acts at {len(ports)} port{'s' * (len(ports) != 1)}, and along nothing between two."
             )
-    else:
-        known = [*model.joint_edges, *made, *model.force_edges]
-        raise ModelError(missing("joint or force", name, known, "this run's model"))
-    seen = next(port for port in reversed(ports) if port.partition(".")[0] != GROUND)
-    there = run.violation(name) if name in run.joints else run.position(seen)
-    return Held(
-        name,
-        component,
-        ports[0],
-        ports[1],
-        None if at is None else np.array(at, float),
-        np.asarray(np.isfinite(there).all(axis=1)),
-    )
+    for owner in made.owners:
+        there = there & np.isfinite(run.state(owner)[0]).all(axis=(1, 2))
+    at = None if made.at is None else np.array(made.at, float)
+    return Held(name, component, ports[0], ports[1], at, there)
 
 
 def _axes(run: Run, port: str) -> Array:
@@ -172,7 +167,10 @@ def _seen_from_first(run: Run, held: Held) -> Array:
 def _axis_of_first(run: Run, held: Held) -> Array:
     """The axis by its components along the axes of the first side, which carries it."""
     first, begin = _axes(run, held.first)[held.begin], held.begin
-    given, d = getattr(held.component, "axis", None), len(first)
+    given, d = (
+        held.component.line if isinstance(held.component, Force) else getattr(held.component, "axis", None),
+        len(first),
+    )
     if d == 2 and given is None:
         return np.array([1.0, 0.0])
     if given is None:

@@ -18,6 +18,7 @@ PICTURE_FILES = (
     "violations.png",
     "ledger.png",
     "reactions.png",
+    "efforts.png",
     "animation.gif",
     "motion.html",
 )

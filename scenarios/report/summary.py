@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from coordinator.record.across import book_of, internal_errors, joint_forces, joint_gaps, joint_turns, ledgers
+from coordinator.record.coordinates import anything_acts, coordinates, efforts, some_samples
+from coordinator.record.ever import Ever
 from coordinator.record.run import Run
 from modular.elements import Array
 from scenarios.report.balance import Balance, balance
@@ -20,6 +22,7 @@ from scenarios.report.mechanism import dimension, joint_classes
 from scenarios.report.page import peak, quantity, worst
 
 ROWS = 12
+SAMPLES = 1000  # at which efforts are worked out for a table or a picture
 NOTHING = 1e-12  # of the extent: rounding
 PARTS = {
     "gave": "joint '{joint}' gives most",
@@ -42,7 +45,11 @@ def summary(run: Run) -> list[RenderableType]:
     """Its parts, to be printed one below the other."""
     parts: list[RenderableType] = [_overview(run)]
     if run.joints:
-        parts += [_joints(run), _ledger(run)]
+        parts.append(_joints(run))
+    if (along := _along(run)) is not None:
+        parts.append(along)
+    if run.joints or run.forces:
+        parts.append(_ledger(run))
     if run.events:
         parts.append(_events(run))
     return parts
@@ -169,11 +176,42 @@ def _joints(run: Run) -> Table:
         gap, turn, force = rows[joint]
         cells = [joint, kinds.get(joint, "").partition(":")[2] or "-", _number(gap)]
         cells += ["-" if turn is None else _number(turn)] * turning
-        cells += [_force(float(np.nanmean(force)) if np.isfinite(force).any() else 0.0), _force(peak(force))]
+        if run.translations(joint):
+            cells += [_force(float(np.nanmean(force)) if np.isfinite(force).any() else 0.0), _force(peak(force))]
+        else:
+            cells += ["-", "-"]
         margin = margins.get(joint, np.inf)
         cells.append(margin_text(margin) if np.isfinite(margin) else "-")
         table.add_row(*(Text(cell) for cell in cells), style="yellow" if margin < 1 else "")
     return table
+
+
+def _along(run: Run) -> Table | None:
+    """Drives, motors and springs: how far they went, and what they did along that; None where there are none."""
+    if not anything_acts(run):
+        return None
+    some = some_samples(run, SAMPLES)
+    ever = Ever(some)
+    acts = {column.of: column for column in efforts(some, ever)}
+    if not acts:
+        return None
+    shown = worst({name: peak(column.values) for name, column in acts.items()}, ROWS)
+    moves = {column.of: column for column in coordinates(run, names=shown)}
+    table = plain_table(f"Along their axes{_left_out(len(acts), 'largest first')}", "name", "type")
+    for heading in ("from", "to", "mean\neffort", "peak\neffort"):
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    for name in shown:
+        act, move = acts[name], moves.get(name)
+        ends = ["-", "-"] if move is None else [f"{_force(value)} {move.unit}" for value in _range(move.values)]
+        values = act.values[np.isfinite(act.values)]
+        done = (float(values.mean()), float(values[np.argmax(np.abs(values))])) if values.size else (0.0, 0.0)
+        cells = [name, type(ever[name].component).__name__, *ends, *(f"{_force(value)} {act.unit}" for value in done)]
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _range(values: Array) -> tuple[float, float]:
+    return (float(np.nanmin(values)), float(np.nanmax(values))) if np.isfinite(values).any() else (0.0, 0.0)
 
 
 def _ledger(run: Run) -> Table:
@@ -260,7 +298,7 @@ def _number(value: float) -> str:
 
 
 def _force(value: float) -> str:
-    return f"{value:#.3g}".rstrip(".") if 1e-3 <= value < 1e5 else _number(value)
+    return f"{value:#.3g}".rstrip(".") if 1e-3 <= abs(value) < 1e5 else _number(value)
 
 
 def _joules(value: float) -> str:

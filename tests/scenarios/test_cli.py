@@ -28,7 +28,13 @@ from scenarios.cli import app
 from scenarios.settings import fit_settings, read_coupling, read_settings
 from waiting import GUARD
 
-PICTURES = {"trajectories.png", "energy.png", "violations.png", "ledger.png", "reactions.png"}
+PICTURES = {
+    "trajectories.png",
+    "energy.png",
+    "violations.png",
+    "ledger.png",
+    "reactions.png",
+}  # of runs where nothing acts along an axis
 
 OWN = """
 from components import PointMassRod, Revolute

@@ -1,5 +1,6 @@
 """What pictures, animation and summary owe to the run they show: nothing hidden, nothing invented."""
 
+import re
 import subprocess
 import sys
 from io import StringIO
@@ -11,10 +12,10 @@ from rich.console import Console
 
 import scenarios
 from components import PointMassRod, Revolute, RigidBody, Rod, Spherical
-from components.forces import Load
+from components.forces import Load, SpringDamper
 from coordinator import Run, Simulation
 from modular import Add, Apply, Assembly, Cut, Join, Port, Remove
-from scenarios.report import animation, energy, ledger, pictures, reactions, trajectories, violations
+from scenarios.report import animation, efforts, energy, ledger, pictures, reactions, trajectories, violations
 from scenarios.report.balance import balance
 from scenarios.report.mechanism import free_ports, joint_points, on_ground, outline, paths, samples
 from scenarios.report.page import prefix, quantity, thin, thin_band, worst
@@ -136,12 +137,31 @@ def test_pictures_name_model_step_and_events_and_those_of_a_saved_run_look_the_s
     kept = Run.load(tmp_path)
     for draw in pictures.PICTURES.values():
         fresh, loaded = draw(cut), draw(kept)
+        if fresh is None:  # no force acts along an axis here
+            assert loaded is None
+            continue
         loaded.set_layout_engine("none")
         loaded.canvas.draw()
         written = texts(fresh)
         assert np.array_equal(np.asarray(fresh.canvas.buffer_rgba()), np.asarray(loaded.canvas.buffer_rgba()))
         for words in ("cut-double-pendulum", "Δt = 1 ms", "cut elbow", "cut pivot", "time [s]"):
             assert words in written, (draw.__module__, words)
+
+
+def test_what_acts_along_an_axis_is_in_the_summary_and_in_a_picture_of_its_own():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("weight", RigidBody(mass=2.0, inertia=0.1, centre=(0.0, -1.0), ports={"top": (0.0, -0.8)}))
+    model.apply("spring", SpringDamper(stiffness=50.0), "ground", "weight.top", at=(0.0, 0.0))
+    run = record(model, 0.3)
+    console = Console(width=100, file=StringIO())
+    print_summary(console, run)
+    told = console.file.getvalue()
+    assert re.search(r"spring +SpringDamper +0.8\d+ m +1.\d+ m +-[\d.]+ N", told), told
+    assert "Energy book of joints and forces" in told  # though there is no joint
+    written = texts(efforts.draw(run))
+    for words in ("spring", "distance [", "force [N]", "time [s]"):
+        assert words in written
+    assert efforts.draw(record(scenarios.load("simple-pendulum"), 0.01)) is None
 
 
 def test_pictures_of_many_bodies_say_how_much_is_left_out():
