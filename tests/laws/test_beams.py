@@ -10,7 +10,7 @@ import references
 import scenarios
 import zoo
 from both_ways import scattered
-from campaign import each_once, later, named
+from campaign import each_once, named, whole
 from components import Beam, Fixed, Load, Moment, Revolute, RigidBody, Rod, Spherical, Table
 from components.bodies.beam_shape import pulled_back, stored
 from components.bodies.quaternions import spinning
@@ -175,7 +175,7 @@ def exact_end():
         (Glued(), 5e-4, 2),
         (Glued(4), 1e-3, 4),
         (Relaxed(), 5e-4, 2),
-        *later([(Centralized(), 2e-4, 2)]),
+        *whole([(Centralized(), 2e-4, 2)]),
     ],
 )
 def test_a_beam_between_joints_moves_at_the_declared_order(coupling, dt, order):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 import scenarios
-from campaign import later
+from campaign import as_far_as, later
 from coordinator import Checkpoints, Run, Simulation, resume
 from coordinator.checkpoints.folder import heads_in
 from coordinator.checkpoints.resume import Checkpoint, latest
@@ -169,7 +169,7 @@ def survey(world, faults, schedules, folder):
     return counted
 
 
-@pytest.mark.parametrize("schedules", [60, *later([2000])])
+@pytest.mark.parametrize("schedules", [60, *later([as_far_as(2000, 400)])])
 @pytest.mark.parametrize("name", WORLDS)
 def test_nothing_wrong_is_read_after_any_fault(worlds, name, schedules, tmp_path):
     counted = survey(worlds[name], FAULTS, schedules, tmp_path)

@@ -8,6 +8,7 @@ import pytest
 
 import course
 import scenarios
+from campaign import as_far_as, later, whole
 from coordinator import HHT, Centralized, Glued, MinimalCoordinates, Penalty, Simulation
 from lazily import Lazily
 from modular import Assembly, ModelError
@@ -89,7 +90,7 @@ def points(run, ports, every):
     return np.stack([run.position(port)[::every] for port in ports], axis=1)
 
 
-@pytest.mark.parametrize("until", [0.2, pytest.param(5.0, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("until", [0.2, *later([as_far_as(5.0, 1.0)])])
 def test_the_spring_pendulum_follows_the_program_of_the_text_to_a_millionth(until):
     """4th order and 1/16 ms: the damper sees 5 g, and steps beyond 0.08 ms are refused."""
     run = simulate(scenarios.load("spring-pendulum"), 6.25e-5, until, Glued(order=4))
@@ -309,7 +310,7 @@ def ends(run, every):
     return np.stack([run.position(f"{body}.P2")[::every] for body in run.bodies], axis=1)
 
 
-@pytest.mark.parametrize(("until", "dt"), [(0.1, 2.5e-4), pytest.param(0.4, 2e-5, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(("until", "dt"), [(0.1, 2.5e-4), *whole([(0.4, 2e-5)])])
 def test_a_chain_of_fifty_links_follows_its_angles_to_a_millionth(until, dt):
     """Not for the 1.5 s of the text: see the next two tests."""
     run = simulate(scenarios.load("bicycle-chain", links=50), dt, until, Glued(order=4), record_every=round(0.05 / dt))

@@ -1,8 +1,8 @@
 """What runs in the long form only, `python -m pytest -m campaign`, and how long that form is.
 
 Every law holds in the short form too, with its first cases; long tails of seeds, whole products of parameters and long runs
-are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds, and of every product some that are evenly
-spread over it.
+are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds, of every product some that are evenly
+spread over it, and of long runs their beginnings; what has no beginning that says anything waits for a whole campaign.
 """
 
 import itertools
@@ -10,13 +10,24 @@ import os
 
 import pytest
 
-CASES = int(os.environ.get("MODULAR_CAMPAIGN_CASES", "300"))
+WHOLE = 300
+CASES = int(os.environ.get("MODULAR_CAMPAIGN_CASES", str(WHOLE)))
 asked_for = True  # False where this session leaves the campaign out, so that its cases need not be collected either
 
 
 def some(count):
     """So many of `count` cases of the campaign, one at least."""
-    return 1 if not asked_for else max(1, round(count * min(1.0, CASES / 300)))
+    return 1 if not asked_for else max(1, round(count * min(1.0, CASES / WHOLE)))
+
+
+def as_far_as(whole, short):
+    """How far something goes: in a whole campaign, and where it is short."""
+    return whole if CASES >= WHOLE else short
+
+
+def whole(items):
+    """Cases for `pytest.mark.parametrize` that only a whole campaign has."""
+    return later(items, least=len(items)) if CASES >= WHOLE else []
 
 
 def spread(items, least=8):

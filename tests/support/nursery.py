@@ -87,7 +87,8 @@ class Born:
 
     def send_signal(self, number):
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # it has ended, and its end was not heard of yet
+                os.kill(self.pid, number)
 
 
 class Nursery:
