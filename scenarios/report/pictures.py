@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coordinator.record.across import reading
 from coordinator.record.run import Run
 from scenarios.report import energy, ledger, reactions, trajectories, violations
 from scenarios.report.page import write
@@ -24,4 +25,5 @@ PICTURES: dict[str, Callable[[Run], Figure]] = {
 
 def draw_pictures(run: Run, folder: Path) -> list[Path]:
     """Draw all pictures into a folder that exists."""
-    return [write(draw(run), folder / name) for name, draw in PICTURES.items()]
+    with reading(run):
+        return [write(draw(run), folder / name) for name, draw in PICTURES.items()]
