@@ -105,7 +105,7 @@ def _carry_out(small: Simulation, event: Event) -> None:
 
 
 def _of_each_kind(model: Assembly) -> Iterator[Event]:
-    """Events in the order of their times, then those of conditions, then joints that may break; of alike ones the first."""
+    """Events in the order of their times, then those of conditions, then joints that may break; of alike cuts and forces the first."""
     scheduled = sorted(model.schedule, key=lambda item: np.inf if item.time is None else item.time)
     breaking = [Cut(name) for name, edge in model.joint_edges.items() if edge.breaks_at is not None]
     made = {event.name: event for item in scheduled for event in item.events if isinstance(event, Join)}
@@ -118,13 +118,17 @@ def _of_each_kind(model: Assembly) -> Iterator[Event]:
 
 
 def _kind(model: Assembly, event: Event, made: dict[str, Join]) -> Hashable:
-    """What alike events have in common; those of which that cannot be told are of a kind of their own."""
+    """What alike events have in common; all others are of a kind of their own."""
     if isinstance(event, Cut) and event.joint in model.joint_edges and event.joint not in made:
         edge = model.joint_edges[event.joint]
-        return Cut, type(edge.joint), *(_body_kind(model, body) for body in (edge.first_body, edge.second_body))
-    if isinstance(event, Apply) and isinstance(event.force, Hashable):
+        return (
+            Cut,
+            type(edge.joint).__qualname__,
+            *(_body_kind(model, body) for body in (edge.first_body, edge.second_body)),
+        )
+    if isinstance(event, Apply):
         return Apply, event.force.kind(), *(_body_kind(model, text.partition(".")[0]) for text in event.ports)
-    return event if isinstance(event, Hashable) else id(event)
+    return id(event)
 
 
 def _body_kind(model: Assembly, body: str) -> Hashable:

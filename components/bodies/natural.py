@@ -23,7 +23,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -248,7 +248,7 @@ class NaturalBody(Body):
 
     def constrained(self, q: Array) -> bool:
         """Where there is more than one element."""
-        return q.shape[-2] > 1
+        return bool(q.shape[-2] > 1)
 
     @classmethod
     def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
@@ -376,7 +376,7 @@ def _rows_of_all(bodies: Sequence[NaturalBody]) -> NaturalRows:
     if not isinstance(bodies, Fellows):
         return rows_of(bodies)
     if bodies.derived is None:
-        bodies.derived = rows_of(bodies)
+        bodies.derived = rows_of(cast("Sequence[NaturalBody]", bodies))
     found: NaturalRows = bodies.derived
     return found
 
