@@ -105,7 +105,7 @@ def _carry_out(small: Simulation, event: Event) -> None:
 
 
 def _of_each_kind(model: Assembly) -> Iterator[Event]:
-    """Events in the order of their times, then those of conditions, then joints that may break; of alike cuts and forces the first."""
+    """Events in the order of their times, those of conditions, joints that may break; of alike cuts and forces the first."""
     scheduled = sorted(model.schedule, key=lambda item: np.inf if item.time is None else item.time)
     breaking = [Cut(name) for name, edge in model.joint_edges.items() if edge.breaks_at is not None]
     made = {event.name: event for item in scheduled for event in item.events if isinstance(event, Join)}

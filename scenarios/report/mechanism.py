@@ -217,7 +217,7 @@ def paths(run: Run, most: int) -> tuple[dict[str, Array], int]:
 
 def travels(places: Table) -> dict[str, float]:
     """Largest side of the box that each point stays in while it is there [m]."""
-    there: Flags = np.isfinite(places.whole).all(axis=-1, keepdims=True)
+    there: Flags = np.asarray(np.isfinite(places.whole).all(axis=-1, keepdims=True))
     low = np.min(places.whole, axis=1, initial=np.inf, where=there)
     high = np.max(places.whole, axis=1, initial=-np.inf, where=there)
     sides = np.where(there.any(axis=1), high - low, 0.0).max(axis=1, initial=0.0)
