@@ -6,6 +6,7 @@ So compiling is not part of the time of the run, and Ctrl-C while it lasts leave
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ import numpy as np
 
 from coordinator.engine.driver import DONE, STATUS, YIELD, drive
 from coordinator.engine.engine import shown
+from coordinator.engine.guards import Guards
+from coordinator.rehearsal import rehearse
 from coordinator.score import compiled
 from modular.compile_pool import Job, jobs_of, pool
 from modular.first_use import expect
@@ -20,21 +23,26 @@ from modular.kernel import own_store
 from modular.table import Table
 
 if TYPE_CHECKING:
+    from coordinator.alarm import Alarm
     from coordinator.couplings.coupling import Coupling
     from coordinator.simulation import Simulation
     from coordinator.system import System
 
 
-def foresee(system: System, coupling: Coupling) -> None:
-    """Should a loop have to be compiled, the others of this system are known, and other processes begin with the last of them."""
-    pool.foreseen = partial(_to_come, weakref.ref(system), coupling.verbs) if own_store() is not None else None
+def foresee(system: System, coupling: Coupling, coming: Sequence[Table] = ()) -> None:
+    """Should a loop have to be compiled, the others of this system are known, and other processes begin with the last of them.
+
+    `coming`: empty stacks of what events will bring.
+    """
+    seen = partial(_to_come, weakref.ref(system), coupling.verbs, coming)
+    pool.foreseen = seen if own_store() is not None else None
 
 
-def _to_come(known: weakref.ref[System], verbs: tuple[str, ...]) -> list[Job]:
+def _to_come(known: weakref.ref[System], verbs: tuple[str, ...], coming: Sequence[Table]) -> list[Job]:
     system = known()
     if system is None:
         return []
-    tables: list[Any] = [system.elements, *system.bodies, *system.joints, *system.forces]
+    tables: list[Any] = [system.elements, *system.bodies, *system.joints, *system.forces, *coming]
     tables += [table for table in system.workshop.values() if isinstance(table, Table)]
     loops = [
         (table.loops[verb], table.view, system.elements.view)
@@ -46,6 +54,25 @@ def _to_come(known: weakref.ref[System], verbs: tuple[str, ...]) -> list[Job]:
 
 
 def compile_ahead(simulation: Simulation) -> bool:
+    """Compile what a tick needs, and what the events of the model will need; whether a tick is all loops."""
+    whole = _compile_tick(simulation, simulation.alarm)
+    if not simulation.schedule.rehearsed:
+        simulation.schedule.rehearsed = True
+        rehearse(simulation, partial(_look_at, alarm=simulation.alarm))
+        foresee(simulation.system, simulation.coupling)
+        if simulation.schedule.watches:
+            Guards().loops["guard"].address(Guards(), simulation.system.elements)
+    return whole
+
+
+def _look_at(small: Simulation, coming: list[Table], *, alarm: Alarm) -> None:
+    """Compile a tick as things stand after an event: as the engine plays it, and on its own as around an instant in it."""
+    foresee(small.system, small.coupling, coming)
+    _compile_tick(small, alarm)
+    small.coupling.advance(small.system, small.dt)
+
+
+def _compile_tick(simulation: Simulation, alarm: Alarm) -> bool:
     """Compile the loops of a tick, and the driver where it can play them; whether a tick is all loops."""
     system = simulation.system
     rounds = simulation.coupling.score(system)
@@ -54,7 +81,7 @@ def compile_ahead(simulation: Simulation) -> bool:
         *simulation.recorder.score(system),
         *shown(system),
         *simulation.breakage.score(),
-        *simulation.alarm.score(system),
+        *alarm.score(system),
     ]
     whole = rounds is not None and all(map(compiled, kept))
     if whole:

@@ -24,6 +24,7 @@ class Schedule:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
         self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
+        self.rehearsed = False  # whether what its events need has been compiled (coordinator/rehearsal.py)
         self._came: set[int] = set()  # conditions that have come true, each as what it is (`id`)
 
     def due(self, tick: int) -> Iterator[Event]:

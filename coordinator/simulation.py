@@ -49,6 +49,7 @@ from modular.component import class_name, plain
 from modular.elements import TIME, Array
 from modular.errors import ModelError
 from modular.events import Add, Apply, Cut, Event, Join, Merge, Remove, Unmerge, check_law
+from modular.first_use import seconds_spent
 from modular.force import Force, TakesAim
 from modular.joint import Joint
 from modular.limit import Limit
@@ -313,6 +314,7 @@ class Simulation:
         compile_ahead(self)
         self._foretell()
         started = shown = clock.perf_counter()
+        compiling = seconds_spent()
         try:
             with held_interrupts() as interrupt:
                 while self.tick < last:
@@ -331,7 +333,7 @@ class Simulation:
                     checkpoints.try_to_write(self, until)
             raise
         finally:
-            self.past.seconds += clock.perf_counter() - started
+            self.past.seconds += clock.perf_counter() - started - (seconds_spent() - compiling)
             if growing is not None:
                 growing.write(self)
         if checkpoints is not None:

@@ -121,6 +121,7 @@ class System:
 
     def __init__(self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True) -> None:
         self.gravity = gravity
+        self.rehearsing = False  # True: points of joints need not meet, and all is played that may be (rehearsal.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
@@ -348,7 +349,7 @@ class System:
         a, b = (first.position, second.position) if edge.at is None or spans else (np.array(edge.at, float),) * 2
         attachment = edge.joint.attach(name, first, second, a, b)
         gap, tolerance = edge.joint.gap(first, second, a, b), self._tolerance((first, second), moving)
-        if gap > tolerance:
+        if gap > tolerance and not self.rehearsing:
             where = "lie" if edge.joint.coincident else "lie off its line or plane,"
             free = [x for x in (0.5 * (a + b), a, b) if first.point(x) is not None and second.point(x) is not None]
             remedy = f"place the joint with at={_show(free[0])}" if free else "join other ports"

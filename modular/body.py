@@ -11,7 +11,7 @@ lacks them; none is obliged to offer all.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Protocol, Self, cast, runtime_checkable
 
@@ -25,6 +25,14 @@ from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
+
+
+class Fellows(list["Body"]):
+    """Bodies of one stack, in order; what is derived from all of them at once may stay with them."""
+
+    def __init__(self, bodies: Iterable[Body] = ()) -> None:
+        super().__init__(bodies)
+        self.derived: Any = None
 
 
 class Body(Component):
@@ -137,6 +145,10 @@ class Body(Component):
     @abstractmethod
     def internal_violation_rate(self, q: Array, v: Array) -> Array:
         """Its time derivative, shape (..., m)."""
+
+    def constrained(self, q: Array) -> bool:
+        """Whether it has internal constraints at all; q: a sample or more."""
+        return bool(self.internal_violation(q).size)
 
     @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from modular.first_use import counted
 from modular.house import HOUSE, PACKAGES
 from modular.views import Field, ViewType
 
@@ -74,7 +75,8 @@ class CompilePool:
                 return
             event = self._with_worker.get(job)
         if event is not None:
-            event.wait()
+            with counted():
+                event.wait()
 
     def _start(self) -> None:
         try:

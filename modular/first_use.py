@@ -54,6 +54,42 @@ def expected() -> tuple[int, int]:
     return sum(loop.ready for loop in _sight.values()), len(_sight)
 
 
+def seconds_spent() -> float:
+    """How long this thread has been compiling, or waiting for a process that compiles, since it began [s]."""
+    return _own.spent
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """What happens inside is compiling, or waiting for it; of what is nested, the whole counts once."""
+    _begin()
+    try:
+        yield
+    finally:
+        _end()
+
+
+class _Own(threading.local):
+    """What a thread has spent, and since when it compiles."""
+
+    spent, depth, began = 0.0, 0, 0.0
+
+
+_own = _Own()
+
+
+def _begin() -> None:
+    if _own.depth == 0:
+        _own.began = clock.perf_counter()
+    _own.depth += 1
+
+
+def _end() -> None:
+    _own.depth = max(_own.depth - 1, 0)
+    if _own.depth == 0:
+        _own.spent += clock.perf_counter() - _own.began
+
+
 class _Ear(event.Listener):  # type: ignore[misc]
     """Hears numba begin to compile, which it does not where it finds the machine code on disk."""
 
@@ -65,6 +101,7 @@ class _Ear(event.Listener):  # type: ignore[misc]
 
     def on_start(self, event: Any) -> None:
         """Tell those who listen, or the log; let Ctrl-C wait."""
+        _begin()
         if threading.current_thread() is threading.main_thread():
             self.depth += 1
             if self.depth == 1 and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -93,6 +130,7 @@ class _Ear(event.Listener):  # type: ignore[misc]
 
     def on_end(self, event: Any) -> None:
         """Obey a Ctrl-C that waits."""
+        _end()
         if threading.current_thread() is not threading.main_thread():
             return
         self.depth -= 1

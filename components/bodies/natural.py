@@ -23,7 +23,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from components.bodies.natural_many import Layout, NaturalRows, element_weights,
 from components.bodies.natural_stack import NaturalBodies
 from components.bodies.recent import recently
 from components.bodies.short_sums import combined, dot, product
-from modular.body import Body
+from modular.body import Body, Fellows
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.integrator import GAINS, SCHEME, SOLVER, STEPS
@@ -246,24 +246,28 @@ class NaturalBody(Body):
         """Its time derivative, shape (..., m)."""
         return self._violations(q, v)[1]
 
+    def constrained(self, q: Array) -> bool:
+        """Where there is more than one element."""
+        return bool(q.shape[-2] > 1)
+
     @classmethod
     def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
         """All in one product."""
-        rows = rows_of(bodies)
+        rows = _rows_of_all(bodies)
         owner = np.repeat(np.arange(len(bodies)), np.diff(rows.port_starts))
         return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
 
     @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
         """All at once, to the bits of one after the other."""
-        rows = rows_of(bodies)
+        rows = _rows_of_all(bodies)
         kinetic, potential = _kinetic(rows.mass_matrix, v), -rows.mass * dot(combined(rows.centre_weights, q), gravity)
         return np.cumsum(kinetic, axis=1)[:, -1], np.cumsum(potential, axis=1)[:, -1]
 
     @classmethod
     def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
         """All at once."""
-        rows, points = rows_of(bodies), bodies[0].point_count
+        rows, points = _rows_of_all(bodies), bodies[0].point_count
         w, dw = spans_of(q, points), spans_of(v, points)
         errors, rates = np.zeros((2, *q.shape[:2]))
         for i in range(w.shape[2]):
@@ -365,6 +369,16 @@ def _kinetic(matrix: Array, v: Array) -> Array:
     for i in range(v.shape[-2]):
         total += dot(v[..., i, :], momenta[..., i, :])
     return 0.5 * total
+
+
+def _rows_of_all(bodies: Sequence[NaturalBody]) -> NaturalRows:
+    """What follows from their data, once where they stay together."""
+    if not isinstance(bodies, Fellows):
+        return rows_of(bodies)
+    if bodies.derived is None:
+        bodies.derived = rows_of(cast("Sequence[NaturalBody]", bodies))
+    found: NaturalRows = bodies.derived
+    return found
 
 
 @recently

@@ -24,7 +24,7 @@ def close_together(system: System, faces: Sequence[Interface], dt: float) -> Non
     """
     elements = system.elements
     for face in faces:
-        if face.open_by() <= NEARLY:
+        if face.open_by() <= NEARLY and not system.rehearsing:
             continue
         held = [bodies.state()["v"][first:last] for bodies, rows in face.members.bodies for first, last in rows]
         kept = [velocities.copy() for velocities in held]
@@ -37,7 +37,7 @@ def close_together(system: System, faces: Sequence[Interface], dt: float) -> Non
         elements.clock[:] = clock
         for velocities, before in zip(held, kept, strict=True):
             velocities[:] = before
-        if wrong is not None:
+        if wrong is not None and not system.rehearsing:
             raise CouplingError(
                 f"'{wrong}' cannot be closed where it stands; merge while it carries less, or at a smaller step."
             )
@@ -52,13 +52,13 @@ def stop_together(system: System, faces: Sequence[Interface]) -> None:
     moving = max(
         [float(np.abs(j.rate[first:last]).max(initial=0.0)) for j, rows in stacks for first, last in rows] or [0.0]
     )
-    if moving == 0.0:
+    if moving == 0.0 and not system.rehearsing:
         return
     elements.velocity_before[:] = elements.velocity
     elements.force[:] = 0.0
     for face in faces:
         face.perform("strike")
-    if moving <= AT_REST * max(1.0, fastest):
+    if moving <= AT_REST * max(1.0, fastest) and not system.rehearsing:
         return
     elements.force_before[:] = elements.force
     elements.clock[STEP] = 1.0

@@ -16,7 +16,7 @@ from coordinator.record.beginning import Listed
 from coordinator.record.recorder import Segment
 from coordinator.record.series import digest_of, parts_of
 from modular.assembly import Assembly
-from modular.body import Body
+from modular.body import Body, Fellows
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
@@ -156,6 +156,15 @@ class Run:
         from coordinator.record.turning import angular_velocity
 
         return angular_velocity(self, of)
+
+    def members(self, names: Sequence[str]) -> Fellows:
+        """Bodies of one stack, by their names; while the run is read (coordinator/record/across.py) the same list for the same."""
+        known: dict[Any, Any] = self.__dict__.get("_read", {})
+        key = tuple(names)
+        found: Fellows | None = known.get(key)
+        if found is None:
+            found = known[key] = Fellows(self.bodies[name] for name in names)
+        return found
 
     # --- energy --------------------------------------------------------------------------------------------------------
 
@@ -314,7 +323,7 @@ class Run:
         """Kinetic and potential, of all bodies, (2, n)."""
         total = np.zeros((2, len(self)))
         for part, names, series in parts_of(self.segments, "bodies"):
-            bodies = [self.bodies[name] for name in names]
+            bodies = self.members(names)
             if bodies:
                 total[:, part] += type(bodies[0]).energies(bodies, series["q"], series["v"], self._gravity)
         return total

@@ -200,16 +200,18 @@ def measure(console: Console, simulation: Simulation, folder: RunFolder) -> Run:
 
 def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *, plot: bool, animate: bool) -> None:
     """Pictures and summary, while black boxes can still be asked for their energies; whoever interrupts does not want to wait."""
+    from coordinator.record.across import reading
     from scenarios import cli
     from scenarios.report.folder import RUN_FILES
     from scenarios.report.summary import print_summary
 
     wanted = code != cli.INTERRUPTED
     files = [folder / name for name in RUN_FILES]
-    files += draw(console, recorded, folder, plot=plot and wanted, animate=animate and wanted)
-    console.print()
     try:
-        print_summary(console, recorded, files)
+        with reading(recorded):
+            files += draw(console, recorded, folder, plot=plot and wanted, animate=animate and wanted)
+            console.print()
+            print_summary(console, recorded, files)
     except ModelError as error:  # a black box whose worker has gone
         console.print(f"kept in {folder}; no summary: {error}", markup=False, highlight=False, soft_wrap=True)
 

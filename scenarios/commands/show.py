@@ -51,6 +51,7 @@ def show(
 
     console = cli._console()
     with cli.refusals():
+        from coordinator.record.across import reading
         from scenarios.commands.live import check_viewer
         from scenarios.commands.running import draw
         from scenarios.report.folder import check_writable, load_run
@@ -68,13 +69,14 @@ def show(
         place = _place(folder, out)
         if plot or animate or html:
             check_writable(place)
-        files = [] if stretches else draw(console, recorded[0], place, plot=plot, animate=animate)
-        if html:
-            files.append(film(console, recorded, place))
-        if stretches:
-            console.print(f"{files[0]}: {len(recorded)} stretches", markup=False, highlight=False, soft_wrap=True)
-        else:
-            print_summary(console, recorded[0], files)
+        with reading(recorded[0]):
+            files = [] if stretches else draw(console, recorded[0], place, plot=plot, animate=animate)
+            if html:
+                files.append(film(console, recorded, place))
+            if stretches:
+                console.print(f"{files[0]}: {len(recorded)} stretches", markup=False, highlight=False, soft_wrap=True)
+            else:
+                print_summary(console, recorded[0], files)
 
 
 def stretches_of(folder: Path) -> list[Path]:

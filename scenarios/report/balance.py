@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.record.across import ledgers, together
+from coordinator.record.across import ledgers, once, together
 from coordinator.record.run import Run
 from modular.elements import Array
 
@@ -40,11 +40,13 @@ class Balance:
         return float(np.max(self.kinetic))
 
 
+@once
 def balance(run: Run) -> Balance:
     """The energy balance of a run."""
     kinetic = run.kinetic_energy()
     books = ledgers(run)
-    of_joints, of_forces = (together([books[name] for name in names], len(run)) for names in (run.joints, run.forces))
+    joints = len(run.joints)  # their books come first
+    of_joints, of_forces = (together(part, len(run)) for part in (books.whole[:joints], books.whole[joints:]))
     stored, impacts = of_joints["stored"], of_joints["impact"]
     work = of_forces["work_first"] + of_forces["work_second"] - of_joints["supplied"]  # drives, and bodies that are led
     changed = any(event["kind"] in ("add", "remove") and event["name"] in run.bodies for event in run.events)

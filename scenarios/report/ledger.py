@@ -44,10 +44,11 @@ def draw(run: Run) -> Figure:
     """All joints together, then one panel for each of those with most in their book."""
     books = ledgers(run)
     kept = [LEDGER.index(line) for line in LINES]
-    shown = worst({name: float(_peaks(book[:, kept]).sum()) for name, book in books.items()}, PANELS)
+    scores = _peaks(books.whole[:, :, kept]).sum(axis=1)
+    shown = worst(dict(zip(books, scores.tolist(), strict=True)), PANELS)
     panels: list[tuple[str, Mapping[str, Array]]] = [(name, book_of(books[name])) for name in shown]
     if len(books) > 1:
-        panels.insert(0, (f"{len(books)} joints together", together(books.values(), len(run))))
+        panels.insert(0, (f"{len(books)} joints together", together(books.whole, len(run))))
     what = "energy book of the joints"
     if len(books) > len(shown):
         what += f" ({len(books) - len(shown)} of {len(books)} not shown on their own)"
@@ -77,9 +78,9 @@ def draw(run: Run) -> Figure:
     return figure
 
 
-def _peaks(book: Array) -> Array:
-    """The largest of each line."""
-    return np.asarray(np.where(np.isfinite(book), np.abs(book), 0.0).max(axis=0, initial=0.0))
+def _peaks(books: Array) -> Array:
+    """The largest of each line of each book, (books, lines)."""
+    return np.asarray(np.where(np.isfinite(books), np.abs(books), 0.0).max(axis=1, initial=0.0))
 
 
 def _panel(run: Run, panel: Axes, book: Mapping[str, Array]) -> None:

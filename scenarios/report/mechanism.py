@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Container, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from components.bodies.subassembly import Subassembly
-from coordinator.record.across import port_places
+from coordinator.record.across import Table, joints_there, once, port_places
 from coordinator.record.run import Run
 from modular.body import Body
 from modular.elements import Array, Indices
 from modular.port import GROUND
-from scenarios.report.touching import outlines
+from scenarios.report.touching import outlines, touching
 
 Places = Mapping[str, Array]  # of ports
 Flags = npt.NDArray[np.bool_]
@@ -81,17 +80,25 @@ def _piece(body: Subassembly, name: str, state: list[Array]) -> Array:
 
 def stroke(run: Run, bodies: list[str], at: Indices) -> Array:
     """Several bodies as one stroke, lifted (NaN) between them, (samples, points, d)."""
-    pieces = []
     places = port_places(run, at)
+    rows = {port: row for row, port in enumerate(places)}
+    points = np.concatenate([places.whole, np.full_like(places.whole[:1], np.nan)])  # the last lifts the pen
+    shaped, pieces, lines = touching(run), [], list[int]()
     for body in bodies:
-        piece = outline(run, body, at, places)
-        pieces += [piece, np.full_like(piece[:, :1], np.nan)]
-    return np.concatenate(pieces, axis=1)
+        described = run.bodies[body]
+        ports = described.port_names
+        if len(ports) == 2 and not (body in shaped or described.skeleton or isinstance(described, Subassembly)):
+            lines += (rows[f"{body}.{ports[0]}"], rows[f"{body}.{ports[1]}"], -1)
+            continue
+        pieces += [np.swapaxes(points[lines], 0, 1), outline(run, body, at, places)]
+        lines = [-1]
+    return np.concatenate([*pieces, np.swapaxes(points[lines], 0, 1)], axis=1)
 
 
 # --- joints ----------------------------------------------------------------------------------------------------------
 
 
+@once
 def joint_spells(run: Run) -> dict[str, list[tuple[int, str, tuple[str, ...]]]]:
     """Per joint, from which tick on it had which class and held which ports; what was not recorded is left out."""
     spells: dict[str, list[tuple[int, str, tuple[str, ...]]]] = {
@@ -150,22 +157,25 @@ def on_ground(run: Run) -> set[str]:
 
 def free_ports(run: Run, at: Indices) -> dict[str, Flags]:
     """Ports that are held by no joint at some of these samples, and at which, (samples,)."""
-    held: dict[str, Any] = {}
-    recorded = set(run.joints)
-    for name, spells in joint_spells(run).items():
-        if name not in recorded:
+    names = [f"{body}.{port}" for body, described in run.bodies.items() for port in described.port_names]
+    number = {name: k for k, name in enumerate(names)}
+    held = np.zeros((len(names) + 1, len(at)), bool)  # the last row is for the ground
+    there = joints_there(run)
+    present, ticks = np.isfinite(there.whole[:, at]), run.ticks[at]
+    always: list[tuple[int, int]] = []  # ports, and joints that hold them from the start on
+    told = joint_spells(run)
+    for k, spells in enumerate(told.get(name, []) for name in there):
+        if len(spells) == 1 and spells[0][0] == 0:
+            always += [(number.get(port, -1), k) for port in spells[0][2]]
             continue
-        there = exists(run, name)[at]
-        for rows, ports in _rows_of(spells, run.ticks[at]):
+        for rows, ports in _rows_of(spells, ticks):
             for port in ports:
-                held.setdefault(port, np.zeros(len(at), bool))[rows] |= there[rows]
-    free = {}
-    for body, description in run.bodies.items():
-        for port in description.port_names:
-            loose = ~held.get(f"{body}.{port}", np.zeros(len(at), bool))
-            if loose.any():
-                free[f"{body}.{port}"] = loose
-    return free
+                held[number.get(port, -1), rows] |= present[k, rows]
+    if always:
+        ports_held, by = np.array(always).T
+        np.logical_or.at(held, ports_held, present[by])
+    loose = ~held[:-1]
+    return {names[k]: loose[k] for k in np.flatnonzero(loose.any(axis=1))}
 
 
 def _rows_of(spells: list[tuple[int, str, tuple[str, ...]]], ticks: Indices) -> list[tuple[slice, tuple[str, ...]]]:
@@ -185,25 +195,30 @@ def paths(run: Run, most: int) -> tuple[dict[str, Array], int]:
     """
     few = samples(run, 200)
     places = port_places(run, few)
-    ranges = {port: travel(place) for port, place in places.items()}
+    ranges = travels(places)
     most_travelled = max(ranges.values(), default=0.0)
-    doubles = set()
-    for spells in joint_spells(run).values():
-        for _, _, ports in spells:
-            if GROUND not in ports and ports[0] not in doubles:
-                apart = np.abs(places[ports[0]] - places[ports[1]])
-                if not np.isnan(apart).any() and apart.max() <= 1e-2 * most_travelled + 1e-12:
-                    doubles.add(ports[1])
+    rows = {port: row for row, port in enumerate(places)}
+    pairs = [ports for spells in joint_spells(run).values() for _, _, ports in spells if GROUND not in ports]
+    first, second = (places.whole[[rows[ports[side]] for ports in pairs]] for side in (0, 1))
+    apart = np.abs(first - second).max(axis=(1, 2), initial=0.0)  # NaN where one was not there
+    doubles: set[str] = set()
+    for (one, other, *_), close in zip(pairs, (apart <= 1e-2 * most_travelled + 1e-12).tolist(), strict=True):
+        if close and one not in doubles:
+            doubles.add(other)
     single = [port for port in places if port not in doubles]
     moving = [port for port in single if ranges[port] > 1e-3 * most_travelled] or single
-    chosen = [port for port in free_ports(run, few) if port in moving][:most]
+    eligible = set(moving)
+    chosen = [port for port in free_ports(run, few) if port in eligible][:most]
     rest = [port for port in moving if port not in chosen]
     left = min(most - len(chosen), len(rest))
     chosen += [rest[k] for k in np.linspace(0, len(rest) - 1, left).round().astype(int)]
     return {port: run.position(port) for port in moving if port in chosen}, len(moving)
 
 
-def travel(place: Array) -> float:
-    """Largest side of the box that a point stays in while it is there [m]."""
-    there = place[np.isfinite(place).all(axis=1)]
-    return float(np.ptp(there, axis=0).max()) if len(there) else 0.0
+def travels(places: Table) -> dict[str, float]:
+    """Largest side of the box that each point stays in while it is there [m]."""
+    there: Flags = np.asarray(np.isfinite(places.whole).all(axis=-1, keepdims=True))
+    low = np.min(places.whole, axis=1, initial=np.inf, where=there)
+    high = np.max(places.whole, axis=1, initial=-np.inf, where=there)
+    sides = np.where(there.any(axis=1), high - low, 0.0).max(axis=1, initial=0.0)
+    return dict(zip(places, sides.tolist(), strict=True))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coordinator.record.across import reading
 from coordinator.record.run import Run
 from scenarios.report import efforts, energy, ledger, reactions, trajectories, violations
 from scenarios.report.page import write
@@ -25,5 +26,6 @@ PICTURES: dict[str, Callable[[Run], Figure | None]] = {
 
 def draw_pictures(run: Run, folder: Path) -> list[Path]:
     """Draw all pictures into a folder that exists; what has nothing to show is left out."""
-    figures = ((name, draw(run)) for name, draw in PICTURES.items())
-    return [write(figure, folder / name) for name, figure in figures if figure is not None]
+    with reading(run):
+        figures = ((name, draw(run)) for name, draw in PICTURES.items())
+        return [write(figure, folder / name) for name, figure in figures if figure is not None]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coordinator.record.across import joint_forces, joint_moments
+from coordinator.record.across import Table, joint_forces, joint_moments
 from coordinator.record.run import Run
-from modular.elements import Array
 from scenarios.report.page import (
     COLOURS,
     GREY,
@@ -18,7 +16,6 @@ from scenarios.report.page import (
     legend,
     mark_events,
     page,
-    peak,
     prefix,
     thin,
     thin_band,
@@ -48,11 +45,11 @@ def draw(run: Run) -> Figure:
     return figure
 
 
-def _panel(run: Run, panel: Axes, name: str, unit: str, series: Mapping[str, Array]) -> None:
-    shown = worst({joint: peak(values) for joint, values in series.items()})
-    factor, unit = prefix(max(peak(values) for values in series.values()), unit)
-    others = [values for joint, values in series.items() if joint not in shown]
-    if others:
+def _panel(run: Run, panel: Axes, name: str, unit: str, series: Table) -> None:
+    shown = worst(peaks := series.peaks())
+    factor, unit = prefix(max(peaks.values()), unit)
+    others = series.without(shown)
+    if len(others):
         time, low, high = thin_band(run.time, np.fmin.reduce(others), np.fmax.reduce(others))
         panel.fill_between(
             time,
@@ -68,4 +65,4 @@ def _panel(run: Run, panel: Axes, name: str, unit: str, series: Mapping[str, Arr
         panel.plot(time, values, color=colour, linewidth=1.1, label=joint)
     dress(panel, f"{name} [{unit}]")
     panel.set_ylim(bottom=0.0)
-    legend(panel, f"{MOST} of {len(series)}, largest peaks" if others else "")
+    legend(panel, f"{MOST} of {len(series)}, largest peaks" if len(others) else "")

@@ -12,14 +12,16 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.record.across import book_of, internal_errors, joint_forces, joint_gaps, joint_turns, ledgers
+from coordinator.record.across import internal_errors, joint_forces, joint_gaps, joint_turns, ledgers, reading
 from coordinator.record.coordinates import anything_acts, coordinates, efforts, some_samples
 from coordinator.record.ever import Ever
 from coordinator.record.run import Run
 from modular.elements import Array
+from modular.ledger import LEDGER
 from scenarios.report.balance import Balance, balance
 from scenarios.report.mechanism import dimension, joint_classes
 from scenarios.report.page import peak, quantity, worst
+from scenarios.report.progress import waiting
 
 ROWS = 12
 SAMPLES = 1000  # at which efforts are worked out for a table or a picture
@@ -34,7 +36,9 @@ PARTS = {
 
 def print_summary(console: Console, run: Run, files: Sequence[Path] = ()) -> None:
     """Print the summary of a run and of the files that were written."""
-    console.print(Group(*summary(run)))
+    with waiting(console, "summing up…"):
+        parts = summary(run)
+    console.print(Group(*parts))
     if files:
         folder = files[0].parent
         console.print(Text(f"written to {folder}", style="bold"), soft_wrap=True)
@@ -43,15 +47,16 @@ def print_summary(console: Console, run: Run, files: Sequence[Path] = ()) -> Non
 
 def summary(run: Run) -> list[RenderableType]:
     """Its parts, to be printed one below the other."""
-    parts: list[RenderableType] = [_overview(run)]
-    if run.joints:
-        parts.append(_joints(run))
-    if (along := _along(run)) is not None:
-        parts.append(along)
-    if run.joints or run.forces:
-        parts.append(_ledger(run))
-    if run.events:
-        parts.append(_events(run))
+    with reading(run):
+        parts: list[RenderableType] = [_overview(run)]
+        if run.joints:
+            parts.append(_joints(run))
+        if (along := _along(run)) is not None:
+            parts.append(along)
+        if run.joints or run.forces:
+            parts.append(_ledger(run))
+        if run.events:
+            parts.append(_events(run))
     return parts
 
 
@@ -103,7 +108,7 @@ def overview(run: Run) -> dict[str, str]:
     if run.never:
         left = f"; and {len(run.never) - ROWS} more" if len(run.never) > ROWS else ""
         lines["did not happen"] = "; ".join(run.never[:ROWS]) + left
-    inner = {body: peak(errors) for body, errors in internal_errors(run)[0].items()}
+    inner = internal_errors(run)[0].peaks()
     if inner:
         body = max(inner, key=lambda name: inner[name])
         lines["internal constraints"] = f"largest error {inner[body]:.2g} (body {body})"
@@ -157,10 +162,8 @@ def settings_text(data: Mapping[str, Any]) -> str:
 def _joints(run: Run) -> Table:
     kinds = joint_classes(run)
     gaps, turns, forces = joint_gaps(run), joint_turns(run), joint_forces(run)
-    rows: dict[str, tuple[float, float | None, Array]] = {}
-    for joint in run.joints:
-        gap = peak(gaps[joint]) if joint in gaps else 0.0
-        rows[joint] = gap, peak(turns[joint]) if joint in turns else None, forces[joint]
+    open_by, off_by = gaps.peaks(), turns.peaks()
+    rows = {joint: (open_by.get(joint, 0.0), off_by.get(joint), forces[joint]) for joint in run.joints}
     margins: dict[str, float] = {}
     for entry in run.margins:
         for joint, margin in entry["margins"].items():
@@ -215,10 +218,11 @@ def _range(values: Array) -> tuple[float, float]:
 
 
 def _ledger(run: Run) -> Table:
-    books = {name: book_of(book) for name, book in ledgers(run).items()}
-    brought = bool(run.forces) or any(_last(book["supplied"]) != 0.0 for book in books.values())
+    books = ledgers(run)
+    last = {name: dict(zip(LEDGER, lines, strict=True)) for name, lines in zip(books, _last(books.whole), strict=True)}
+    brought = bool(run.forces) or any(book["supplied"] != 0.0 for book in last.values())
     names = ("stored", "dissipated", *(("supplied",) if brought else ()), "released", "impact", "leaked")
-    final = {joint: {name: _last(book[name]) for name in names} for joint, book in books.items()}
+    final = {joint: {name: book[name] for name in names} for joint, book in last.items()}
     score = {joint: max(abs(book[name]) for name in names[1:]) for joint, book in final.items()}
     shown = sorted(worst(score, ROWS), key=lambda joint: -score[joint])
     what = "joints and forces" if run.forces else "the joints"
@@ -305,9 +309,13 @@ def _joules(value: float) -> str:
     return "0 J" if value == 0 else f"{value:.6g} J"
 
 
-def _last(series: Any) -> float:
-    finite = series[np.isfinite(series)]
-    return float(finite[-1]) if finite.size else 0.0
+def _last(books: Array) -> list[list[float]]:
+    """The last number of each line of books, (books, n, lines); 0 where there is none."""
+    there = np.isfinite(books)
+    back = np.argmax(there[:, ::-1], axis=1)  # samples from the end
+    found = np.take_along_axis(books[:, ::-1], back[:, None], axis=1)[:, 0] if books.shape[1] else books.sum(axis=1)
+    lines: list[list[float]] = np.where(np.isfinite(found), found, 0.0).tolist()
+    return lines
 
 
 def _count(number: int, what: str) -> str:

@@ -16,6 +16,12 @@ CONTACT = "components:Contact"
 ROUND = 24  # points of a circle
 
 
+def touching(run: Run) -> set[str]:
+    """Bodies on which something touches by the contacts of the model."""
+    contacts = (data for data in run.model["forces"].values() if data["class"] == CONTACT)
+    return {port.partition(".")[0] for data in contacts for port in data["on"]}
+
+
 def shapes_on(run: Run, body: str) -> list[tuple[str, Shape]]:
     """What of a body touches by the contacts of the model, each once: its port and the shape."""
     found: dict[str, tuple[str, Shape]] = {}

@@ -64,11 +64,16 @@ class View:
         return float(self.low[k]), float(self.high[k])
 
 
+def _box(points: Array) -> tuple[Array, Array]:
+    """Its corners; points that are nowhere do not count."""
+    there = ~np.isnan(points.sum(axis=1, keepdims=True))
+    return points.min(axis=0, initial=np.inf, where=there), points.max(axis=0, initial=-np.inf, where=there)
+
+
 def choose_view(run: Run, shapes: Sequence[Array]) -> View:
     """Look at the plane of the motion where one coordinate is the same everywhere, else into space."""
-    points = np.concatenate([shape.reshape(-1, shape.shape[-1]) for shape in shapes])
-    points = points[np.isfinite(points).all(axis=1)]
-    low, high = points.min(axis=0), points.max(axis=0)
+    boxes = [_box(shape.reshape(-1, shape.shape[-1])) for shape in shapes]
+    low, high = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
     sides = high - low
     largest = max(float(sides.max()), 1e-9)
     gravity = np.asarray(run.model["gravity"], float)

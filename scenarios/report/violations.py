@@ -18,7 +18,6 @@ from scenarios.report.page import (
     log_axis,
     mark_events,
     page,
-    peak,
     thin_band,
     worst,
 )
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Pairs = dict[str, tuple[Array, Array]]
+Pairs = tuple[Table, Table]  # errors, and their rates
 
 
 def draw(run: Run) -> Figure:
     """One row per kind of error, logarithmic."""
-    gaps = _pairs(joint_gaps(run), joint_gaps(run, "violation_rate"))
-    turns = _pairs(joint_turns(run), joint_turns(run, "violation_rate"))
-    inner = _pairs(*internal_errors(run))
+    gaps = joint_gaps(run), joint_gaps(run, "violation_rate")
+    turns = joint_turns(run), joint_turns(run, "violation_rate")
+    inner = internal_errors(run)
     rows = [
         (name, units, pairs)
         for name, units, pairs in (
@@ -42,7 +41,7 @@ def draw(run: Run) -> Figure:
             ("joint direction error", ("–", "1/s"), turns),
             ("internal error of bodies", ("m² or –", "m²/s or 1/s"), inner),
         )
-        if pairs
+        if pairs[0]
     ]
     figure = page(run, "violations", 12.0, 1.2 + 2.4 * max(len(rows), 1))
     if not rows:
@@ -54,7 +53,7 @@ def draw(run: Run) -> Figure:
         _row(run, panels[row], pairs)
         dress(panels[row, 0], f"{name} [{units[0]}]", time=last)
         dress(panels[row, 1], f"its rate [{units[1]}]", time=last)
-        note = f"worst {MOST} of {len(pairs)}" if len(pairs) > MOST else ""
+        note = f"worst {MOST} of {len(pairs[0])}" if len(pairs[0]) > MOST else ""
         legend(panels[row, 1], note)
         for panel in panels[row]:
             log_axis(panel)
@@ -63,20 +62,16 @@ def draw(run: Run) -> Figure:
     return figure
 
 
-def _pairs(errors: Table, rates: Table) -> Pairs:
-    return {name: (error, rates[name]) for name, error in errors.items()}
-
-
 def _row(run: Run, panels: np.ndarray[tuple[int], np.dtype[np.object_]], pairs: Pairs) -> None:
-    shown = worst({name: peak(pair[0]) for name, pair in pairs.items()})
+    shown = worst(pairs[0].peaks())
     for side in (0, 1):
         panel: Axes = panels[side]
-        others = [pair[side] for name, pair in pairs.items() if name not in shown]
-        if others:
+        others = pairs[side].without(shown)
+        if len(others):
             time, values = _envelope(run.time, np.fmax.reduce(others))
             panel.plot(time, _positive(values), color=GREY, linewidth=0.9, label=f"largest of the other {len(others)}")
         for colour, name in zip(COLOURS, shown, strict=False):
-            time, values = _envelope(run.time, pairs[name][side])
+            time, values = _envelope(run.time, pairs[side][name])
             panel.plot(time, _positive(values), color=colour, linewidth=0.9, label=name)
 
 

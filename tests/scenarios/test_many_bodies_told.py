@@ -1,0 +1,76 @@
+"""A run of many bodies is told in a moment: its summary and its pictures ask for the same once, and of all joints together."""
+
+import io
+import time
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import scenarios
+from coordinator import Simulation
+from coordinator.record import across
+from coordinator.record.across import joint_gaps, ledgers, reading
+from scenarios.report.balance import balance
+from scenarios.report.pictures import PICTURES
+from scenarios.report.summary import print_summary
+from scenarios.report.violations import draw as draw_violations
+
+BODIES = 3000
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return Simulation(scenarios.load("chain", bodies=BODIES), 1e-4).run(1e-3)
+
+
+def seconds(run):
+    """Processor time of a summary and of making all pictures, without drawing them; the quickest of three."""
+    tries = []
+    for _ in range(3):
+        began = time.process_time()
+        with reading(run):
+            for draw in PICTURES.values():
+                draw(run)
+            print_summary(Console(file=io.StringIO()), run)
+        tries.append(time.process_time() - began)
+    return min(tries)
+
+
+def test_every_further_body_costs_a_run_little_to_tell(chain):
+    """About 40 us a body, and 230 us while every port and joint was asked on its own."""
+    small = Simulation(scenarios.load("chain", bodies=30), 1e-4).run(1e-3)
+    assert (seconds(chain) - seconds(small)) / BODIES < 120e-6
+
+
+def test_while_a_run_is_read_nothing_is_worked_out_twice(chain, monkeypatch):
+    asked = []
+    of = across.parts_of
+    monkeypatch.setattr(across, "parts_of", lambda segments, part: asked.append(part) or of(segments, part))
+    with reading(chain):
+        for _ in range(2):
+            first = joint_gaps(chain), balance(chain), ledgers(chain)
+    assert asked == ["joints", "joints", "forces"]
+    again = joint_gaps(chain), balance(chain), ledgers(chain)
+    assert len(asked) > 3 and "_read" not in chain.__dict__  # and nothing is kept longer
+    np.testing.assert_array_equal(first[0].whole, again[0].whole)
+    np.testing.assert_array_equal(first[2].whole, again[2].whole)
+
+
+def test_the_largest_tables_are_not_kept(chain, monkeypatch):
+    monkeypatch.setattr(across, "KEPT", 10)
+    with reading(chain):
+        assert joint_gaps(chain) is not joint_gaps(chain)
+
+
+def test_who_reads_all_at_once_hears_of_each_what_it_says_alone(chain):
+    """Every joint and body, so also the rest of a panel that names only the worst."""
+    gaps, books = joint_gaps(chain), ledgers(chain)
+    for joint in ("hook", "ball1", f"ball{BODIES - 1}"):
+        np.testing.assert_allclose(gaps[joint], np.linalg.norm(chain.violation(joint)[:, :3], axis=1), rtol=1e-14)
+        assert gaps.peaks()[joint] == gaps[joint].max()
+        for k, line in enumerate(chain.ledger(joint).values()):
+            np.testing.assert_array_equal(books[joint][:, k], line)
+    left = gaps.without(["hook", "ball1"])
+    assert len(left) == BODIES - 2 and left.max() == max(gaps[j].max() for j in gaps if j not in ("hook", "ball1"))
+    assert draw_violations(chain).axes
