@@ -37,6 +37,7 @@ from modular.side import Mark
 from modular.table import Table
 
 STATE = ("q", "v", "a")
+ROUNDING = 1e-12  # of a number of ticks
 CLOSED = 1e-14  # what may stay open of joints, as a share of the extent of the system
 
 
@@ -46,9 +47,15 @@ def with_settings(
     dt: float | None = None,
     coupling: Coupling | None = None,
     gravity: Sequence[float] | None = None,
+    still: bool = False,
 ) -> Simulation:
-    """With another step [s], coupling or gravity. The clock goes on from the tick of the new step that is nearest."""
-    system, before = old.system, (old.coupling, old.lent_system.gravity.copy(), old.tick)
+    """With another step [s], coupling or gravity.
+
+    Where the step is another one, the clock goes on from the nearest of its ticks. `still`: from where it stands, be it between two
+    of them; and samples are taken about as long after each other as they were [s].
+    """
+    system, time = old.system, old.time
+    before = old.coupling, system.gravity.copy(), system.tick, system.part
     model, step = _as_it_is(old), old.dt if dt is None else number(dt, "step", "s")
     if not step > 0.0:
         raise ModelError(f"step = {step} s; give a positive one, such as 1e-4.")
@@ -63,8 +70,11 @@ def with_settings(
         system.workshop.clear()
         system.memory.clear()
         system.version += 1
-        system.tick = round(old.tick * old.dt / step)
+        if dt is not None:
+            system.tick, system.part = _stands(time / step) if still else (round(time / step), 0.0)
         new = _standing(old, model, system, step, chosen)
+        if still:
+            new.recorder.every = max(1, round(old.recorder.every * old.dt / step))
         if gravity is None:
             _change_over(new, springs)
         what = ("step", f"{step:g} s") if dt is not None else ("gravity", str(model.gravity.tolist()))
@@ -72,10 +82,18 @@ def with_settings(
         return new
     except (ModelError, CouplingError):
         _pull(system, before[1])
-        system.tick = before[2]
+        system.tick, system.part = before[2:]
         system.workshop.clear()
         before[0].configure(system, old.dt)
         raise
+
+
+def _stands(ticks: float) -> tuple[int, float]:
+    """The tick at which a clock stands or that it has passed, and which part of the next one has gone by."""
+    nearest = round(ticks)
+    if abs(ticks - nearest) < ROUNDING * max(ticks, 1.0):
+        return nearest, 0.0
+    return int(ticks), ticks - int(ticks)
 
 
 def with_body(old: Simulation, name: str, body: Body) -> Simulation:
@@ -145,7 +163,7 @@ def _with_model(
     was = {names.get(name, name): name for name in (*source.body_home, *source.joint_home, *source.force_home)}
     with undisturbed():
         system = System(model.gravity, model.bodies, grouped=old.past.grouped)
-        system.tick, system.evaluations = source.tick, source.evaluations
+        system.tick, system.part, system.evaluations = source.tick, source.part, source.evaluations
         for name, body in model.bodies.items():
             system.add_body(name, body)
             _stand(source, was[name], system, name, moves)

@@ -23,10 +23,11 @@ MOST = 20  # located events in one tick
 def advance_through_events(simulation: Simulation) -> str | None:
     """Advance by one tick; the name of a body that went wrong, if any."""
     system, coupling, schedule, dt = simulation.system, simulation.coupling, simulation.schedule, simulation.dt
+    start = system.part  # not 0 where the step was changed between two ticks
     if not schedule.watches:
-        return coupling.advance(system, dt)
+        system.part = 0.0
+        return coupling.advance(system, dt, start, 1.0)
     require(system, SavesAndRestores, "an event on a condition", "can repeat a tick")
-    start = 0.0
     schedule.look(simulation)
     try:
         for _ in range(MOST):

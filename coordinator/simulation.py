@@ -243,7 +243,9 @@ class Simulation:
             raise ModelError(f"event {type(event).__name__} at {self.system.time(self.dt):.6g} s: {error}") from error
 
     def record(self) -> None:
-        """Keep the corrected state of this tick, and look at the ledgers."""
+        """Keep the corrected state of this tick, and look at the ledgers; between two ticks there is none to keep."""
+        if self.lent_system.part > 0.0:
+            return
         self.recorder.record(self.system)
         self.ring()
 
@@ -283,8 +285,8 @@ class Simulation:
 
     @property
     def time(self) -> float:
-        """tick dt [s]."""
-        return self.tick * self.dt
+        """tick dt [s], and where a change of the step was made between two ticks the part of one that has gone by."""
+        return self.lent_system.time(self.dt)
 
     @one_at_a_time
     def run(
@@ -373,6 +375,9 @@ class Simulation:
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
+        if self.lent_system.part > 0.0:  # the rest of a tick that was begun with another step
+            self.step()
+            return
         free = self.schedule.next_tick(last)
         if looks := self.coupling.looks:
             free = min(free, self.tick if self.tick % looks == 0 else self.tick + looks - self.tick % looks)
@@ -411,7 +416,7 @@ class Simulation:
         if not self.past.enter(name, body):
             del self.assembly.bodies[name]
             raise other_body(name)
-        self.system.elements.clock[TIME] = self.time + self.system.part * self.dt  # where courses stand
+        self.system.elements.clock[TIME] = self.tick * self.dt + self.system.part * self.dt  # where courses stand
         self.system.add_body(name, body)
         self._after("add", name, [name], Add(name, body))
 
@@ -459,7 +464,7 @@ class Simulation:
         system, edge, go_back = self.system, self.assembly.joint_edges[name], way_back(self)
         try:
             self.breakage.check(name, edge)
-            system.elements.clock[TIME] = self.time + system.part * self.dt  # where courses begin
+            system.elements.clock[TIME] = self.tick * self.dt + system.part * self.dt  # where courses begin
             home = system.add_joint(name, edge, law, moving=self.dt)
             details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
             self.breakage.watch(name, edge, home)

@@ -138,7 +138,7 @@ class System:
         ] = []  # joints cut at this very instant
         self.groups: list[tuple[str, ...]] = []  # bodies that were merged into one component
         self.tick = 0
-        self.part = 0.0  # how far into the next tick a located event stands
+        self.part = 0.0  # how far into the next tick a located event stands, or a change of the step
         self.version = 0  # counts changes of topology
         self.turnover = 0  # counts changes of who is there: stacks that came or went
         self.returns = 0  # counts how often it went back to an earlier state

@@ -59,6 +59,8 @@ def system_as_data(system: System, assembly: Assembly) -> tuple[dict[str, Any], 
     }
     for name in COUNTS:
         data[name] = getattr(system, name)
+    if system.part > 0.0:
+        data["part"] = system.part
     return data, arrays
 
 

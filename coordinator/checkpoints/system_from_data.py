@@ -16,6 +16,7 @@ from modular.elements import RIGID, Elements
 from modular.errors import ModelError
 from modular.joint import Attachment, JointForm
 from modular.joints import Joints
+from modular.numbers import number
 from modular.port import GROUND
 from modular.side import Mark
 from modular.table import Table
@@ -39,6 +40,9 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
         system.elements.grow(data["room"])
     for name in COUNTS:
         setattr(system, name, data[name])
+    system.part = number(data.get("part", 0.0), "checkpoint: part of a tick", "-")
+    if not 0.0 <= system.part < 1.0:
+        raise ModelError(f"checkpoint: part of a tick = {system.part}; that is no share of one.")
     _take_bodies(system, data["bodies"], columns, notes, assembly)
     _take_joints(system, data, columns, notes, assembly)
     _take_forces(system, data, columns, notes, assembly)
@@ -58,7 +62,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
         other.join("cut", Component.from_data(cut["joint"]), *cut["between"], at=cut["at"], breaks_at=limit)
         edge, form = other.joint_edges["cut"], _form(cut["form"], system, other.joint_edges["cut"])
         system.just_cut.append(
-            (float(system.tick), edge, _attachment(cut["made"], form, notes), notes.get(cut["preload"]))
+            (system.tick + system.part, edge, _attachment(cut["made"], form, notes), notes.get(cut["preload"]))
         )
     return system
 

@@ -136,8 +136,8 @@ class SetStep(Change):
     dt: float
 
     def changed(self, simulation: Simulation) -> Simulation:
-        """From the nearest tick of the new step."""
-        return with_settings(simulation, dt=self.dt)
+        """The clock stands still, and samples come about as long after each other as before [s]."""
+        return with_settings(simulation, dt=self.dt, still=True)
 
 
 @dataclass(frozen=True)

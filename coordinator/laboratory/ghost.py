@@ -56,13 +56,13 @@ class Ghost:
         self._heard = len(simulation.past.events)
         self.stride = max(1, round(STEP / simulation.dt))
         self.simulation = with_settings(fresh, coupling=self.solver, dt=self.stride * simulation.dt)
-        self._at = simulation.tick
+        self._at = _ticks(simulation)
         self._look(simulation)
 
     @property
     def next_tick(self) -> int:
         """The tick of the simulation at which it wants to be compared next."""
-        return self._at + self.stride
+        return int(self._at) + self.stride
 
     def follow(self, simulation: Simulation) -> None:
         """Go to where the simulation stands, and compare."""
@@ -73,12 +73,12 @@ class Ghost:
                 Cut(event["name"]).apply(self.simulation)
                 self._revision += 1
         self._heard = len(events)
-        if simulation.tick <= self._at:
+        if _ticks(simulation) <= self._at:
             return
-        self._step_to(simulation.tick, simulation)
+        self._step_to(_ticks(simulation), simulation)
         self._look(simulation)
 
-    def _step_to(self, tick: int, simulation: Simulation) -> None:
+    def _step_to(self, tick: float, simulation: Simulation) -> None:
         """To a tick of the simulation."""
         ticks = tick - self._at
         if ticks <= 0:
@@ -94,7 +94,7 @@ class Ghost:
         """Something was done to the simulation, which it has followed until then."""
         if isinstance(act, SetStep):
             self.stride = max(1, round(STEP / simulation.dt))
-            self._at = simulation.tick
+            self._at = _ticks(simulation)
             self.simulation = with_settings(self.simulation, dt=self.stride * simulation.dt)
         elif isinstance(act, SetCoupling | SetLimit):
             return  # joints of the ghost are cut where those of the mechanism break
@@ -120,6 +120,11 @@ class Ghost:
         self.distances.append((simulation.time, apart(simulation, self.simulation)))
         plan = plan_of(self.simulation, self._revision)
         self.view = GhostView(plan, simulation.time, bodies, tuple(self.distances))
+
+
+def _ticks(simulation: Simulation) -> float:
+    """How far it has come, in ticks of its step; between two of them where that was changed there."""
+    return simulation.tick + simulation.lent_system.part
 
 
 def _without_limits(simulation: Simulation) -> None:

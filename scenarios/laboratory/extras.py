@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,13 @@ from coordinator.laboratory.acts import Collect, Follow
 from coordinator.laboratory.session import Session
 from coordinator.laboratory.snapshot import Snapshot
 from modular.errors import CouplingError, ModelError
+from scenarios.laboratory.cameras import FOLLOWED
+from scenarios.laboratory.fields import put
 from scenarios.laboratory.scene import COLOURS, Scene
+from scenarios.laboratory.words import block, dim, in_red
 
-SUFFIX = {"motion.html": "HTML", "animation.gif": "GIF"}
+NOT_KEPT = "not kept:"
+_log = logging.getLogger("modular")
 
 
 class Extras:
@@ -25,19 +30,23 @@ class Extras:
         self._said = ""
         gui = server.gui
         with gui.add_folder("View", expand_by_default=False, order=80):
+            fit = gui.add_button(
+                "Fit all", icon="maximize", color="gray", hint="All that there is now fills the picture (F)"
+            )
+            again = gui.add_button(
+                "Look from the start", icon="camera", color="gray", hint="Back to where one looked from at first"
+            )
+            follow = gui.add_dropdown("camera follows", FOLLOWED, initial_value=scene.cameras.follow)
             colours = gui.add_dropdown("colour of joints", COLOURS, initial_value=scene.colours)
             arrows = gui.add_checkbox("reactions", scene.arrows)
             traces = gui.add_checkbox("traces", scene.traces)
             self.follow = gui.add_checkbox("reference", False, hint="The same mechanism solved as a whole, as a ghost")
-            again = gui.add_button(
-                "Look from the start", icon="camera", color="gray", hint="Back to where one looked from at first"
-            )
             self.distance = gui.add_text("distance to reference", "", disabled=True)
         with gui.add_folder("Keep", expand_by_default=False, order=90):
             html = gui.add_button("Save HTML", hint="One file that plays in any browser, without a network")
             gif = gui.add_button("Save GIF")
             runs = gui.add_button("Save run", hint="What was recorded so far, as run folders")
-            self.status = gui.add_text("kept", "", disabled=True)
+            self.status = gui.add_html("")
 
         async def coloured(_: Any) -> None:
             scene.colours = colours.value
@@ -49,7 +58,13 @@ class Extras:
             scene.traces = traces.value
 
         async def looking(event: Any) -> None:
-            scene.look_again(event.client)
+            scene.cameras.look_again(event.client)
+
+        async def fitting(event: Any) -> None:
+            scene.cameras.fit(event.client)
+
+        async def going_along(_: Any) -> None:
+            scene.cameras.follow = follow.value
 
         async def following(_: Any) -> None:
             session.post(Follow() if self.follow.value else Follow(None))
@@ -59,6 +74,9 @@ class Extras:
         traces.on_update(with_traces)
         self.follow.on_update(following)
         again.on_click(looking)
+        fit.on_click(fitting)
+        gui.add_command("Fit all", hotkey="F").on_trigger(fitting)
+        follow.on_update(going_along)
         for button, work in ((html, self._html), (gif, self._gif), (runs, self._runs)):
             button.on_click(self._starting(work))
 
@@ -70,8 +88,7 @@ class Extras:
             self.distance.value = text
         if self.follow.value and ghost is None and any("reference cannot follow" in n.text for n in snapshot.notices):
             self.follow.value = False
-        if self.status.value != self._said:
-            self.status.value = self._said
+        put(self.status, told(self._said))
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -99,7 +116,10 @@ class Extras:
             else:
                 work(client, folder)
         except (ModelError, CouplingError, OSError, ValueError) as error:
-            self._said = f"not kept: {error}"
+            self._said = f"{NOT_KEPT} {error}"
+        except Exception as error:  # none is known; whoever comes upon one is told, and can ask for something else
+            _log.exception("laboratory: something could not be kept")
+            self._said = f"{NOT_KEPT} {type(error).__name__}: {error}"
         finally:
             self._busy.release()
 
@@ -135,3 +155,10 @@ class Extras:
         client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
         kept = f"; it lies in {path.parent}" if self.session.folder is not None else ""
         self._said = f"{path.name}, {path.stat().st_size / 1e6:.2g} MB{kept}"
+
+
+def told(said: str) -> str:
+    """What became of a file, in as many lines as it takes."""
+    if not said:
+        return ""
+    return block(*(in_red(line) if said.startswith(NOT_KEPT) else dim(line) for line in said.splitlines()))

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import html
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coordinator import Run
-from coordinator.laboratory.snapshot import BodyStates, JointStates, Plan, Snapshot
-from modular.assembly import JointEdge
-from modular.component import Component, find_class
+from coordinator.laboratory.snapshot import BodyStates, ForceStates, JointStates, Plan, Snapshot
+from coordinator.record.recorder import Segment
+from modular.assembly import ForceEdge, JointEdge
+from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.port import PortName
+from modular.port import GROUND, PortName
+from scenarios.laboratory.edges import edge_at, forces_of, joints_of
 from scenarios.laboratory.handling import Handling
+from scenarios.laboratory.loads import Loads, States
 from scenarios.laboratory.scene import Scene
 from scenarios.laboratory.selection import Selection
-from scenarios.report.mechanism import exists, joint_spells
 
 NAME = "motion.html"
 PER_SECOND, FRAMES = 25, 1500  # pictures in a second, and at most
+LOOKED_AT = 80  # of them, so that all that happens is within the frame
 Progress = Callable[[int, int], None]
 
 
@@ -35,34 +41,37 @@ def write_html(runs: Sequence[Run], path: Path, progress: Progress | None = None
     seconds = sum(float(run.time[-1] - run.time[0]) for run in runs)
     pause = max(1.0 / PER_SECOND, seconds / FRAMES)
     frames = [(film, k) for film in map(Film, runs) for k in film.frames(pause)]
-    with open_server(label=str(runs[0].model.get("title") or "modular")) as gated:
+    title = str(runs[0].model.get("title") or "modular")
+    with open_server(label=title) as gated:
         selection = Selection()
         scene = Scene(gated.server, Handling(lambda act: None, selection), selection)
-        first = frames[0][0].snapshot(frames[0][1])
-        scene.stage(first)
+        scene.unhurried = True
+        some = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), LOOKED_AT)).round().astype(int))
+        scene.stage(*(frames[n][0].snapshot(frames[n][1]) for n in some), tight=True)
         serializer = gated.server.get_scene_serializer()
         for number, (film, k) in enumerate(frames):
             scene.update(film.snapshot(k))
             serializer.insert_sleep(pause)
             if progress is not None:
                 progress(number + 1, len(frames))
-        path.write_bytes(serializer.as_html().encode())
+        path.write_bytes(titled(serializer.as_html(), title).encode())
     return path
 
 
+def titled(page: str, title: str) -> str:
+    """A page of the viewer under a title of its own."""
+    return page.replace("<title>Viser</title>", f"<title>{html.escape(title)}</title>", 1)
+
+
 class Film:
-    """Snapshots from a run."""
+    """Snapshots from a run: what was there by its samples, what it was by what the run tells of joints and forces."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self._states = {name: run.state(name)[:2] for name in run.bodies}
-        self._spells = {name: spells for name, spells in joint_spells(run).items() if name in run.joints}
-        self._there = {name: exists(run, name) for name in self._spells}
-        self._joints = {
-            name: (run.violation(name), run.violation_rate(name), run.reaction(name)) for name in self._spells
-        }
-        self._places: dict[str, Array] = {}
-        self._plans: dict[tuple[tuple[str, ...], tuple[Any, ...]], Plan] = {}
+        self._starts = [0, *accumulate(segment.used for segment in run.segments)]
+        self._joints, self._forces = joints_of(run), forces_of(run)
+        self._plans: dict[Any, tuple[Plan, Loads]] = {}
+        self._grounds: dict[tuple[str, int], Array] = {}
         self._coupling: Any = Component.from_data(run.settings["coupling"])
 
     def frames(self, pause: float) -> list[int]:
@@ -74,50 +83,124 @@ class Film:
 
     def snapshot(self, k: int) -> Snapshot:
         """Everything at one sample."""
-        run = self.run
-        bodies = [
-            BodyStates((name,), q[k][None], v[k][None])
-            for name, (q, v) in self._states.items()
-            if np.isfinite(q[k]).all()
-        ]
-        here = {name: self._held(name, k) for name, there in self._there.items() if there[k]}
-        joints = []
-        for name, (_, ports) in here.items():
-            error, rate, reaction = (series[k][None] for series in self._joints[name])
-            first, second = (self._place(ports, side, k) for side in (0, 1))
-            joints.append(JointStates((name,), 0, error, rate, reaction, first[None], second[None], np.zeros((1, 8))))
-        plan = self._plan(tuple(states.names[0] for states in bodies), here)
+        run, (segment, row) = self.run, self._where(k)
+        tick, time = int(run.ticks[k]), float(run.time[k])
+        bodies = _bodies(segment, row)
+        states = {name: (table.q[n], table.v[n]) for table in bodies for n, name in enumerate(table.names)}
+        held = self._there(self._joints, segment.joints, tick)
+        acting = self._there(self._forces, segment.forces, tick)
+        held = {n: s for n, s in held.items() if {s[1].first_body, s[1].second_body} <= {GROUND, *states}}
+        acting = {n: s for n, s in acting.items() if {port.body for port in s[1].ports} <= {GROUND, *states}}
+        plan, loads = self._plan(held, acting, states)
+        forces = self._force_states(acting, states, loads.at(states, time))
         return Snapshot(
-            number=k, plan=plan, tick=int(run.ticks[k]), time=float(run.time[k]), stretch=1, playing=True, speed=1.0, factor=1.0,
-            trouble="", bodies=bodies, joints=joints, forces=[], closed={}, held=None, target=None, notices=(), undo="", redo="",
-            record=run.segments,
+            number=k, plan=plan, tick=tick, time=time, stretch=1, playing=True, speed=1.0, factor=1.0, trouble="", bodies=bodies,
+            joints=self._joint_states(segment, row, held, states), forces=forces, closed={}, held=None, target=None,
+            notices=(), undo="", redo="", record=run.segments,
         )  # fmt: skip
 
-    def _held(self, name: str, k: int) -> tuple[str, tuple[str, ...]]:
-        """Class and ports of a joint at a sample."""
-        spell = [s for s in self._spells[name] if s[0] <= self.run.ticks[k]] or self._spells[name][:1]
-        return spell[-1][1], spell[-1][2]
+    def _where(self, k: int) -> tuple[Segment, int]:
+        """The segment of a sample, and which of its own it is."""
+        number = bisect_right(self._starts, k, hi=len(self._starts) - 1) - 1
+        return self.run.segments[number], k - self._starts[number]
 
-    def _place(self, ports: tuple[str, ...], side: int, k: int) -> Array:
-        port = ports[side] if "." in ports[side] else ports[1 - side]
-        if port not in self._places:
-            self._places[port] = self.run.position(port)
-        place: Array = self._places[port][k]
+    @staticmethod
+    def _there(spells: Any, tables: Sequence[tuple[Sequence[str], Any]], tick: int) -> dict[str, Any]:
+        """Of what was there by the samples, since when it was as it was, and how."""
+        return {name: edge_at(spells[name], tick) for names, _ in tables for name in names if name in spells}
+
+    def _joint_states(
+        self, segment: Segment, row: int, held: dict[str, tuple[int, JointEdge]], states: States
+    ) -> list[JointStates]:
+        found = []
+        for names, series in segment.joints:
+            rows = [n for n, name in enumerate(names) if name in held]
+            if not rows:
+                continue
+            known = [names[n] for n in rows]
+            places = [self._ends(name, held[name], states) for name in known]
+            error, rate, reaction = (series[key][row][rows] for key in ("violation", "violation_rate", "reaction"))
+            first, second = (np.array([ends[side] for ends in places]) for side in (0, 1))
+            found.append(JointStates(known, 0, error, rate, reaction, first, second, np.zeros((len(rows), 8))))
+        return found
+
+    def _ends(self, name: str, spell: tuple[int, JointEdge], states: States) -> tuple[Array, Array]:
+        """Where its two points are; on the ground where it was made, but at the other one for what holds points together."""
+        since, edge = spell
+        ports, at = (edge.first, edge.second), edge.at
+        together = at is None and self.run.forms.get(name, {}).get("translations") == len(self.run.model["gravity"])
+        first, second = (self._place(name, since, ports, side, at, states, moving=together) for side in (0, 1))
+        return first, second
+
+    def _force_states(
+        self, acting: dict[str, tuple[int, ForceEdge]], states: States, loads: dict[str, Array]
+    ) -> list[ForceStates]:
+        found = []
+        for name, (since, edge) in acting.items():
+            first, last = (
+                self._place(name, since, edge.ports, side, edge.at, states) for side in (0, len(edge.ports) - 1)
+            )
+            force = loads.get(name, np.zeros(len(first)))
+            found.append(ForceStates((name,), force[None], first[None], last[None], np.zeros((1, 8))))
+        return found
+
+    def _place(
+        self, name: str, since: int, ports: Sequence[PortName], side: int, at: Sequence[float] | None, states: States, *,
+        moving: bool = False,
+    ) -> Array:  # fmt: skip
+        """Where a port is; that of the ground stays at `at`, or where the other port was when it was taken hold of."""
+        port = ports[side]
+        if port.body != GROUND:
+            return self._port(port, *states[port.body])
+        if at is not None:
+            return np.array(at, float)
+        other = next(port for port in ports if port.body != GROUND)
+        if moving:
+            return self._port(other, *states[other.body])
+        if (name, since) not in self._grounds:
+            self._grounds[name, since] = self._port(other, *self._first_state(other.body, since, states))
+        return self._grounds[name, since]
+
+    def _port(self, port: PortName, q: Array, v: Array) -> Array:
+        place: Array = self.run.bodies[port.body].port_motion(port.port, q, v, v)[0]
         return place
 
-    def _plan(self, bodies: tuple[str, ...], joints: dict[str, tuple[str, tuple[str, ...]]]) -> Plan:
+    def _first_state(self, body: str, tick: int, states: States) -> tuple[Array, Array]:
+        """Of the first sample from a tick on."""
+        for segment in self.run.segments:
+            row = int(np.searchsorted(segment.ticks[: segment.used], tick))
+            place = segment.series("bodies", body)
+            if row < segment.used and place is not None:
+                return place[0]["q"][row, place[1]], place[0]["v"][row, place[1]]
+        return states[body]
+
+    def _plan(
+        self, held: dict[str, tuple[int, JointEdge]], acting: dict[str, tuple[int, ForceEdge]], states: States
+    ) -> tuple[Plan, Loads]:
         """What is there; one object as long as it stays the same."""
-        key = bodies, tuple(joints.items())
+        since = tuple((name, spell[0]) for spells in (held, acting) for name, spell in spells.items())
+        key = tuple(states), since
         if key not in self._plans:
             gravity = tuple(self.run.model["gravity"])
-            edges = {}
-            for name, (kind, ports) in joints.items():
-                example: Any = find_class(kind)
-                first, second = (PortName.parse(port, name) for port in ports)
-                edges[name] = JointEdge(example.example(len(gravity)), *first, *second)
-            described = {name: self.run.bodies[name] for name in bodies}
-            self._plans[key] = Plan(
-                len(self._plans), str(self.run.model.get("title", "")), gravity, self.run.dt, self._coupling, described, edges, {},
-                (), {}, {}, (),
-            )  # fmt: skip
+            bodies = {name: self.run.bodies[name] for name in states}
+            joints = {name: edge for name, (_, edge) in held.items()}
+            forces = {name: edge for name, (_, edge) in acting.items()}
+            title = str(self.run.model.get("title", ""))
+            plan = Plan(
+                len(self._plans), title, gravity, self.run.dt, self._coupling, bodies, joints, forces, (), {}, {}, ()
+            )
+            self._plans[key] = plan, Loads(gravity, bodies, forces, states)
         return self._plans[key]
+
+
+def _bodies(segment: Segment, row: int) -> list[BodyStates]:
+    """Those that are somewhere: a motion that has come to an end may leave others nowhere."""
+    found = []
+    for names, series in segment.bodies:
+        q, v = series["q"][row], series["v"][row]
+        there = np.flatnonzero(np.isfinite(q).reshape(len(names), -1).all(axis=1))
+        if len(there) == len(names):
+            found.append(BodyStates(tuple(names), q, v))
+        elif len(there):
+            found.append(BodyStates(tuple(names[n] for n in there), q[there], v[there]))
+    return found

@@ -17,6 +17,7 @@ from coordinator.laboratory.snapshot import Snapshot
 from scenarios.laboratory.controls import Controls
 from scenarios.laboratory.extras import Extras
 from scenarios.laboratory.handling import Handling
+from scenarios.laboratory.panels import name_page
 from scenarios.laboratory.plots import Plots
 from scenarios.laboratory.scene import Scene
 from scenarios.laboratory.selection import Selection
@@ -39,6 +40,7 @@ class Page:
         self.seconds = 0.0  # that they took, in the thread of the page
         self._stop = threading.Event()
         server.gui.configure_theme(show_logo=False, show_share_button=False)
+        name_page(server, session.snapshot.plan.title or "modular")
         self.scene = Scene(server, self.handling, self.selection)
         self.scene.stage(session.snapshot)
         self.tree = Tree(server, self.post, self.selection)

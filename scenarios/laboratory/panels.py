@@ -5,6 +5,7 @@ A panel that several share is made by the first who asks for it.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,13 @@ def side_tab(server: Any, title: str, icon: str) -> Any:
         panel.dock_left()
         panel.set_width(LEFT)
     return panel.add_tab(title, icon=icon)
+
+
+def name_page(server: Any, title: str) -> None:
+    """What browsers write on the tab of the page: nothing that is offered says so, and the viewer's own name says little."""
+    from viser._messages import RunJavascriptMessage
+
+    server.gui._websock_interface.queue_message(RunJavascriptMessage(source=f"document.title = {json.dumps(title)};"))
 
 
 def put_main_panel(server: Any) -> None:

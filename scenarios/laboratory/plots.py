@@ -16,12 +16,13 @@ from scenarios.laboratory.fields import Fields, put
 from scenarios.laboratory.panels import tab_below_main
 from scenarios.laboratory.quantities import ALL, Quantity, choices
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.words import block, dim, in_red, swatch
+from scenarios.laboratory.words import block, dim, in_red, short, swatch
 
 COLOURS = ("#1864ab", "#c92a2a", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#495057")
 OFTEN = 0.12  # seconds between two pictures
 POINTS = 600
 HEIGHT, MOST = 112, 8  # pixels of a chart; curves in it
+LEGEND = 32  # letters of what a legend tells
 MANY = 1000  # names that are offered for choice
 EVERYBODY = "all"
 ENERGY = tuple(Quantity("energy", ALL, part) for part in ("kinetic", "potential", "total"))
@@ -202,7 +203,7 @@ class Chart:
         for k, (quantity, value) in enumerate(zip(self.quantities, values, strict=True)):
             word = quantity.part if self.name == "energy" else quantity.label
             shown = "–" if np.isnan(value) else f"{value:.4g}"
-            marks.append(swatch(COLOURS[k % len(COLOURS)], f"{word} {shown}"))
+            marks.append(swatch(COLOURS[k % len(COLOURS)], f"{short(word, LEGEND)} {shown}"))
         return block(f"{dim(title)} {''.join(marks)}", size=0.75)
 
 

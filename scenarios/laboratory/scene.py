@@ -18,11 +18,13 @@ from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.assembly import JointEdge
 from modular.elements import Array
 from modular.port import GROUND
-from scenarios.laboratory.figure import Figure, along, broadside, extent_of, in_space
+from scenarios.laboratory.cameras import Cameras
+from scenarios.laboratory.figure import Figure, along, extent_of, in_space
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.shapes import COARSE, FINE, SHAPES, Detail, detail_for, mesh, shape_of, sizes_of_marks
 from scenarios.laboratory.touching import Outline, outlines_of, poses
+from scenarios.laboratory.view import View, away_of, cell_of, fitted, length_told, up_of
 
 PALETTE = np.array(
     [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
@@ -32,6 +34,12 @@ CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240
 HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
 CLEAR = 0.6  # how much of shapes that touch is seen: what is inside them shows through
 TRACES = 4  # free ends that leave a trace
+BESIDE = 0.03  # of the size of a mechanism: how far below it the spacing of the grid is told
+AROUND, BEFORE, BEHIND = 0.9, 2.0, 1.0  # intensities of lights
+FILM_ASPECT, FILM_FOV = (
+    1.25,
+    np.radians(40.0),
+)  # of the frame of a film, which nobody has opened yet: width over height, and angle
 COLOURS = ("bodies", "load", "violation")  # what the colours of joints say
 
 
@@ -47,7 +55,8 @@ class Scene:
         self._plan: Plan | None = None
         self._chosen: str | None = None
         self._size = 1.0
-        self.view: tuple[Any, ...] = ()  # where one looks from at first, to where, and what is up
+        self.cameras = Cameras(server, selection)
+        self.unhurried = False  # whether everything is drawn in every picture, however fast they follow each other
         self._drawn = 0.0
         self._tails: dict[str, deque[Array]] = {}
         self._time = -np.inf
@@ -60,45 +69,77 @@ class Scene:
 
     # --- the stage ---------------------------------------------------------------------------------------------------
 
-    def stage(self, snapshot: Snapshot) -> None:
-        """Where one looks from, and what is up."""
-        figure = Figure(snapshot.plan, snapshot)
-        middle, side = extent_of(figure.places(snapshot))
-        gravity = in_space(np.array(snapshot.plan.gravity))
-        flat = snapshot.plan.dimension == 2
-        up = (
-            -gravity / np.linalg.norm(gravity)
-            if np.any(gravity)
-            else np.array([0.0, 1.0, 0.0] if flat else [0.0, 0.0, 1.0])
-        )
-        away = np.array([0.0, 0.0, 1.0]) if flat else broadside(figure.places(snapshot), up) + 0.35 * up
-        reach = 2.2 * max(side, 1.4 * figure.size)
-        self.server.scene.configure_environment_map(hdri=None)  # a picture of a city, which costs seconds without a GPU
-        self.server.scene.configure_default_lights(cast_shadow=False)  # they cost half of the pictures there
-        self.server.scene.set_up_direction(tuple(up))
-        aim = middle - 0.15 * side * up
-        self.view = tuple(aim + reach * away / np.linalg.norm(away)), tuple(aim), tuple(up)
-        self.server.initial_camera.position, self.server.initial_camera.look_at = self.view[:2]
-        cell = 10.0 ** np.floor(np.log10(max(figure.size, 1e-9)))
-        if flat:
-            self.server.scene.add_grid(
-                "/grid", plane="xy", position=(0.0, 0.0, -0.15 * figure.size), infinite_grid=True, cell_size=cell / 2,
-                section_size=cell, cell_color=(232, 232, 236), section_color=(210, 210, 216), fade_distance=12 * side,
-                shadow_opacity=0.0,
-            )  # fmt: skip
+    def stage(self, *snapshots: Snapshot, tight: bool = False) -> None:
+        """Where one looks from, and what is up; `tight`: all that is in these snapshots fills the frame, and nothing else comes."""
+        plan, clouds, sizes = snapshots[0].plan, [], []
+        before: Plan | None = None
+        for snapshot in snapshots:
+            figure = Figure(snapshot.plan, snapshot, sizes[-1] if before is snapshot.plan else None)
+            before = snapshot.plan
+            clouds.append(self._extent(figure, snapshot, tight=tight))
+            sizes.append(figure.size)
+        points, size = np.concatenate(clouds), max(sizes)
+        points = points[np.isfinite(points).all(axis=1)]
+        if not len(points):
+            points = np.zeros((1, 3))
+        up = up_of(plan)
+        away = away_of(plan, points, up)
+        middle, side = extent_of(points)
+        if tight:
+            self.server.initial_camera.fov = FILM_FOV
+            first = fitted(points, away, up, aspect=FILM_ASPECT, fov=FILM_FOV, least=size)
         else:
-            plane = ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
-            below = middle - (0.9 * side) * up
-            self.server.scene.add_grid(
-                "/grid", plane=plane, position=tuple(below), infinite_grid=True, cell_size=cell / 2, section_size=cell,
-                cell_color=(232, 232, 236), section_color=(210, 210, 216), fade_distance=12 * side,
-            )  # fmt: skip
+            aim = middle - 0.15 * side * up
+            first = View(aim + 2.2 * max(side, 1.4 * size) * away, aim, up)
+        self.server.scene.set_up_direction(tuple(up))
+        self.cameras.begin(first, points, flat=plan.dimension == 2, size=size)
+        self._light(away, up)
+        self._lay_grid(plan, points, away, size)
 
-    def look_again(self, client: Any) -> None:
-        """Let somebody look from where he looked at first."""
-        with client.atomic():
-            client.camera.up_direction = self.view[2]
-            client.camera.position, client.camera.look_at = self.view[:2]
+    def _extent(self, figure: Figure, snapshot: Snapshot, *, tight: bool) -> Array:
+        """Points that are to be seen: of the bodies, and of the shapes on them that touch."""
+        places = figure.places(snapshot)
+        if not tight:
+            return places
+        outlines = [one for one in outlines_of(snapshot.plan, figure.size) if one.body != GROUND]
+        centres, _ = poses(outlines, snapshot)
+        radii = np.array([np.linalg.norm(one.sizes) for one in outlines]).reshape(-1, 1, 1)
+        around = centres[:, None] + radii * np.concatenate([np.eye(3), -np.eye(3)])
+        if snapshot.plan.dimension == 2:
+            around[..., 2] = 0.0
+        return np.concatenate([places, around.reshape(-1, 3)])
+
+    def _light(self, away: Array, up: Array) -> None:
+        """From above whoever looks, and less from behind: the lights of the viewer leave all sides dark but the upper ones."""
+        scene = self.server.scene
+        scene.configure_environment_map(hdri=None)  # a picture of a city, which costs seconds without a GPU
+        scene.configure_default_lights(enabled=False, cast_shadow=False)  # shadows cost half of the pictures there
+        right = np.cross(up, away)
+        scene.add_light_ambient("/lights/around", intensity=AROUND)
+        for name, direction, intensity in (
+            ("before", away + 0.8 * up - 0.4 * right, BEFORE),
+            ("behind", -away + 0.4 * up + 0.4 * right, BEHIND),
+        ):
+            scene.add_light_directional(f"/lights/{name}", position=tuple(direction), intensity=intensity)
+
+    def _lay_grid(self, plan: Plan, points: Array, away: Array, size: float) -> None:
+        """Lines to tell lengths by, and how far they are apart."""
+        (middle, side), up, cell = extent_of(points), up_of(plan), cell_of(size)
+        flat = plan.dimension == 2
+        plane = "xy" if flat else ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
+        place = np.array([0.0, 0.0, -0.15 * size]) if flat else middle - (0.9 * side) * up
+        self.server.scene.add_grid(
+            "/grid", plane=plane, position=tuple(place), infinite_grid=True, cell_size=cell, section_size=5.0 * cell,
+            cell_color=(232, 232, 236), section_color=(210, 210, 216), fade_distance=12 * max(side, size),
+            **({"shadow_opacity": 0.0} if flat else {}),
+        )  # fmt: skip
+        right = np.cross(up, away)
+        axes = np.array([right / np.linalg.norm(right), up, np.cross(right, up)])
+        low, high = (points @ axes.T).min(axis=0), (points @ axes.T).max(axis=0)
+        corner = np.array([low[0], low[1] - BESIDE * max(side, size), 0.5 * (low[2] + high[2])]) @ axes
+        self.server.scene.add_label(
+            "/spacing", f"grid {length_told(cell)}", position=tuple(corner), anchor="top-left", font_screen_scale=0.8
+        )
 
     # --- a picture ---------------------------------------------------------------------------------------------------
 
@@ -121,11 +162,12 @@ class Scene:
             self._draw_touching(snapshot, fresh, chosen)
             self._draw_joints(snapshot, fresh, chosen)
             self._draw_ports(places, fresh)
-            if fresh or time.monotonic() - self._drawn >= self.detail.pause:
+            if fresh or self.unhurried or time.monotonic() - self._drawn >= self.detail.pause:
                 self._drawn = time.monotonic()
                 self._draw_lines(snapshot)
                 self._draw_traces(snapshot, places)
             self._draw_ghost(snapshot.ghost)
+        self.cameras.update(snapshot, places, self._size)
 
     def _bodies(
         self, root: str, figure: Figure, places: Array, fresh: bool, chosen: bool, *, ghost: bool = False

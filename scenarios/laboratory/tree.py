@@ -35,6 +35,7 @@ from scenarios.laboratory.words import (
     is_vector,
     label_of,
     safe,
+    short,
     table,
 )
 
@@ -197,7 +198,7 @@ class Part(ABC):
 
     def __init__(self, tree: Tree, name: str, order: float, opened: bool) -> None:
         self.tree, self.name, self.opened = tree, name, opened
-        self.folder = tree.gui.add_folder(name, order=order, expand_by_default=opened)
+        self.folder = tree.gui.add_folder(short(name), order=order, expand_by_default=opened)
         self.made: object = None
         self._fields: list[Field] = []
         self._handles: list[Any] = []
@@ -215,7 +216,7 @@ class Part(ABC):
 
     def rename(self, name: str) -> None:
         """It has another name from now on."""
-        self.name = self.folder.label = name
+        self.name, self.folder.label = name, short(name)
 
     def clear(self) -> None:
         """Let the contents go."""
@@ -263,8 +264,8 @@ class Part(ABC):
         """Its name, and the button that lets it go."""
         name = self.name
         if self.renamed:
-            self.field(self.tree.fields.text(f"name of {name}", name, self._rename, hint="Enter renames"))
-        button = self.handle(self.tree.gui.add_button(f"{self.word} {name}", color="red", icon=self.icon))
+            self.field(self.tree.fields.text(f"name of {short(name)}", name, self._rename, hint="Enter renames"))
+        button = self.handle(self.tree.gui.add_button(f"{self.word} {short(name)}", color="red", icon=self.icon))
 
         async def go(_: Any) -> None:
             self.tree.post(self.leave())
@@ -324,11 +325,11 @@ class JointPart(Part):
         name = self.name
         self.about = self.handle(self.tree.gui.add_html(""))
         self.breaks = self.field(
-            self.tree.fields.tick(f"{name} breaks", False, self._break, hint="Unticked, it takes any force")
+            self.tree.fields.tick(f"{short(name)} breaks", False, self._break, hint="Unticked, it takes any force")
         )
         self.limit = self.field(
             self.tree.fields.number(
-                f"limit of {name} [N]", USUAL_LIMIT, self._limit, hint="The force at which it breaks"
+                f"limit of {short(name)} [N]", USUAL_LIMIT, self._limit, hint="The force at which it breaks"
             )
         )
         self.edge = plan.joints[name]

@@ -17,13 +17,20 @@ UNITS = {
     "mass": "kg", "mass_at_start": "kg", "mass_at_end": "kg", "length": "m", "radius": "m", "inertia": "kg m²", "stiffness": "N/m",
     "damping": "N s/m", "force": "N", "moment": "N m", "most": "N",
 }  # fmt: skip
+SHORT = 20  # letters of a name in a label
 RED, DIM, GREEN = "#c92a2a", "var(--mantine-color-dimmed)", "#2b8a3e"
+
+
+def short(name: str, most: int = SHORT) -> str:
+    """A name in so many letters at most: its beginning and its end, by which those that are alike differ."""
+    end = most // 3
+    return name if len(name) <= most else f"{name[: most - end - 1]}…{name[-end:]}"
 
 
 def label_of(number: str, name: str) -> str:
     """Of a field: "mass of upper [kg]"."""
     unit = UNITS.get(number)
-    return f"{number.replace('_', ' ')} of {name}" + (f" [{unit}]" if unit else "")
+    return f"{number.replace('_', ' ')} of {short(name)}" + (f" [{unit}]" if unit else "")
 
 
 def told(value: object) -> str:

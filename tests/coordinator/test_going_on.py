@@ -45,6 +45,23 @@ def test_a_step_that_changes_on_the_way_keeps_the_order(factor):
     assert np.abs(orders - 2.0).max() < 0.3
 
 
+def test_a_step_that_changes_between_two_of_its_ticks_keeps_the_clock_and_the_order():
+    errors = []
+    for dt in (1e-3, 1e-3 / 3, 1e-3 / 9):
+        before = moved(dt=dt, until=0.501)
+        time, place = before.time, tip(before).copy()
+        simulation = with_settings(before, dt=0.8 * dt, still=True)
+        assert simulation.time == pytest.approx(time, abs=1e-15)
+        assert 0.2 < simulation.time / simulation.dt % 1.0 < 0.8
+        np.testing.assert_allclose(tip(simulation), place, atol=100 * dt**2)  # gaps of springs are closed
+        simulation.step()
+        assert simulation.time == simulation.tick * simulation.dt > time
+        simulation.run(1.0)
+        errors.append(np.linalg.norm(tip(simulation) - true_tip(1.0)))
+    orders = np.log(np.array(errors[:-1]) / errors[1:]) / np.log(3.0)
+    assert np.abs(orders - 2.0).max() < 0.3
+
+
 PAIRS = [
     (Penalty(), Glued()),
     (Glued(4), Penalty()),

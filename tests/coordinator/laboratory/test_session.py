@@ -96,6 +96,27 @@ def everything(session):
 # --- the same bits ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("step", [5e-4, 2e-3, 7e-4, 3e-3, 0.03])
+def test_another_step_keeps_the_clock_still_and_the_samples_as_far_apart(step, tmp_path):
+    with session_of(dt=1e-3, record_every=10, folder=tmp_path) as session:
+        walk(session, 53)
+        q, _ = session.snapshot.state("lower")
+        session.do(SetStep(step))
+        recorder = session.simulation.recorder
+        assert abs(recorder.every * step - 0.01) <= 0.5 * step or recorder.every == 1
+        assert session.snapshot.time == pytest.approx(0.053, abs=1e-15)
+        session.do(Cut("elbow"))
+        session.do(Undo())
+        assert session.snapshot.time == pytest.approx(0.053, abs=1e-15)
+        np.testing.assert_allclose(session.snapshot.state("lower")[0], q, atol=2e-6)  # gaps of springs are closed
+        walk(session, 1)
+        assert 0.0 < session.snapshot.time - 0.053 <= step * (1 + 1e-9)
+        walk(session, 2 * session.simulation.recorder.every)
+        run = session.simulation.recorded
+        assert np.diff(run.time) == pytest.approx(recorder.every * step)
+    assert replay(tmp_path).same
+
+
 @pytest.mark.parametrize("coupling", COUPLINGS, ids=names(COUPLINGS))
 def test_a_session_in_which_nobody_acts_has_the_bits_of_a_run(coupling):
     with Simulation(scenarios.load("double-pendulum"), 1e-3, coupling) as simulation:
