@@ -24,7 +24,7 @@ from scenarios.commands.replay import replay
 from scenarios.commands.rerun import rerun
 from scenarios.commands.resume import kept_on_the_way, resume
 from scenarios.commands.rewind import rewind
-from scenarios.commands.running import measure, prepare, print_margin, run_and_keep, show_run
+from scenarios.commands.running import measure, prepare, print_margin, print_verdict, run_and_keep, show_run, verdict
 from scenarios.commands.show import show
 from scenarios.commands.site import (
     Authorized,
@@ -317,9 +317,11 @@ def run(
                 recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
                 if verify and code is None:
                     recorded = measure(console, simulation, folder)
+                words = verdict(simulation, code)
                 show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)
+        print_verdict(console, words)
         if code is not None:
             _stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder.path}", code)
 

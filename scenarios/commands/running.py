@@ -81,6 +81,7 @@ def print_ways(console: Console, simulation: Simulation) -> None:
 def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
     from coordinator import beyond
+    from coordinator.examination import rings
     from scenarios.report.summary import margin_text
 
     print_ways(console, simulation)
@@ -100,6 +101,25 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         console.print(
             f"warning: below 1 the run may diverge; {over[3]}.", style="yellow", markup=False, highlight=False
         )
+    if not simulation.ways and "coupling" not in simulation.assembly.suggested and (ringing := rings(simulation)):
+        console.print(ringing, markup=False, highlight=False, soft_wrap=True)
+
+
+def verdict(simulation: Simulation, code: int | None) -> str:
+    """What speaks against a run that came to its end, in the words of the command; empty where nothing does."""
+    from scenarios.settings import as_typed
+
+    found = simulation.past.estimate(simulation) if code is None and simulation.whole else None
+    if found is None or not found.too_much:
+        return ""
+    words = as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify"))
+    return words if not simulation.past.verified else words.replace("; --verify measures the error.", ".")
+
+
+def print_verdict(console: Console, words: str) -> None:
+    """What `verdict` said, as the last line: nobody scrolls back over a summary."""
+    if words:
+        console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
 def run_and_keep(
@@ -156,9 +176,6 @@ def simulate(
         )  # an event of the model could not be carried out
     if why:
         cli._complain(why)
-    elif simulation.whole and (found := simulation.past.estimate(simulation)) is not None and found.too_much:
-        words = found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify")
-        console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return code, why
 
 

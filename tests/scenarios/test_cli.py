@@ -18,14 +18,14 @@ import scenarios
 from budget import slowness
 from command_line import CliRunner
 from components import Fixed
-from coordinator import GGL, HHT, Centralized, Penalty, Run, Shannon, Simulation, Stable
+from coordinator import GGL, HHT, Centralized, Glued, Penalty, Run, Shannon, Simulation, Stable
 from coordinator.laboratory.acts import SetStep, Step
 from coordinator.laboratory.session import Session
 from modular import Cut, InternalGains, Join, ModelError
 from modular.version import __version__
 from scenarios import catalogue
 from scenarios.cli import app
-from scenarios.settings import fit_settings, read_coupling, read_settings
+from scenarios.settings import as_typed, fit_settings, read_coupling, read_settings
 from waiting import GUARD
 
 PICTURES = {"trajectories.png", "energy.png", "violations.png", "ledger.png", "reactions.png"}
@@ -195,6 +195,47 @@ def test_a_margin_below_one_is_warned_of_with_what_to_do():
     assert re.fullmatch(r"stability margin 0\.\d+; tightest joint: \w+", first)
     assert second.startswith("warning: below 1")
     assert "Stable()" in result.stdout
+
+
+def test_the_verdict_is_the_last_line_and_in_words_that_can_be_typed():
+    for words, remedy in (
+        ((), "Remedy: take --dt {}, or joints that do not give, --coupling glued; --verify measures the error."),
+        (("--verify",), "Remedy: take --dt {}, or joints that do not give, --coupling glued."),
+        (
+            ("--coupling", "glued"),
+            'or a coupling of higher order, such as --coupling "glued(order=4)"; --verify measures',
+        ),
+    ):
+        result = run("double-pendulum", "--dt", "2e-2", "--until", "1", *words)
+        last = result.stdout.splitlines()[-1]
+        assert result.exit_code == 0 and last.startswith("the run is off by "), result.stdout
+        assert remedy.format(*re.findall(r"--dt ([\d.e-]+)", last)) in last and "dt = " not in last
+    assert "off by" not in run("double-pendulum").stdout
+
+
+def test_python_words_of_couplings_are_typed_as_the_command_takes_them():
+    said = "take dt = 1e-4 s, Glued(), Glued(4), Penalty(preload=False), and nothing for Rod() or x = 3 s."
+    typed = as_typed(said)
+    assert typed == (
+        'take --dt 1e-4, --coupling glued, --coupling "glued(order=4)", --coupling "penalty(preload=False)", '
+        "and nothing for Rod() or x = 3 s."
+    )
+    couplings = re.findall(r'--coupling "?([^",]+)', typed)
+    assert [read_coupling(text, None) for text in couplings] == [Glued(), Glued(4), Penalty(preload=False)]
+
+
+def test_springs_in_closed_loops_and_at_drives_are_told_before_the_run():
+    """In the words of `check`; not where nothing rings, and not where the model says how it is to be run."""
+    for words, told in (
+        (("slider-crank",), "1 closed loop: reactions swing"),
+        (("robot-arm",), "3 drives: reactions swing"),
+        (("slider-crank", "--coupling", "glued"), ""),
+        (("double-pendulum",), ""),
+        (("rolling-disc", "--coupling", "penalty"), ""),
+    ):
+        lines = [line for line in run(*words, "--until", "0.002").stdout.splitlines() if "reactions swing" in line]
+        assert [line.startswith(told) for line in lines] == [True] * (told != ""), words
+        assert all("--coupling glued, or auto" in line for line in lines)
 
 
 def test_without_a_terminal_there_are_no_control_codes():
