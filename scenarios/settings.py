@@ -70,7 +70,7 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
 
 
 def as_typed(sentence: str) -> str:
-    """What is said for Python, as the command takes it: `Glued(4)` is `--coupling "glued(order=4)"`, `dt = 1e-4 s` is `--dt 1e-4`."""
+    """What is said for Python, as the command takes it: `Glued(4)` as `--coupling "glued(order=4)"`, `dt = 1 s` as `--dt 1`."""
     from coordinator.couplings import Coupling
 
     known = makers(Coupling)

@@ -51,7 +51,7 @@ def command(order: Order) -> str:
 
 
 def _finds_by_itself(hub: str, key: str) -> bool:
-    """Whether a worker of this user knows the run without being given keys, as at an address that all users of this machine reach."""
+    """Whether a worker of this user knows the run without keys of its own: at an address that all users of this machine reach."""
     from coordinator.transports.zeromq import keys_of_this_user  # sockets, for those who want them
 
     return bool(host_of(hub)) and is_local(hub) and key == keys_of_this_user().public.decode()

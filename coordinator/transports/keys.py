@@ -58,7 +58,7 @@ def read_keys(folder: Path, name: str) -> Keys:
 
 
 def find_keys(text: str, usual: str, folder: Path | None = None) -> Keys:
-    """The pair that is meant by its name, by DIR/NAME, or by a folder that holds it; there it is the only one, or called `usual`."""
+    """The pair that is meant by its name, by DIR/NAME, or by a folder that holds it: the only one there, or called `usual`."""
     folder, path = folder or folder_of_keys(), Path(text).expanduser()
     if NAME.fullmatch(text) and ((folder / f"{text}.key").exists() or not path.is_dir()):
         return read_keys(folder, text)
