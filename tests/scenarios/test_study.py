@@ -292,6 +292,43 @@ def test_sweeps_give_every_combination_and_leave_couplings_alone_that_lack_the_s
     ]
 
 
+def test_a_setting_further_inside_may_be_called_by_its_last_word_where_there_is_but_one():
+    for couplings in (["penalty"], ["glued", "penalty(rule=shannon)", "penalty"]):
+        assert variants(couplings, [read_sweep("safety=1.1,2")]) == variants(
+            couplings, [read_sweep("rule.safety=1.1,2")]
+        )
+    both = [read_sweep("rule=stable,shannon"), read_sweep("delta=0.1,0.2")]
+    assert [v.values for v in variants(["penalty"], both)][1:] == [
+        {"rule": "shannon", "rule.delta": "0.1"},
+        {"rule": "shannon", "rule.delta": "0.2"},
+    ]
+
+
+def test_what_is_swept_stands_in_one_table_and_other_couplings_in_their_own():
+    words = (
+        "--coupling",
+        "glued",
+        "--coupling",
+        "penalty",
+        "--sweep",
+        "rule=shannon,stable(safety=2)",
+        "--out",
+        "kept",
+    )
+    result = study(*CHAIN, *words)
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split() for line in result.stdout.splitlines() if line.strip()]
+    heads = [k for k, line in enumerate(lines) if "Δt" in line and "evaluations" in line]
+    assert lines[heads[0] - 1] == ["penalty", "swept:", "rule"] and lines[heads[1] - 1][0] == "glued"
+    assert lines[heads[0]][0] == "rule" and lines[heads[0]][-1] == "order"
+    swept = lines[heads[0] + 1 : heads[1] - 1]
+    assert [line[0] for line in swept] == ["shannon", "shannon", "stable(safety=2)", "stable(safety=2)"]
+    fits = data("kept")["fits"]
+    assert [line[-1] for line in swept[1::2]] == [
+        f"{fits[f'penalty(rule={rule})']['error']['order']:.2f}" for rule in ("shannon", "stable(safety=2.0)")
+    ]
+
+
 def test_the_same_coupling_is_run_once():
     assert len(variants(["penalty", "Penalty()", "penalty(rule=stable(safety=1.25))"], [])) == 1
 
@@ -301,6 +338,11 @@ def test_the_same_coupling_is_run_once():
     [
         (["--sweep", "rule.delta=0.1"], ["rule.delta", "Stable has no setting 'delta'", "safety, damping"]),
         (["--sweep", "stiffness=1"], ["Penalty has no setting 'stiffness'", "rule, newmark, internal, preload"]),
+        (["--sweep", "rule.dampng=1"], ["Stable has no setting 'dampng' (did you mean 'damping'?)"]),
+        (["--sweep", "saftey=1"], ["did you mean 'rule.safety'?"]),
+        (["--sweep", "damping=0,0.1"], ["--sweep damping: which one? There are internal.damping and rule.damping"]),
+        (["--sweep", "safety=1.5", "--sweep", "rule.safety=2"], ["given twice"]),
+        (["--sweep", "rule.safety=1.5", "--sweep", "safety=2"], ["--sweep rule.safety is given twice"]),
         (["--sweep", "rule.safety.more=1"], ["'safety' of Stable is 1.25", "sweep 'safety' itself"]),
         (["--sweep", "rule.safety=0.5"], ["safety = 0.5", "1.25 is usual"]),
         (["--sweep", "rule.safety=stiff"], ["--sweep rule.safety=stiff", "give a number"]),
@@ -366,6 +408,7 @@ def test_the_usual_reference_is_exact_to_eleven_digits():
     assert result.exit_code == 0, result.stderr
     grid = data("kept")["grid"]
     assert grid["reference"]["coupling"].startswith("minimalcoordinates(method=DOP853")
+    assert "error of its own" not in result.stdout
     (folder,) = Path("kept/reference").iterdir()
     kept = Run.load(folder)
     truth = planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-3, 20)
@@ -384,7 +427,9 @@ def test_where_the_usual_reference_cannot_do_a_model_a_finer_penalty_run_takes_i
 
 def test_a_coarser_reference_is_compared_where_it_has_a_tick():
     words = ("double-pendulum", "--dt", "4e-4", "--until", "0.1", "--reference", "penalty", "--out", "kept")
-    assert study(*words, "--reference-dt", "8e-4").exit_code == 0
+    result = study(*words, "--reference-dt", "8e-4")
+    assert result.exit_code == 0
+    assert "error of its own" in result.stdout
     coarse = float(rows("kept")[0]["error [m]"])
     assert study(*words, "--reference-dt", "1e-4").exit_code == 0
     fine = float(rows("kept")[0]["error [m]"])
