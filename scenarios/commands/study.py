@@ -43,8 +43,8 @@ def study(
         list[str] | None,
         typer.Option(
             metavar="NAME=V,V,…",
-            help="A setting of the couplings by its dotted name, such as rule.damping=0,0.05,0.1, or by its last word where there is "
-            "but one; several give every combination.",
+            help="A setting of the couplings by its dotted name, such as rule.damping=0,0.05,0.1, or by its last word where "
+            "there is but one; several give every combination.",
         ),
     ] = None,
     settings: Annotated[
