@@ -51,6 +51,7 @@ from modular.errors import ModelError
 from modular.events import Add, Apply, Cut, Event, Join, Merge, Remove, Unmerge, check_law
 from modular.force import Force, TakesAim
 from modular.joint import Joint
+from modular.keywords import Spelt
 from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
@@ -62,7 +63,7 @@ AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
 
-class Simulation:
+class Simulation(Spelt):
     """Steps an assembly by integer ticks of `dt` seconds; works on its own copy of the model.
 
     `coupling`: how joints hold, an object such as `Glued(4)`, or its name as the command line takes it, such as "glued(order=4)".
