@@ -287,7 +287,7 @@ def run(
     """
     console = _console()
     with refusals():
-        from scenarios.report.folder import RunFolder
+        from scenarios.report.folder import RUNS, RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.workers import print_workers
         from scenarios.settings import coupling_for, fit_settings, read_settings
@@ -302,7 +302,7 @@ def run(
         dt, until = times(assembly, dt, until)
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
-        with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
+        with RunFolder(out or RUNS / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
             site = site_for(
                 console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
                 authorized=authorized, silence=silence,

@@ -162,9 +162,10 @@ def checkpoint_warnings() -> Iterator[None]:
 def _latest(folder: Path) -> Checkpoint:
     from coordinator.checkpoints.folder import INSIDE
     from coordinator.checkpoints.resume import latest
+    from scenarios.report.folder import not_there
 
     if not folder.is_dir():
-        raise ModelError(f"'{folder}': there is no such folder; give a run folder, such as runs/chain.")
+        raise ModelError(not_there(folder, "give a run folder, such as runs/chain", (INSIDE,)))
     if not (folder / INSIDE).is_dir():
         raise ModelError(
             f"'{folder}' has no checkpoints; modular run keeps them unless it is told not to (--checkpoint-every 0)."

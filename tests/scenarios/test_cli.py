@@ -570,6 +570,23 @@ def test_a_run_or_all_stretches_of_a_session_are_filmed():
     assert "nothing was recorded" in modular("show", "session", "--html").stderr
 
 
+def test_a_folder_that_is_not_there_is_answered_with_those_that_are():
+    for folder in ("runs/a1", "runs/other", "elsewhere/b1"):
+        run("double-pendulum", "--out", folder)
+    for words, answer in (
+        (("show", "a11"), "did you mean 'runs/a1'?"),
+        (("show", "a1"), "did you mean 'runs/a1'?"),
+        (("rerun", "runs/othr"), "did you mean 'runs/other'?"),
+        (("export", "elsewhere/b11", "--format", "csv"), "did you mean 'elsewhere/b1'?"),
+        (("resume", "ather"), "did you mean 'runs/other'?"),
+        (("rewind", "xyz"), "there are: runs/other, runs/a1."),
+        (("show", "runs"), "'runs' is no run, but there are some in it: runs/other, runs/a1."),
+        (("replay", "a11"), "give one that modular live has written"),
+    ):
+        result = modular(*words)
+        assert result.exit_code == 2 and answer in result.stderr, words
+
+
 def test_what_is_no_run_is_refused():
     Path("empty").mkdir()
     run("double-pendulum", "--out", "broken")
