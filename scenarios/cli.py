@@ -330,7 +330,9 @@ def build(target: str, settings: dict[str, Any]) -> Assembly:
     """The assembly of a scenario or a file; a file that goes wrong is told with the place where it did."""
     try:
         return catalogue.build(target, settings)
-    except (ModelError, CouplingError):
+    except ModelError as error:
+        if place := _place(error, target):
+            raise type(error)(f"{error}{place}") from error
         raise
     except Exception as error:
         raise ModelError(
@@ -524,8 +526,11 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def _place(error: BaseException, target: str) -> str:
-    """In which line of the user's file something went wrong."""
+    """In which line of the user's file something went wrong; of a ready system nothing."""
     from traceback import extract_tb
 
-    lines = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).name == Path(target).name]
+    if not catalogue.is_file(target):
+        return ""
+    there = Path(target).resolve()
+    lines = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).resolve() == there]
     return f" (line {lines[-1].lineno} of {target}: {lines[-1].line})" if lines else ""

@@ -375,6 +375,10 @@ def test_what_never_happened_is_told():
         (["double-pendulum", "--join", "fixed upper.nd lower.start@1"], "did you mean 'end'?"),
         (["double-pendulum", "--set", "lengths=1"], "give two"),
         (["double-pendulum", "--set", "masses=(1, -1)"], "must be positive"),
+        (["double-pendulum", "--set", "lengths=(nan,1)"], "lengths = nan; give a finite number [m]"),
+        (["double-pendulum", "--set", "lengths=(1, -inf)"], "lengths = -inf; give a finite number [m]"),
+        (["two-rods", "--set", "masses=[1, nan]"], "masses = nan; give a finite number [kg]"),
+        (["chain", "--set", "radius=inf"], "radius = inf"),
         (["slider-crank", "--set", "angle=nan"], "give a number; its default is pi / 4"),
         (["chain", "--set", "bodes=3"], "did you mean 'bodies'?"),
         (["chain", "--set", "bodies"], "NAME=VALUE"),
@@ -425,6 +429,12 @@ def test_wrong_input_is_refused_in_one_message_and_leaves_no_folder(words, answe
         ("def build(:\n", "SyntaxError"),
         ("def built():\n    pass\n", "no function build"),
         ("def build():\n    return 3\n", "must return an Assembly"),
+        (
+            OWN.replace("end=(length, 0)", "end=(float('nan'), 0)"),
+            'end = (nan, 0) is not finite. (line 7 of model.py: swing.add("bar", PointMassRod(',
+        ),
+        (OWN.replace("start=(0, 0)", "strat=(0, 0)"), "did you mean 'start'? (line 7 of model.py: "),
+        (OWN.replace("bar.start", "bar.strat"), "did you mean 'start'? (line 8 of model.py: swing.join("),
     ],
 )
 def test_a_file_that_builds_nothing_is_refused_with_the_place(text, answer):
