@@ -83,9 +83,12 @@ def study(
     \b
     Examples:
       [bold]modular study double-pendulum[/bold]
-      [bold]modular study double-pendulum --dt 4e-4,2e-4,1e-4 --coupling penalty --coupling "penalty(rule=shannon)"[/bold]
-      [bold]modular study chain --set bodies=5 --until 0.2 --sweep rule.safety=1.1,1.25,1.5,2 --sweep rule.damping=0,0.05,0.1[/bold]
-      [bold]modular study slider-crank --reference penalty --reference-dt 2.5e-5 --jobs 1[/bold]
+      [bold]modular study double-pendulum --dt 4e-4,2e-4,1e-4 \\
+          --coupling penalty --coupling "penalty(rule=shannon)"[/bold]
+      [bold]modular study chain --set bodies=5 --until 0.2 \\
+          --sweep rule.safety=1.1,1.25,1.5,2 --sweep rule.damping=0,0.05,0.1[/bold]
+      [bold]modular study slider-crank --jobs 1 \\
+          --reference penalty --reference-dt 2.5e-5[/bold]
 
     A sweep changes the couplings that have the setting, and leaves the others as they are; what it changes stands in one table.
 

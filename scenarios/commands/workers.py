@@ -112,7 +112,8 @@ def worker(
 
     \b
     Examples:
-      [bold]modular run chain --set bodies=200 --workers 2 --launcher hand --bind tcp://127.0.0.1:5555[/bold]
+      [bold]modular run chain --set bodies=200 --workers 2 \\
+          --launcher hand --bind tcp://127.0.0.1:5555[/bold]
       [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker0[/bold]
       [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker1[/bold]
 

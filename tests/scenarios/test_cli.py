@@ -45,6 +45,9 @@ def build(length=1.0, late=False):
 """
 
 
+VERBS = ["", *get_command(app).commands, *(f"keys {verb}" for verb in get_command(app).commands["keys"].commands)]
+
+
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -129,6 +132,31 @@ def test_help_loses_no_words_to_markup():
         said = modular(*[command] * bool(command), "--help").stdout
         assert "(extra )" not in said and "'modular-multibody'" not in said, command
         assert "[/" not in said, command
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_is_read_in_eighty_columns(verb):
+    """Paragraphs flow, commands keep their lines, and nothing is cut off."""
+    words = verb.split()
+    command = get_command(app)
+    for word in words:
+        command = command.commands[word]
+    said = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80"}).stdout
+    lines = [line.rstrip() for line in said.splitlines()]
+    assert max(map(len, lines)) <= 80 and "\b" not in said
+    told = lines[: next(k for k, line in enumerate(lines) if line.startswith("╭"))]
+    plain = [re.sub(r"(?<!\\)\[/?bold]|\\(?=\[)", "", text) for text in command.help.split("\n\n")]
+    for text in plain:
+        if "\n" in text:
+            assert all(f" {line}" in told for line in text.strip().splitlines()), text
+    first = [line.split(" ")[1] if line.startswith(" ") else "" for line in told]
+    for above, word in zip(told, first[1:], strict=False):
+        flows = above.startswith(" ") and word and any(above.strip() in text for text in plain if "\n" not in text)
+        assert not flows or len(above) + 1 + len(word) > 79, above
+    cells = "".join(re.sub(r"[│\s]+", "", line) for line in lines)
+    for parameter in command.params:
+        for word in re.sub(r"\\(?=\[)", "", getattr(parameter, "help", "") or "").split():
+            assert word in cells, (parameter.name, word)
 
 
 def test_a_model_in_the_place_of_a_command_is_answered_with_the_command_to_write():
