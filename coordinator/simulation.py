@@ -43,6 +43,7 @@ from coordinator.workers.lines import Line
 from coordinator.workers.resident import Residents
 from coordinator.workers.team import Member
 from coordinator.workers.whose import black_boxes_in, lines_to, move, reach
+from modular import first_use
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
@@ -312,6 +313,7 @@ class Simulation(Spelt):
         growing = recording(self, record_to)
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)
+        first_use.finish()
         self._foretell()
         started = shown = clock.perf_counter()
         try:

@@ -152,6 +152,7 @@ def take(folder: Path) -> Path:
 
 def carry_out(console: Console, grid: Grid, folder: Path, jobs: int, *, fixed: bool) -> Study:
     """Find what is done, run the rest; `fixed`: the reference was asked for, so no other takes its place."""
+    from scenarios.report.first_use import compiling
     from scenarios.study.pool import find_cases, run_cases
     from scenarios.study.progress import counted
     from scenarios.study.study import Study
@@ -165,7 +166,7 @@ def carry_out(console: Console, grid: Grid, folder: Path, jobs: int, *, fixed: b
     results = find_cases(cases, folder)
     missing = [case for case in cases if case.digest not in results]
     if missing:
-        with counted(console, missing) as done:
+        with compiling(console, bar=False), counted(console, missing) as done:
             results |= run_cases(missing, folder, jobs, done)
     return Study.of(grid, results | {grid.reference_case().digest: reference})
 
