@@ -476,6 +476,7 @@ def gallery(
         from scenarios.gallery.runs import Runs
         from scenarios.report.first_use import compiling
         from scenarios.report.folder import check_writable
+        from scenarios.report.said import said_already
 
         chosen = choose([*(figures or []), *(only or [])])
         try:
@@ -485,7 +486,7 @@ def gallery(
         check_writable(out)
         runs = Runs()
         for k, entry in enumerate(chosen, start=1):
-            with compiling(console, f"drawing {entry.name} ({k} of {len(chosen)})…"):
+            with compiling(console, f"drawing {entry.name} ({k} of {len(chosen)})…"), said_already():
                 file, found = draw_figure(entry, runs, out)
             console.print(f"{file}: {found}", markup=False, highlight=False, soft_wrap=True)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,17 +136,6 @@ def run_and_keep(
     return recorded, code
 
 
-@contextmanager
-def said_already() -> Iterator[None]:
-    """The command has told the margin, and will tell the verdict."""
-    from coordinator import StabilityWarning, VerdictWarning
-
-    with warnings.catch_warnings():
-        for told in (StabilityWarning, VerdictWarning):
-            warnings.simplefilter("ignore", told)
-        yield
-
-
 def simulate(
     console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None
 ) -> tuple[int | None, str]:
@@ -156,6 +143,7 @@ def simulate(
     from coordinator.checkpoints.folder import HEAD
     from scenarios import cli
     from scenarios.report.progress import watched
+    from scenarios.report.said import said_already
 
     code, why = None, ""
     try:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -316,6 +317,18 @@ def test_what_is_swept_stands_in_one_table_and_other_couplings_in_their_own():
     assert [line[0] for line in swept] == ["shannon"] * 3 + ["stable"] * 3
     fits = [data("kept")["fits"][name]["error"] for name in ("penalty(rule=shannon)", "penalty(rule=stable)")]
     assert [line[-1] for line in swept[2::3]] == ["–" if fit is None else f"{fit['order']:.2f}" for fit in fits]
+
+
+def test_cases_that_are_far_off_are_rows_and_no_warnings_of_python():
+    with pytest.warns() as said:
+        warnings.warn("so that there is one", stacklevel=1)
+        warnings.simplefilter("always")
+        result = study(
+            "double-pendulum", "--dt", "2e-2,1e-2", "--until", "1", "--reference", "penalty", "--out", "kept"
+        )
+    assert result.exit_code == 0, result.output
+    assert all(float(row["error [m]"]) > 1e-3 for row in rows("kept"))
+    assert [str(one.message) for one in said] == ["so that there is one"]
 
 
 def test_the_same_coupling_is_run_once():
