@@ -11,6 +11,7 @@ from coordinator.diagnosis import beyond
 from coordinator.simulation import Simulation
 from coordinator.softness import joint_share
 from coordinator.system import JointHome, System
+from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
 from modular.seen_mass import seen_by
@@ -78,11 +79,11 @@ def examine(simulation: Simulation) -> Examination:
 
 def _joint(system: System, name: str, kind: str, home: JointHome, margin: float) -> JointReport:
     form, row = home.stack.form, home.stack.row[name]
-    compliance, stiffness = home.stack.compliance[row], home.stack.stiffness[row]
+    compliance = home.stack.compliance[row]
     split, turns = form.translations, form.rotations
     translations = form.locks - turns
     slip, spin = float(np.trace(compliance[:split, :split])), float(np.trace(compliance[split:, split:]))
-    k = float(stiffness[:split, :split].max(initial=0.0))
+    k = _stiffness(home)
     return JointReport(
         name=name,
         kind=kind,
@@ -94,6 +95,12 @@ def _joint(system: System, name: str, kind: str, home: JointHome, margin: float)
         share=joint_share(system, home, row),
         margin=margin,
     )
+
+
+def _stiffness(home: JointHome) -> float:
+    """The largest of a joint in the translations that it locks [N/m]; 0 where it has none."""
+    stack, split = home.stack, home.stack.form.translations
+    return float(stack.stiffness[stack.row[home.name], :split, :split].max(initial=0.0))
 
 
 def _softer(reports: list[JointReport]) -> list[JointReport]:
@@ -142,7 +149,7 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
             f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is its own and does not follow "
             "the step."
         )
-    lines += _rings(simulation, reports)
+    lines += [told] if (told := rings(simulation)) else []
     soft = max((r for r in reports if r.give is not None), key=lambda r: r.give or 0.0, default=None)
     if soft is not None and soft.give is not None:
         lines.append(
@@ -159,22 +166,40 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
     return lines
 
 
-def _rings(simulation: Simulation, reports: list[JointReport]) -> list[str]:
-    """Where reactions of springs show their own swing beside the load: in closed loops, and at drives."""
-    import networkx as nx  # a tenth of a second, for those who need it
-
-    if not any(report.stiffness for report in reports):
-        return []
-    system, neighbours = simulation.system, nx.Graph(simulation.assembly.graph)
-    loops = neighbours.number_of_edges() - neighbours.number_of_nodes() + nx.number_connected_components(neighbours)
-    drives = sum(1 for home in system.joint_home.values() if home.stack.form.drives)
+def rings(simulation: Simulation) -> str:
+    """Where reactions of springs show their own swing beside the load, in closed loops and at drives; empty where nowhere."""
+    homes = simulation.system.joint_home.values()
+    if not any(_stiffness(home) > 0.0 for home in homes):
+        return ""
+    loops = _loops(simulation.assembly)
+    drives = sum(1 for home in homes if home.stack.form.drives)
     found = [f"{n} {what}{'s' * (n > 1)}" for n, what in ((loops, "closed loop"), (drives, "drive")) if n]
     if not found:
-        return []
-    return [
+        return ""
+    return (
         f"{' and '.join(found)}: reactions swing about what they are where joints are springs. Where reactions matter, take joints "
         "that do not give: --coupling glued, or auto (in Python Glued(), Mixed.auto())."
-    ]
+    )
+
+
+def _loops(assembly: Assembly) -> int:
+    """Loops of the joint graph: pairs of neighbours that are connected without each other too. A load closes none."""
+    joints = {(edge.first_body, edge.second_body) for edge in assembly.joint_edges.values()}
+    forces = {tuple(port.body for port in edge.ports) for edge in assembly.force_edges.values()}
+    pairs = {frozenset(pair) for pair in joints | forces if len(set(pair)) == 2}
+    parent: dict[str, str] = {}
+
+    def root(body: str) -> str:
+        while (above := parent.get(body, body)) != body:
+            parent[body] = body = parent.get(above, above)  # halves the way for those who come after
+        return body
+
+    loops = 0
+    for first, second in pairs:
+        one, other = root(first), root(second)
+        loops += one == other
+        parent[one] = other
+    return loops
 
 
 def _set_aside(simulation: Simulation) -> list[str]:

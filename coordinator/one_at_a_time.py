@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from modular.errors import ModelError
+from modular.keywords import check_keywords
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -38,10 +39,12 @@ class Turn:
 
 
 def one_at_a_time(method: Method) -> Method:
-    """A method, of something that has a `turn`, that is refused while another thread is in one of these."""
+    """A method, of something that has a `turn`, that is refused while another thread is in one of these, or if misspelt."""
 
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **more: Any) -> Any:
+        if more:
+            check_keywords(method, more, method.__qualname__)
         with self.turn:
             return method(self, *arguments, **more)
 

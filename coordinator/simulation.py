@@ -43,6 +43,7 @@ from coordinator.workers.lines import Line
 from coordinator.workers.resident import Residents
 from coordinator.workers.team import Member
 from coordinator.workers.whose import black_boxes_in, lines_to, move, reach
+from modular import first_use
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
@@ -52,6 +53,7 @@ from modular.events import Add, Apply, Cut, Event, Join, Merge, Remove, Unmerge,
 from modular.first_use import seconds_spent
 from modular.force import Force, TakesAim
 from modular.joint import Joint
+from modular.keywords import Spelt
 from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
@@ -63,7 +65,7 @@ AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
 
-class Simulation:
+class Simulation(Spelt):
     """Steps an assembly by integer ticks of `dt` seconds; works on its own copy of the model.
 
     `coupling`: how joints hold, an object such as `Glued(4)`, or its name as the command line takes it, such as "glued(order=4)".
@@ -314,6 +316,7 @@ class Simulation:
         growing = recording(self, record_to)
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)
+        first_use.finish()
         self._foretell()
         started = shown = clock.perf_counter()
         compiling = seconds_spent()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from modular.allowed import allow
     from modular.assembly import Assembly
     from modular.component import Component
-    from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
+    from modular.errors import CouplingError, Diverged, KeywordError, MemoryShortage, ModelError
     from modular.events import Add, Apply, Crossing, Cut, Join, Merge, Remove, Unmerge
     from modular.integrator import Integrator
     from modular.internal_gains import InternalGains
@@ -35,6 +35,7 @@ _HOMES = {
     "Cut": "events",
     "Diverged": "errors",
     "Join": "events",
+    "KeywordError": "errors",
     "Limit": "limit",
     "MemoryShortage": "errors",
     "Merge": "events",
@@ -58,6 +59,7 @@ __all__ = [
     "Integrator",
     "InternalGains",
     "Join",
+    "KeywordError",
     "Limit",
     "MemoryShortage",
     "Merge",

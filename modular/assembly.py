@@ -21,6 +21,7 @@ from modular.events import Condition, Event, Scheduled
 from modular.files import put_in_place
 from modular.force import Force
 from modular.joint import Joint
+from modular.keywords import Spelt
 from modular.limit import Limit
 from modular.names import LONGEST, missing, unfit
 from modular.numbers import number
@@ -63,7 +64,7 @@ class ForceEdge:
     at: tuple[float, ...] | None = None  # where its end on the ground is
 
 
-class Assembly:
+class Assembly(Spelt):
     """A model. `gravity` has two numbers in the plane, three in space [m/s^2]."""
 
     def __init__(self, gravity: Sequence[float] = (0.0, 0.0, -9.81), *, title: str = "") -> None:

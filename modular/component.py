@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from modular.errors import ModelError
+from modular.keywords import Spelt
 
 ATOMS = frozenset({float, int, str, bool, type(None)})  # values that nobody can change and that JSON knows
 
@@ -33,7 +34,7 @@ def _once(question: Callable[[type], Found]) -> Callable[[type], Found]:
     return functools.cache(question)
 
 
-class Component:
+class Component(Spelt):
     """Anything of a model that is described by plain data."""
 
     __slots__ = ()

@@ -11,6 +11,10 @@ class CouplingError(ModelError, RuntimeError):
     """A coupling needs something that a component of the model does not offer; the message says by name who lacks what."""
 
 
+class KeywordError(ModelError, TypeError):
+    """A call names a setting that is not there; the message says which one may have been meant."""
+
+
 class MemoryShortage(MemoryError):
     """Recording the run as asked would not fit in memory; said before it starts."""
 

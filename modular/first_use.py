@@ -24,24 +24,42 @@ from numba.core import event
 from modular.kept_code import KeptCode
 
 PATIENCE = 0.5  # how long the compiler may be at work before the log says so [s]
+LONGER = 3.0  # the same, where nobody knows yet how many kernels there will be [s]
 
 Listener = Callable[
     [str, int, int], None
 ]  # name of a kernel that is now compiled, loops that are ready, loops in sight
 
 _listeners: list[Listener] = []
+_waiting: list[Callable[[], None]] = []  # for the end of it
 _sight: dict[int, Any] = {}  # loops that will be needed, as far as one can see
 _log = logging.getLogger("modular")
 
 
 @contextmanager
-def told(listener: Listener) -> Iterator[None]:
-    """Let somebody hear of every kernel that is compiled while this lasts."""
+def told(listener: Listener, done: Callable[[], None] | None = None) -> Iterator[None]:
+    """Let somebody hear of every kernel that is compiled while this lasts, and of `finish`."""
     _listeners.append(listener)
+    if done is not None:
+        _waiting.append(done)
     try:
         yield
     finally:
         _listeners.remove(listener)
+        if done is not None:
+            _waiting.remove(done)
+
+
+def finish() -> None:
+    """What is to be played is compiled, as far as one can see: those who heard that it began hear that it is over."""
+    for done in list(_waiting):
+        done()
+    _ear.finish()
+
+
+def up_to(ready: int, sight: int) -> str:
+    """How many kernels are still to be compiled at most, in words."""
+    return f"up to {sight - ready} kernels" if sight - ready > 1 else "kernels"
 
 
 def expect(loops: Iterable[Any]) -> None:
@@ -117,11 +135,19 @@ class _Ear(event.Listener):  # type: ignore[misc]
         if self.logged:
             return
         self.began = self.began or clock.perf_counter()
-        if clock.perf_counter() - self.began > PATIENCE:
+        ready, sight = expected()
+        if clock.perf_counter() - self.began > (PATIENCE if sight > ready else LONGER):
             self.logged = True
             _log.warning(
-                "first run on this machine: compiling; this takes some seconds, once for every kind of component"
+                "first run on this machine: compiling %s; this takes some seconds, once for every kind of component",
+                up_to(ready, sight),
             )
+
+    def finish(self) -> None:
+        """Tell the log, where it was told that it began."""
+        if self.logged and self.began is not None:
+            _log.warning("compiled in %.0f s, and kept for the next time", clock.perf_counter() - self.began)
+        self.began = None
 
     def note(self, number: int, frame: FrameType | None) -> None:
         """The first Ctrl-C waits, the second does not."""
@@ -144,4 +170,5 @@ class _Ear(event.Listener):  # type: ignore[misc]
             raise KeyboardInterrupt
 
 
-event.register("numba:compile", _Ear())
+_ear = _Ear()
+event.register("numba:compile", _ear)

@@ -137,7 +137,7 @@ def _literal(node: ast.expr) -> Any:
 
 # --- values ----------------------------------------------------------------------------------------------------------
 
-NAMES = {"pi": math.pi, "tau": math.tau}
+NAMES = {"pi": math.pi, "tau": math.tau, "nan": math.nan, "inf": math.inf}  # the last two to be refused by name
 FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "atan", "exp", "log", "radians")}
 SIGNS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import sys
@@ -24,7 +25,7 @@ from scenarios.commands.replay import replay
 from scenarios.commands.rerun import rerun
 from scenarios.commands.resume import kept_on_the_way, resume
 from scenarios.commands.rewind import rewind
-from scenarios.commands.running import measure, prepare, print_margin, run_and_keep, show_run
+from scenarios.commands.running import measure, prepare, print_margin, print_verdict, run_and_keep, show_run, verdict
 from scenarios.commands.show import show
 from scenarios.commands.site import (
     Authorized,
@@ -47,19 +48,35 @@ if TYPE_CHECKING:
 
     from modular import Assembly
 
+KEPT = "What is kept"  # a panel of options
+NOTHING = "[bold][/bold]"  # as rich writes it
 REFUSED, DIVERGED, INTERRUPTED = 2, 1, 130  # exit codes
 # matrices are small here: threads of a linear algebra library would only wait for each other on a busy machine
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class Verbs(TyperGroup):
-    """Says what was meant where somebody leaves the verb out."""
+    """Says what was meant where somebody leaves the verb out; lets the paragraphs of help flow."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        _let_flow(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, or a hint."""
         if args and args[0] not in self.commands and (args[0] in catalogue.names() or catalogue.is_file(args[0])):
             ctx.fail(f"'{args[0]}' is a model, not a command; write: modular run {args[0]}")
         return super().resolve_command(ctx, args)
+
+
+def _let_flow(command: Any) -> None:
+    """Let paragraphs of its help, and of that of commands in it, be as wide as where they are read; those marked with \\b stay."""
+    kept, paragraphs = "\b\n", inspect.cleandoc(command.help or "").split("\n\n")
+    flowing = [text.removeprefix(kept) if text.startswith(kept) else text.replace("\n", " ") for text in paragraphs]
+    last = f"\n{NOTHING}" * paragraphs[-1].startswith(kept)  # else its indentation is taken for that of all
+    command.help = "\n\n".join(flowing) + last
+    for inner in getattr(command, "commands", {}).values():
+        _let_flow(inner)
 
 
 app = typer.Typer(
@@ -108,17 +125,17 @@ def modular(
     \b
     Begin with:
       [bold]modular list[/bold]                        what there is
-      [bold]modular check double-pendulum[/bold]       look it over: freedoms, seen masses, margins
+      [bold]modular check double-pendulum[/bold]       look it over: freedoms, masses, margins
       [bold]modular run double-pendulum[/bold]         run it: summary, pictures, run folder
-      [bold]modular live double-pendulum[/bold]        in a browser: cut, join, grab, change it while it moves
-      [bold]modular replay --help[/bold]               what was done there once more, to the last bit
+      [bold]modular live double-pendulum[/bold]        in a browser: change it while it moves
+      [bold]modular replay --help[/bold]               what was done there once more
       [bold]modular show runs/double-pendulum[/bold]   draw it again
       [bold]modular rerun runs/double-pendulum[/bold]  repeat it: are the bits the same
-      [bold]modular resume --help[/bold]               go on where a run was stopped, or further
+      [bold]modular resume --help[/bold]               go on with a run, or further
       [bold]modular rewind --help[/bold]               its last ticks again, one by one
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
-      [bold]modular study double-pendulum[/bold]       steps and couplings compared: errors, orders, work
+      [bold]modular study double-pendulum[/bold]       steps and couplings: errors, orders
       [bold]modular compare double-pendulum[/bold]     how far from the truth, and why
       [bold]modular bench --quick[/bold]               what steps, bodies and changes cost here
     """
@@ -243,11 +260,18 @@ def run(
         ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The run folder; default: runs/NAME, or runs/NAME-2, … if taken.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The run folder; default: runs/NAME, or runs/NAME-2, … if taken.", rich_help_panel=KEPT
+        ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that --out holds already.")] = False,
-    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
-    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run that --out holds already.", rich_help_panel=KEPT)
+    ] = False,
+    plot: Annotated[bool, typer.Option(help="Draw the pictures.", rich_help_panel=KEPT)] = True,
+    animate: Annotated[
+        bool, typer.Option("--animate", help="Draw an animation too (GIF).", rich_help_panel=KEPT)
+    ] = False,
     verify: Annotated[
         bool,
         typer.Option(
@@ -256,7 +280,12 @@ def run(
     ] = False,
     checkpoint_every: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints; 0: none. See modular resume."),
+        typer.Option(
+            metavar="SECONDS",
+            min=0.0,
+            help="Time between two checkpoints; 0: none. See modular resume.",
+            rich_help_panel=KEPT,
+        ),
     ] = 60.0,
 ) -> None:
     """Run a ready system or a model of your own; print a summary, draw pictures, keep everything in a run folder.
@@ -267,11 +296,13 @@ def run(
       [bold]modular run chain --set bodies=100 --until 0.5 --animate[/bold]
       [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
       [bold]modular run double-pendulum --cut elbow@1.3[/bold]
-      [bold]modular run double-pendulum --cut elbow@1 --join "fixed upper.end lower.start@1"[/bold]
+      [bold]modular run double-pendulum --cut elbow@1 \\
+          --join "fixed upper.end lower.start@1"[/bold]
       [bold]modular run slider-crank --verify[/bold]
       [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
       [bold]modular run chain --set bodies=20000 --workers 2[/bold]
-      [bold]modular run chain --set bodies=20000 --workers 4 --launcher ssh --hosts node1,node2[/bold]
+      [bold]modular run chain --set bodies=20000 --workers 4 \\
+          --launcher ssh --hosts node1,node2[/bold]
       [bold]modular run my_model.py --set length=0.8[/bold]
 
     A model of your own is a Python file that defines build(**settings) and returns an Assembly. It is executed: run no file that
@@ -287,7 +318,7 @@ def run(
     """
     console = _console()
     with refusals():
-        from scenarios.report.folder import RunFolder
+        from scenarios.report.folder import RUNS, RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.workers import print_workers
         from scenarios.settings import coupling_for, fit_settings, read_settings
@@ -302,7 +333,7 @@ def run(
         dt, until = times(assembly, dt, until)
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
-        with RunFolder(out or Path("runs") / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
+        with RunFolder(out or RUNS / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
             site = site_for(
                 console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
                 authorized=authorized, silence=silence,
@@ -317,9 +348,11 @@ def run(
                 recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
                 if verify and code is None:
                     recorded = measure(console, simulation, folder)
+                words = verdict(simulation, code)
                 show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)
+        print_verdict(console, words)
         if code is not None:
             _stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder.path}", code)
 
@@ -328,7 +361,9 @@ def build(target: str, settings: dict[str, Any]) -> Assembly:
     """The assembly of a scenario or a file; a file that goes wrong is told with the place where it did."""
     try:
         return catalogue.build(target, settings)
-    except (ModelError, CouplingError):
+    except ModelError as error:
+        if place := _place(error, target):
+            raise type(error)(f"{error}{place}") from error
         raise
     except Exception as error:
         raise ModelError(
@@ -420,7 +455,7 @@ app.command()(show)
 @app.command()
 def gallery(
     figures: Annotated[
-        list[str] | None, typer.Argument(metavar="[FIGURE]...", help="Which, such as VI-3; default: all.")
+        list[str] | None, typer.Argument(metavar="FIGURE", help="Which, such as VI-3; default: all.")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the pictures go.")] = Path("gallery"),
     only: Annotated[
@@ -441,6 +476,7 @@ def gallery(
         from scenarios.gallery.runs import Runs
         from scenarios.report.first_use import compiling
         from scenarios.report.folder import check_writable
+        from scenarios.report.said import said_already
 
         chosen = choose([*(figures or []), *(only or [])])
         try:
@@ -450,7 +486,7 @@ def gallery(
         check_writable(out)
         runs = Runs()
         for k, entry in enumerate(chosen, start=1):
-            with compiling(console, f"drawing {entry.name} ({k} of {len(chosen)})…"):
+            with compiling(console, f"drawing {entry.name} ({k} of {len(chosen)})…"), said_already():
                 file, found = draw_figure(entry, runs, out)
             console.print(f"{file}: {found}", markup=False, highlight=False, soft_wrap=True)
 
@@ -522,8 +558,11 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def _place(error: BaseException, target: str) -> str:
-    """In which line of the user's file something went wrong."""
+    """In which line of the user's file something went wrong; of a ready system nothing."""
     from traceback import extract_tb
 
-    lines = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).name == Path(target).name]
+    if not catalogue.is_file(target):
+        return ""
+    there = Path(target).resolve()
+    lines = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).resolve() == there]
     return f" (line {lines[-1].lineno} of {target}: {lines[-1].line})" if lines else ""

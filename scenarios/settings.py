@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from modular.errors import ModelError
-from modular.typed import as_type, keywords, parse, read_component, read_value
+from modular.typed import as_type, keywords, makers, parse, read_component, read_value
 from scenarios import catalogue
 
 if TYPE_CHECKING:
@@ -66,6 +67,23 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     if coupling is not None and "rule" in keywords(parse(coupling, "--coupling")):
         raise ModelError(f"the rule is given twice, in --coupling {coupling} and in --rule {rule}; keep one of them.")
     return cast("Coupling", dataclasses.replace(chosen, rule=read_component(StiffnessRule, rule, "--rule")))
+
+
+def as_typed(sentence: str) -> str:
+    """What is said for Python, as the command takes it: `Glued(4)` as `--coupling "glued(order=4)"`, `dt = 1 s` as `--dt 1`."""
+    from coordinator.couplings import Coupling
+
+    known = makers(Coupling)
+
+    def coupling(found: re.Match[str]) -> str:
+        name, given = found[1].lower(), [word.strip() for word in found[2].split(",") if word.strip()]
+        if name not in known:
+            return found[0]
+        fields = [field.name for field in dataclasses.fields(known[name])]  # type: ignore[arg-type]
+        words = [word if "=" in word else f"{field}={word}" for field, word in zip(fields, given, strict=False)]
+        return f'--coupling "{name}({", ".join(words)})"' if words else f"--coupling {name}"
+
+    return re.sub(r"\bdt = (\S+) s\b", r"--dt \1", re.sub(r"\b([A-Z]\w*)\(([^()]*)\)", coupling, sentence))
 
 
 def coupling_for(assembly: Assembly, coupling: str | None, rule: str | None) -> Coupling:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 
 from coordinator.launchers.launcher import Exited, Order
-from coordinator.transports.addresses import HERE
+from coordinator.transports.addresses import HERE, host_of, is_everywhere, is_local, outward, with_host
 
 
 class ByHand:
@@ -20,12 +21,12 @@ class ByHand:
         return HERE
 
     def start(self, order: Order) -> None:
-        """Ask for a worker, once."""
+        """Ask for a worker, once: who is waited for, and on a line of its own what to type where it is to run."""
         key = (order.name, order.incarnation)
         if key not in self._asked:
             self._asked.add(key)
             again = "" if order.incarnation == 1 else "again "
-            self._say(f"waiting for {again}modular worker --connect {order.told['hub']} --name {order.name}")
+            self._say(f"waiting {again}for {order.name}:\n{command(order)}")
 
     def exits(self) -> list[Exited]:
         """No news."""
@@ -36,3 +37,21 @@ class ByHand:
 
     def close(self) -> None:
         """Workers are told to quit by those who speak with them."""
+
+
+def command(order: Order) -> str:
+    """What starts a worker, to be pasted as it stands; its pair is called as it is itself, and the key of the run is no secret."""
+    hub, key = order.told["hub"], order.told.get("hub key", "")
+    if is_everywhere(hub):
+        hub = with_host(hub, outward())
+    words = ["modular", "worker", "--connect", hub, "--name", order.name]
+    if key and not _finds_by_itself(hub, key):
+        words += ["--keys", order.name, "--coordinator", key]
+    return shlex.join(words)
+
+
+def _finds_by_itself(hub: str, key: str) -> bool:
+    """Whether a worker of this user knows the run without keys of its own: at an address that all users of this machine reach."""
+    from coordinator.transports.zeromq import keys_of_this_user  # sockets, for those who want them
+
+    return bool(host_of(hub)) and is_local(hub) and key == keys_of_this_user().public.decode()

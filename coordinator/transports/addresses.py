@@ -10,6 +10,7 @@ from modular.errors import ModelError
 
 HERE = "ipc://*"  # a mailbox in a folder that this user alone may enter, where there are such; else as LOCAL, with keys
 LOCAL = "tcp://127.0.0.1:*"  # a mailbox for this machine alone, and all its users
+ELSEWHERE = "192.0.2.1"  # nobody's, kept for documents (RFC 5737): the way there is the way out
 TCP = re.compile(r"tcp://(?P<host>[^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d+|\*)")
 
 
@@ -47,6 +48,14 @@ def route_to(host: str) -> str:
             return str(probe.getsockname()[0])
     except (OSError, UnicodeError) as error:
         raise ModelError(f"this machine knows no way to '{host}' ({error}).") from error
+
+
+def outward() -> str:
+    """The address of this machine on its way to all others, by which most of them reach it; its name where it knows no way."""
+    try:
+        return route_to(ELSEWHERE)
+    except ModelError:
+        return socket.gethostname()
 
 
 def reached_at(mailbox: str, hub: str) -> str:

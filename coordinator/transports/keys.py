@@ -51,9 +51,26 @@ def read_keys(folder: Path, name: str) -> Keys:
     """A pair; refused where others can read the secret."""
     secret, public = folder / f"{name}.key", folder / f"{name}.pub"
     if not secret.exists():
-        raise ModelError(f"keys: there is no {secret}; make a pair with 'modular keys new {name}'.")
+        there = "" if folder == folder_of_keys() else f" --folder {folder}"
+        raise ModelError(f"keys: there is no {secret}; make a pair with 'modular keys new {name}{there}'.")
     _check_private(secret)
     return Keys(public_key(public), public_key(secret))
+
+
+def find_keys(text: str, usual: str, folder: Path | None = None) -> Keys:
+    """The pair that is meant by its name, by DIR/NAME, or by a folder that holds it: the only one there, or called `usual`."""
+    folder, path = folder or folder_of_keys(), Path(text).expanduser()
+    if NAME.fullmatch(text) and ((folder / f"{text}.key").exists() or not path.is_dir()):
+        return read_keys(folder, text)
+    if not path.is_dir():
+        return read_keys(path.parent, path.name.removesuffix(".key"))
+    found = sorted(secret.stem for secret in path.glob("*.key"))
+    name = usual if usual in found or not found else found[0]
+    if name != usual and len(found) > 1:
+        raise ModelError(
+            f"keys: {path} holds the pairs {', '.join(found)}, and none is called {usual}; say which, as in {path / name}."
+        )
+    return read_keys(path, name)
 
 
 def folder_of_keys() -> Path:
@@ -108,3 +125,8 @@ def public_key(path: Path) -> bytes:
     if not KEY.fullmatch(text):
         raise ModelError(f"keys: {path} holds no key of 40 letters; make a new pair with 'modular keys new'.")
     return text
+
+
+def given_key(text: str) -> bytes:
+    """A public key as it stands, or that of a file."""
+    return text.encode() if KEY.fullmatch(text.encode()) and not Path(text).exists() else public_key(Path(text))

@@ -46,7 +46,7 @@ def bench(
     Examples:
       [bold]modular bench --quick[/bold]
       [bold]modular bench --only chain,pendulum,edits[/bold]
-      [bold]modular bench --out bench --page docs/benchmarks.md[/bold]   the table of the documentation, drawn again
+      [bold]modular bench --out bench --page docs/benchmarks.md[/bold]   the table of the docs
 
     Other programs take part where they are installed: pip install 'modular-multibody\\[peers]' pin
 

@@ -64,18 +64,24 @@ def compare(
     \b
     Examples:
       [bold]modular compare double-pendulum --until 1[/bold]
-      [bold]modular compare double-pendulum --methods modular,rk4,hht --dt 1e-3,1e-4[/bold]   Figure VI-3 of the thesis
-      [bold]modular compare slider-crank --methods "modular,penalty(rule=stable(safety=2))" --dt 1e-3 --until 1[/bold]
-      [bold]modular compare two-rods --methods modular,hand-newton-euler,hand-lagrange --until 2[/bold]
+      [bold]modular compare double-pendulum --methods modular,rk4,hht \\
+          --dt 1e-3,1e-4[/bold]                       Figure VI-3 of the thesis
+      [bold]modular compare slider-crank --dt 1e-3 --until 1 \\
+          --methods "modular,penalty(rule=stable(safety=2))"[/bold]
+      [bold]modular compare two-rods --until 2 \\
+          --methods modular,hand-newton-euler,hand-lagrange[/bold]
 
     \b
     Methods:
-      modular, thesis                              joints that are springs: our defaults, and the settings of the thesis
-      glued                                        joints that are multipliers, order 4
-      hht, newmark, augmented-lagrangian, ggl,
-      baumgarte, substitution, global-penalty      the whole system at once
-      rk4, dop853                                  independent coordinates; dop853, like baumgarte, chooses its own steps
-      hand-newton-euler, hand-lagrange             two-rods only: solved by hand, as in a course
+      modular, thesis                    joints that are springs: our defaults,
+                                         and the settings of the thesis
+      glued                              joints that are multipliers, order 4
+      hht, newmark, ggl, baumgarte,
+      substitution, global-penalty,
+      augmented-lagrangian               the whole system at once
+      rk4, dop853                        independent coordinates; dop853, like
+                                         baumgarte, chooses its own steps
+      hand-newton-euler, hand-lagrange   two-rods only: solved by hand
 
     The folder holds report.md, comparison.png, budget.png, comparison.csv, errors.csv and comparison.json.
 

@@ -42,10 +42,10 @@ def kernels(
 
     \b
     Examples:
-      [bold]modular kernels[/bold]                              where it lies, and how much
-      [bold]modular kernels build[/bold]                        compile for all ready systems, once: in an image, on a cluster
+      [bold]modular kernels[/bold]                           where it lies, and how much
+      [bold]modular kernels build[/bold]                     compile for all ready systems
       [bold]modular kernels build --only chain,scissors[/bold]
-      [bold]modular kernels wheel --out dist[/bold]             from a clone: a wheel whose first run compiles nothing
+      [bold]modular kernels wheel --out dist[/bold]          from a clone: a wheel with code
 
     Code is found again wherever the sources of a kernel, Python, numba, llvmlite and numpy are the same; elsewhere it is
     compiled as needed. MODULAR_CACHE_DIR names another folder, MODULAR_CPU=native compiles for this very processor.

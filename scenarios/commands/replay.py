@@ -51,9 +51,10 @@ def replay(
         from coordinator.laboratory.replaying import replay as again
         from scenarios.commands.live import _folder
         from scenarios.report.first_use import compiling
+        from scenarios.report.folder import DIARY, not_there
 
         if not folder.is_dir():
-            raise ModelError(f"'{folder}': there is no such folder; give one that modular live has written.")
+            raise ModelError(not_there(folder, "give one that modular live has written", (DIARY,)))
         if out is not None and out.resolve() == folder.resolve():
             raise ModelError(f"--out {out}: this is the session itself; give another folder for the repetition.")
         place = None if out is None else closing.enter_context(_folder(str(out), out, overwrite)).path

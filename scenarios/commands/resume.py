@@ -82,7 +82,7 @@ def resume(
 
     console = cli._console()
     with cli.refusals(), checkpoint_warnings():
-        from scenarios.commands.running import run_and_keep, show_run
+        from scenarios.commands.running import print_verdict, run_and_keep, show_run, verdict
         from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.workers import print_workers
@@ -103,9 +103,11 @@ def resume(
         console.print(f"going on from {simulation.time:g} s", markup=False, highlight=False)
         with RunFolder(folder, overwrite=True) as place, simulation:
             recorded, code = run_and_keep(console, simulation, end, place, found.checkpoints(checkpoint_every or inf))
+            words = verdict(simulation, code)
             show_run(console, recorded, folder, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)
+        print_verdict(console, words)
         if code is not None:
             cli._stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder}", code)
 
@@ -160,9 +162,10 @@ def checkpoint_warnings() -> Iterator[None]:
 def _latest(folder: Path) -> Checkpoint:
     from coordinator.checkpoints.folder import INSIDE
     from coordinator.checkpoints.resume import latest
+    from scenarios.report.folder import not_there
 
     if not folder.is_dir():
-        raise ModelError(f"'{folder}': there is no such folder; give a run folder, such as runs/chain.")
+        raise ModelError(not_there(folder, "give a run folder, such as runs/chain", (INSIDE,)))
     if not (folder / INSIDE).is_dir():
         raise ModelError(
             f"'{folder}' has no checkpoints; modular run keeps them unless it is told not to (--checkpoint-every 0)."

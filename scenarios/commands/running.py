@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +79,7 @@ def print_ways(console: Console, simulation: Simulation) -> None:
 def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
     from coordinator import beyond
+    from coordinator.examination import rings
     from scenarios.report.summary import margin_text
 
     print_ways(console, simulation)
@@ -100,6 +99,25 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         console.print(
             f"warning: below 1 the run may diverge; {over[3]}.", style="yellow", markup=False, highlight=False
         )
+    if not simulation.ways and "coupling" not in simulation.assembly.suggested and (ringing := rings(simulation)):
+        console.print(ringing, markup=False, highlight=False, soft_wrap=True)
+
+
+def verdict(simulation: Simulation, code: int | None) -> str:
+    """What speaks against a run that came to its end, in the words of the command; empty where nothing does."""
+    from scenarios.settings import as_typed
+
+    found = simulation.past.estimate(simulation) if code is None and simulation.whole else None
+    if found is None or not found.too_much:
+        return ""
+    words = as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify"))
+    return words if not simulation.past.verified else words.replace("; --verify measures the error.", ".")
+
+
+def print_verdict(console: Console, words: str) -> None:
+    """What `verdict` said, as the last line: nobody scrolls back over a summary."""
+    if words:
+        console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
 def run_and_keep(
@@ -118,17 +136,6 @@ def run_and_keep(
     return recorded, code
 
 
-@contextmanager
-def said_already() -> Iterator[None]:
-    """The command has told the margin, and will tell the verdict."""
-    from coordinator import StabilityWarning, VerdictWarning
-
-    with warnings.catch_warnings():
-        for told in (StabilityWarning, VerdictWarning):
-            warnings.simplefilter("ignore", told)
-        yield
-
-
 def simulate(
     console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None
 ) -> tuple[int | None, str]:
@@ -136,6 +143,7 @@ def simulate(
     from coordinator.checkpoints.folder import HEAD
     from scenarios import cli
     from scenarios.report.progress import watched
+    from scenarios.report.said import said_already
 
     code, why = None, ""
     try:
@@ -156,9 +164,6 @@ def simulate(
         )  # an event of the model could not be carried out
     if why:
         cli._complain(why)
-    elif simulation.whole and (found := simulation.past.estimate(simulation)) is not None and found.too_much:
-        words = found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify")
-        console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return code, why
 
 

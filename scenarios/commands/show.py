@@ -44,8 +44,8 @@ def show(
     Examples:
       [bold]modular show runs/double-pendulum[/bold]
       [bold]modular show runs/chain --out pictures --animate[/bold]
-      [bold]modular show runs/double-pendulum --html[/bold]          one file to turn, zoom and play, without a network
-      [bold]modular show runs/double-pendulum-live --html[/bold]     a session of modular live, all its stretches
+      [bold]modular show runs/double-pendulum --html[/bold]        one file to turn and play
+      [bold]modular show runs/double-pendulum-live --html[/bold]   a session of modular live
     """
     from scenarios import cli
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from modular.errors import ModelError
-from scenarios.commands.workers import folder_of_keys
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from coordinator.launchers import Launcher
 
 PANEL = "Workers"
+RUN = "run"  # what the pair of a run is called where a folder holds several
 LAUNCHERS = ("processes", "ssh", "dask", "hand", "here")
 SYNONYMS = {"subprocess": "processes"}
 ONLY = {"hosts": ("ssh",), "python": ("ssh",), "scheduler": ("dask",), "authorized": ("hand",)}  # of these launchers
@@ -76,8 +76,9 @@ OwnKeys = Annotated[
     str | None,
     typer.Option(
         "--keys",
-        metavar="NAME",
-        help="The pair by which workers know this run (modular keys new); by default fresh ones where any are needed.",
+        metavar="NAME|DIR",
+        help="The pair by which workers know this run (modular keys new): its name, or a folder that holds it; by default fresh "
+        "ones where any are needed.",
         show_default=False,
         rich_help_panel=PANEL,
     ),
@@ -132,14 +133,14 @@ def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> A
     from coordinator import Site
     from coordinator.protocol import Deadlines
     from coordinator.transports.addresses import host_of
-    from coordinator.transports.keys import authorised, read_keys
+    from coordinator.transports.keys import authorised, find_keys
 
     bind = given.get("bind", "")
     if bind and not (host_of(bind) or bind.startswith("ipc://")):
         raise ModelError(
             f"--bind {bind}: give an address, such as tcp://10.0.0.7:* for any port, or tcp://0.0.0.0:5555."
         )
-    pair = read_keys(folder_of_keys(None), given["keys"]) if "keys" in given else None
+    pair = find_keys(given["keys"], RUN) if "keys" in given else None
     if name == "hand" and pair is not None and "authorized" not in given:
         raise ModelError("--keys: say who may take part with --authorized DIR, a folder with the workers' .pub files.")
     if name == "hand" and pair is None and "authorized" in given:

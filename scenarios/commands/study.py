@@ -12,8 +12,6 @@ import typer
 
 from modular.errors import ModelError
 
-EXACT = "centralized(solver=minimalcoordinates(method="  # references whose own error is far below that of any case
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -45,7 +43,8 @@ def study(
         list[str] | None,
         typer.Option(
             metavar="NAME=V,V,…",
-            help="A setting of the couplings by its dotted name, such as rule.damping=0,0.05,0.1; several give every combination.",
+            help="A setting of the couplings by its dotted name, such as rule.damping=0,0.05,0.1, or by its last word where "
+            "there is but one; several give every combination.",
         ),
     ] = None,
     settings: Annotated[
@@ -84,11 +83,14 @@ def study(
     \b
     Examples:
       [bold]modular study double-pendulum[/bold]
-      [bold]modular study double-pendulum --dt 4e-4,2e-4,1e-4 --coupling penalty --coupling "penalty(rule=shannon)"[/bold]
-      [bold]modular study chain --set bodies=5 --until 0.2 --sweep rule.safety=1.1,1.25,1.5,2 --sweep rule.damping=0,0.05,0.1[/bold]
-      [bold]modular study slider-crank --reference penalty --reference-dt 2.5e-5 --jobs 1[/bold]
+      [bold]modular study double-pendulum --dt 4e-4,2e-4,1e-4 \\
+          --coupling penalty --coupling "penalty(rule=shannon)"[/bold]
+      [bold]modular study chain --set bodies=5 --until 0.2 \\
+          --sweep rule.safety=1.1,1.25,1.5,2 --sweep rule.damping=0,0.05,0.1[/bold]
+      [bold]modular study slider-crank --jobs 1 \\
+          --reference penalty --reference-dt 2.5e-5[/bold]
 
-    A sweep changes the couplings that have the setting, and leaves the others as they are.
+    A sweep changes the couplings that have the setting, and leaves the others as they are; what it changes stands in one table.
 
     The folder holds report.md (table, orders, pictures), study.csv and study.json. Every case is kept as soon as it is done:
     after Ctrl-C, or worse, type the same command again and it goes on where it stopped. For undisturbed computing times take
@@ -150,6 +152,7 @@ def take(folder: Path) -> Path:
 
 def carry_out(console: Console, grid: Grid, folder: Path, jobs: int, *, fixed: bool) -> Study:
     """Find what is done, run the rest; `fixed`: the reference was asked for, so no other takes its place."""
+    from scenarios.report.first_use import compiling
     from scenarios.study.pool import find_cases, run_cases
     from scenarios.study.progress import counted
     from scenarios.study.study import Study
@@ -163,7 +166,7 @@ def carry_out(console: Console, grid: Grid, folder: Path, jobs: int, *, fixed: b
     results = find_cases(cases, folder)
     missing = [case for case in cases if case.digest not in results]
     if missing:
-        with counted(console, missing) as done:
+        with compiling(console, bar=False), counted(console, missing) as done:
             results |= run_cases(missing, folder, jobs, done)
     return Study.of(grid, results | {grid.reference_case().digest: reference})
 
@@ -216,7 +219,7 @@ def _notes(assembly: Assembly, done: Study, until: float | None, jobs: int) -> l
             f"The event at {time:g} s falls between two ticks of Δt = {named}: it happens at the nearest, which costs an error of "
             "first order."
         )
-    if not grid.reference.coupling.startswith(EXACT):
+    if not grid.reference.exact:
         notes.append(
             "The reference has an error of its own: where those of the cases come near it, orders come out too high or too low."
         )

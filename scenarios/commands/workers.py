@@ -91,10 +91,17 @@ def worker(
     ] = None,
     own_keys: Annotated[
         str | None,
-        typer.Option("--keys", metavar="NAME", help="The pair of this worker (modular keys new); default: none."),
+        typer.Option(
+            "--keys",
+            metavar="NAME|DIR",
+            help="The pair of this worker (modular keys new): its name, or a folder that holds it; default: none.",
+        ),
     ] = None,
     coordinator: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The public key of the run, as in run.pub; needed with --keys.")
+        str | None,
+        typer.Option(
+            metavar="FILE|KEY", help="The public key of the run, or a file with it (run.pub); needed with --keys."
+        ),
     ] = None,
     folder: Folder = None,
     wait: Annotated[
@@ -105,7 +112,8 @@ def worker(
 
     \b
     Examples:
-      [bold]modular run chain --set bodies=200 --workers 2 --launcher hand --bind tcp://127.0.0.1:5555[/bold]
+      [bold]modular run chain --set bodies=200 --workers 2 \\
+          --launcher hand --bind tcp://127.0.0.1:5555[/bold]
       [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker0[/bold]
       [bold]modular worker --connect tcp://127.0.0.1:5555 --name worker1[/bold]
 
@@ -117,7 +125,7 @@ def worker(
     On this machine it knows the run of the same user by itself; any other needs --keys.
     """
     from coordinator.transports.addresses import check_announced, host_of, is_local
-    from coordinator.transports.keys import public_key, read_keys
+    from coordinator.transports.keys import find_keys, given_key
     from coordinator.transports.zeromq import keys_of_this_user
     from coordinator.workers.process import serve
     from scenarios.cli import refusals
@@ -134,9 +142,9 @@ def worker(
                 raise ModelError(
                     "modular worker: with --keys give the public key of the run too, as in --coordinator run.pub."
                 )
-            pair = read_keys(folder_of_keys(folder), own_keys)
+            pair = find_keys(own_keys, name, folder)
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
-            told["hub key"] = public_key(coordinator).decode()
+            told["hub key"] = given_key(coordinator).decode()
         elif host_of(connect) and is_local(connect):  # where all users of this machine can knock
             pair = keys_of_this_user()
             told |= {"public": pair.public.decode(), "secret": pair.secret.decode(), "hub key": pair.public.decode()}

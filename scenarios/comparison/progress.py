@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scenarios.comparison.running import Share
+from scenarios.report.first_use import in_words
 from scenarios.report.progress import duration
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Bar(Watch):
 
     def __init__(self, progress: Progress, task: TaskID) -> None:
         self.progress, self.task = progress, task
-        self.done, self.number, self.jobs = 0.0, 0, 0
+        self.done, self.number, self.jobs, self.title = 0.0, 0, 0, ""
 
     def begin(self, jobs: Sequence[Job]) -> None:
         """Weigh them."""
@@ -75,7 +76,8 @@ class Bar(Watch):
     def on(self, job: Job) -> Iterator[Share]:
         """Moves the bar on as the job goes on."""
         self.number += 1
-        self.progress.update(self.task, state=f"{self.number} of {self.jobs}: {job.name}")
+        self.title = f"{self.number} of {self.jobs}: {job.name}"
+        self.progress.update(self.task, state=self.title)
         yield lambda part: self.progress.update(self.task, completed=self.done + job.cost * min(max(part, 0.0), 1.0))
         self.done += job.cost
         self.progress.update(self.task, completed=self.done)
@@ -97,4 +99,7 @@ def watching(console: Console) -> Iterator[Watch]:
         TextColumn("{task.fields[state]}"),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        yield Bar(progress, progress.add_task("", total=None, state=""))
+        task = progress.add_task("", total=None, state="")
+        bar = Bar(progress, task)
+        with in_words(lambda text: progress.update(task, state=text or bar.title)):
+            yield bar

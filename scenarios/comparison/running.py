@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from modular.errors import CouplingError, Diverged, ModelError
+from scenarios.report.said import said_already
 
 if TYPE_CHECKING:
     from coordinator.couplings import Coupling
@@ -40,7 +41,8 @@ def carry_through(
         with Simulation(
             assembly, dt, coupling, record_every=_every(between, samples, len(assembly.bodies))
         ) as simulation:
-            simulation.run(until, progress=lambda now: share(now.time / until))
+            with said_already():
+                simulation.run(until, progress=lambda now: share(now.time / until))
             run = simulation.recorded
     except Diverged as error:
         raise Fate("diverged", str(error)) from error

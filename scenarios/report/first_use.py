@@ -1,8 +1,9 @@
-"""What one sees while kernels are compiled: a bar on stderr, and only where something really is; elsewhere one line."""
+"""What one sees while kernels are compiled: a bar on stderr, and only where something is; elsewhere a line, and one at its end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time as clock
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,47 +16,70 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
+PATIENCE = 1.0  # seconds that the line waits for a number of kernels
+
+
 @contextmanager
 def compiling(console: Console, text: str = "", *, bar: bool = True) -> Iterator[None]:
     """A spinner with `text` on a terminal, which makes room for a bar as soon as something has to be compiled.
 
-    `bar`: without it a line is enough, for what is shown beside it.
+    `bar`: without it nothing is drawn on a terminal, for a bar that is there says it (`in_words`).
     """
     from rich.console import Console
 
-    shown = _Shown(Console(stderr=True, highlight=False), bar)
+    shown = _Shown(Console(stderr=True, highlight=False))
     if text and console.is_terminal:
         shown.spinner = console.status(text)
         shown.spinner.start()
     try:
-        with first_use.told(shown.tell):
+        if console.is_terminal and not bar:
+            yield
+            return
+        with first_use.told(shown.tell, shown.done):
             yield
     finally:
         shown.close()
 
 
-class _Shown:
-    """The spinner, then the bar."""
+@contextmanager
+def in_words(say: Callable[[str], None]) -> Iterator[None]:
+    """Let a bar that is drawn already say what is compiled while it waits; nothing, once that is over."""
 
-    def __init__(self, console: Console, bar: bool) -> None:
-        self.console, self.bar = console, bar and console.is_terminal
+    def tell(name: str, ready: int, sight: int) -> None:
+        say(f"compiling {_kernel(name)}" + (f" ({ready} of {sight} loops)" if sight else ""))
+
+    with first_use.told(tell, lambda: say("")):
+        yield
+
+
+def _kernel(name: str) -> str:
+    return name.replace("_", " ").removesuffix(" loop")
+
+
+class _Shown:
+    """The spinner, then the bar; two lines where there is no terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self.console, self.bar = console, console.is_terminal
+        self.began: float | None = None
         self.spinner: Status | None = None
         self.progress: Progress | None = None
         self.said = ""
 
     def tell(self, name: str, ready: int, sight: int) -> None:
         """A kernel is now being compiled."""
-        if not self.said:
-            self._begin()
+        self.began = self.began or clock.perf_counter()
+        if not self.said and (self.bar or sight > ready or clock.perf_counter() - self.began > PATIENCE):
+            self._begin(first_use.up_to(ready, sight))
         if self.progress is not None:
-            words = f"{name.replace('_', ' ').removesuffix(' loop')} ({ready} of {sight} loops)"
+            words = f"{_kernel(name)} ({ready} of {sight} loops)"
             self.progress.update(self.progress.task_ids[0], completed=ready, total=max(sight, 1), state=words)
 
-    def _begin(self) -> None:
+    def _begin(self, what: str) -> None:
         self.said = "first use of these components" if anything_kept() else "first run on this machine"
         self._stop_spinner()
         if not self.bar:
-            self.console.print(f"{self.said}: compiling, kept for the next time…", markup=False, soft_wrap=True)
+            self.console.print(f"{self.said}: compiling {what}, kept for the next time…", markup=False, soft_wrap=True)
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -74,8 +98,16 @@ class _Shown:
             self.spinner.stop()
             self.spinner = None
 
+    def done(self) -> None:
+        """Take the bar away, or say how long it took where there is none; more may come."""
+        if self.progress is not None:
+            self.progress.stop()
+            self.progress = None
+        if self.said and not self.bar and self.began is not None:
+            self.console.print(f"compiled in {clock.perf_counter() - self.began:.0f} s", markup=False)
+        self.began, self.said = None, ""
+
     def close(self) -> None:
         """Take everything away."""
         self._stop_spinner()
-        if self.progress is not None:
-            self.progress.stop()
+        self.done()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +23,8 @@ PICTURE_FILES = (
     "animation.gif",
     "motion.html",
 )
+DIARY = "diary.jsonl"  # of a session of modular live
+RUNS, SHOWN = Path("runs"), 8  # where runs are kept where nobody says where, and how many of them are named
 EXPORT_FILES = {"netcdf": "run.nc", "csv": "run.csv"}  # what modular export writes into a run folder
 
 
@@ -119,5 +122,29 @@ def check_writable(path: Path) -> None:
 def load_run(path: Path) -> Run:
     """A saved run."""
     if not path.is_dir():
-        raise ModelError(f"'{path}': there is no such folder; give a folder written by `modular run` or Run.save.")
+        raise ModelError(not_there(path, "give a folder written by `modular run` or Run.save", (RUN_FILES[0], DIARY)))
+    if not (path / RUN_FILES[0]).exists() and (inside := _folders_in(path, (RUN_FILES[0], DIARY))):
+        raise ModelError(f"'{path}' is no run, but there are some in it: {_listed(inside)}.")
     return Run.load(path)
+
+
+def not_there(path: Path, remedy: str, marks: Sequence[str]) -> str:
+    """What is said of a folder that is not there: the one that may have been meant, beside it or in the usual place.
+
+    `marks`: files or folders of which such a folder holds one.
+    """
+    known = list(dict.fromkeys([*_folders_in(path.parent, marks), *_folders_in(RUNS, marks)]))
+    near = get_close_matches(path.name, [other.name for other in known], 1)
+    found = [other for other in known if other.name in near]
+    hint = f"did you mean '{found[0]}'?" if found else f"there are: {_listed(known)}." if known else f"{remedy}."
+    return f"'{path}': there is no such folder; {hint}"
+
+
+def _folders_in(place: Path, marks: Sequence[str]) -> list[Path]:
+    """Folders in another one that hold one of these, the latest first."""
+    found = {path.parent for mark in marks for path in place.glob(f"*/{mark}")}
+    return sorted(found, key=lambda folder: -folder.stat().st_mtime)
+
+
+def _listed(folders: Sequence[Path]) -> str:
+    return ", ".join(map(str, folders[:SHOWN])) + " …" * (len(folders) > SHOWN)

@@ -40,6 +40,8 @@ def watched(console: Console, until: float, start: float = 0.0) -> Iterator[Call
         return done, f"{done:.3f} of {until:g} s, {gone / spent:.2g} × real time, {duration(left)} left"
 
     if console.is_terminal:
+        from scenarios.report.first_use import in_words  # and the compiler, which those who only wait have no need of
+
         columns = (TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[state]}"))
         with Progress(*columns, console=console, transient=True) as progress:
             task = progress.add_task("", total=until, state="")
@@ -48,7 +50,8 @@ def watched(console: Console, until: float, start: float = 0.0) -> Iterator[Call
                 done, text = state(simulation)
                 progress.update(task, completed=done, state=text)
 
-            yield show
+            with in_words(lambda text: progress.update(task, state=text)):
+                yield show
         return
 
     shown = started

@@ -18,6 +18,7 @@ import numpy as np
 
 from modular.errors import CouplingError, Diverged, ModelError
 from scenarios import catalogue
+from scenarios.report.said import said_already
 from scenarios.settings import read_coupling
 from scenarios.study.measures import errors, margin, quality
 
@@ -117,7 +118,8 @@ def run_case(case: Case, folder: Path, progress: Progress | None = None) -> Resu
             trial.step()  # compiling is not the time of the case
         with Simulation(assembly, case.dt, coupling, record_every=case.every) as simulation:
             try:
-                simulation.run(case.ticks * case.dt, progress=progress)
+                with said_already():
+                    simulation.run(case.ticks * case.dt, progress=progress)
             finally:
                 recorded, ticks = simulation.recorded, simulation.tick
                 result |= {"steps": ticks, "evaluations": int(recorded.timings.get("evaluations", ticks))}

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
+from scenarios.report.first_use import in_words
 from scenarios.report.page import quantity
 from scenarios.report.progress import duration
 from scenarios.study.cases import Case, Result
@@ -44,7 +45,8 @@ def counted(console: Console, cases: Sequence[Case]) -> Iterator[Callable[[Case,
         def show(case: Case, result: Result) -> None:
             progress.update(task, state=count(case, result), completed=steps)
 
-        yield show
+        with in_words(lambda text: progress.update(task, state=text)):
+            yield show
 
 
 def outcome(case: Case, result: Result) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from modular.component import Component
+from scenarios.settings import read_coupling
 
 ADAPTIVE = "centralized(solver=minimalcoordinates(method=DOP853, rtol=1e-12, atol=1e-12))"
 PLAIN = "penalty"
+DIGITS = 1e-9  # relative, of what is called exact
 FINER = 4  # the reference of a fixed step takes this part of the smallest step
 
 
@@ -17,6 +19,16 @@ class Reference:
 
     coupling: str
     dt: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether its own error is far below that of any case: an adaptive method, to many digits, in coordinates that fit."""
+        from coordinator.centralized import MinimalCoordinates, explicit
+        from coordinator.couplings import Centralized
+
+        coupling = read_coupling(self.coupling, None)
+        solver = coupling.solver if isinstance(coupling, Centralized) else None
+        return isinstance(solver, MinimalCoordinates) and solver.method in explicit.ADAPTIVE and solver.rtol <= DIGITS
 
 
 def default_reference() -> str:

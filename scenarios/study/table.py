@@ -90,11 +90,39 @@ def order(study: Study, curve: list[Row]) -> str:
 
 
 def results_tables(study: Study) -> Iterator[RenderableType]:
-    """For the terminal: each coupling with its order, and its cases below; columns of all of them stand in line."""
+    """For the terminal: what was swept in one table; each other coupling with its order, and its cases below, in line."""
+    swept = [curve for curve in study.curves if curve[0].variant.values]
+    if swept:
+        yield from _swept_table(study, swept)
+    yield from _tables(study, [curve for curve in study.curves if not curve[0].variant.values])
+
+
+def _swept_table(study: Study, curves: list[list[Row]]) -> Iterator[RenderableType]:
+    """Settings side by side, with the order of each beside its finest step."""
+    bases = list(dict.fromkeys(curve[0].variant.base for curve in curves))
+    several, ordered = len(bases) > 1, len(study.grid.steps) > 1
+    what = f"swept: {', '.join(study.sweeps)}"
+    yield Text(what, "bold") if several else Text.assemble((bases[0], "bold"), f"   {what}")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan")
+    for name in (*["coupling"] * several, *study.sweeps):
+        table.add_column(Text(name), overflow="fold")
+    for name in (*columns(study)[1:], *["order"] * ordered):
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    for curve in curves:
+        fit = study.fit(curve, "error") if ordered else None
+        for row in curve:
+            words = [row.variant.base] * several + [row.variant.values.get(name, "–") for name in study.sweeps]
+            words += cells(study, row)[1:]
+            words += [("–" if fit is None else f"{fit.order:.2f}") if row is curve[-1] else ""] * ordered
+            table.add_row(*map(Text, words), style="yellow" if row.fate else "")
+    yield Padding(table, (0, 0, 1, 2))
+
+
+def _tables(study: Study, curves: list[list[Row]]) -> Iterator[RenderableType]:
     names = columns(study)[1:]
     lines = {id(row): cells(study, row)[1:] for row in study.rows}
     widths = [max(len(text) for text in column) for column in zip(names, *lines.values(), strict=True)]
-    for curve in study.curves:
+    for curve in curves:
         note = f"   {order(study, curve)}" if len(curve) > 1 else ""
         yield Text.assemble((curve[0].variant.coupling, "bold"), note)
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modular.component import Component
@@ -32,6 +33,7 @@ class Variant:
 
     coupling: str
     values: dict[str, str] = field(default_factory=dict)
+    base: str = ""  # the coupling that was swept, as it is typed
 
 
 def read_sweep(text: str) -> Sweep:
@@ -47,13 +49,11 @@ def read_sweep(text: str) -> Sweep:
 def variants(couplings: Sequence[str], sweeps: Sequence[Sweep]) -> tuple[Variant, ...]:
     """Every coupling with every combination of swept values, each once.
 
-    A sweep changes the couplings that have its field and leaves the others alone; one that none of them has is refused.
+    A sweep changes the couplings that have its field and leaves the others alone; one that none of them has is refused. A name
+    without dots may be that of an inner field, where there is but one of it.
     """
-    names = [sweep.name for sweep in sweeps]
-    for name in names:
-        if names.count(name) > 1:
-            raise ModelError(f"--sweep {name} is given twice; write all its values after one --sweep.")
-    found = [Variant(canonical(text)) for text in couplings]
+    texts = [canonical(text) for text in couplings]
+    found = [Variant(text, base=text) for text in texts]
     for sweep in sweeps:
         found = _swept(found, sweep)
     unique: dict[str, Variant] = {}
@@ -68,8 +68,11 @@ def canonical(text: str) -> str:
 
 
 def _swept(found: Sequence[Variant], sweep: Sweep) -> list[Variant]:
+    sweep = _in_full(found, sweep)
     path = tuple(sweep.name.split("."))
     where = f"--sweep {sweep.name}"
+    if any(sweep.name in variant.values for variant in found):
+        raise ModelError(f"{where} is given twice; write all its values after one --sweep.")
     changed: list[Variant] = []
     lacking: list[str] = []
     for variant in found:
@@ -83,10 +86,31 @@ def _swept(found: Sequence[Variant], sweep: Sweep) -> list[Variant]:
             text = _with_field(coupling, path, TRUTH.get(value.lower(), value))
             made = _coupling(text, f"{where}={value}, that is")
             shown = tuple(tuple(name.split(".")) for name in (*variant.values, sweep.name))
-            changed.append(Variant(text_of(made, shown), variant.values | {sweep.name: value}))
+            changed.append(Variant(text_of(made, shown), variant.values | {sweep.name: value}, variant.base))
     if len(lacking) == len(found):
         raise ModelError(f"{where}: {'; '.join(dict.fromkeys(lacking))}.")
     return changed
+
+
+def _in_full(found: Sequence[Variant], sweep: Sweep) -> Sweep:
+    """The sweep under its dotted name, where a short one was typed."""
+    couplings = [read_coupling(variant.coupling, None) for variant in found]
+    if "." in sweep.name or not all(_lacks(coupling, (sweep.name,)) for coupling in couplings):
+        return sweep
+    ends = f".{sweep.name}"
+    names = sorted({name for coupling in couplings for name in _names(coupling) if name.endswith(ends)})
+    if len(names) > 1:
+        raise ModelError(f"--sweep {sweep.name}: which one? There are {' and '.join(names)}; write its whole name.")
+    return replace(sweep, name=names[0]) if names else sweep
+
+
+def _names(component: Component, before: str = "") -> Iterator[str]:
+    """Dotted names of all settings of a component and of those inside it."""
+    for f in _fields(component):
+        yield before + f.name
+        inner = getattr(component, f.name)
+        if isinstance(inner, Component):
+            yield from _names(inner, f"{before}{f.name}.")
 
 
 def _coupling(text: str, option: str) -> Coupling:
@@ -102,11 +126,19 @@ def _lacks(component: Component, path: Sequence[str]) -> str | None:
     known = [f.name for f in _fields(component)]
     kind = type(component).__name__
     if name not in known:
-        return f"{kind} has no setting '{name}'; it has: {', '.join(known) or 'none'}"
+        return f"{kind} has no setting '{name}'{_meant(component, name)}; it has: {', '.join(known) or 'none'}"
     inner = getattr(component, name)
     if rest and not isinstance(inner, Component):
         return f"'{name}' of {kind} is {inner!r}, which has no setting '{rest[0]}'; sweep '{name}' itself"
     return _lacks(inner, rest) if rest else None
+
+
+def _meant(component: Component, name: str) -> str:
+    """What may have been meant, here or further inside."""
+    names = list(_names(component))
+    near = difflib.get_close_matches(name, dict.fromkeys(full.rpartition(".")[2] for full in names), 1)
+    full = [f"'{full}'" for full in names if near and full.rpartition(".")[2] == near[0]]
+    return f" (did you mean {' or '.join(full)}?)" if full else ""
 
 
 def _with_field(component: Component, path: Sequence[str], value: str) -> str:

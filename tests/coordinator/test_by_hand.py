@@ -4,6 +4,7 @@ import contextlib
 import functools
 import os
 import random
+import shlex
 import socket
 import stat
 import time
@@ -15,10 +16,10 @@ import scenarios
 from campaign import later
 from command_line import CliRunner
 from coordinator import Simulation, Site
-from coordinator.launchers import ByHand
-from coordinator.transports.addresses import LOCAL
-from coordinator.transports.keys import authorised, public_key, read_keys, write_keys
-from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.launchers import ByHand, Order
+from coordinator.transports.addresses import LOCAL, is_everywhere
+from coordinator.transports.keys import authorised, find_keys, given_key, public_key, read_keys, write_keys
+from coordinator.transports.zeromq import Mailbox, fresh_keys, keys_of_this_user
 from coordinator.workers import away
 from modular import ModelError
 from rough_way import Gates, free_port
@@ -76,14 +77,15 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
     processes = []
 
     def start(name, key):
-        more = ("--keys", key, "--folder", str(own), "--coordinator", str(own / "run.pub"))
+        more = ("--keys", str(own / key), "--coordinator", str(own / "run.pub"))
         processes.append(started(tmp_path, address, name, *more))
         return processes[-1]
 
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
         address = simulation.company.team.mailbox.address
-        assert wanted[0].endswith(f"modular worker --connect {address} --name worker0")
-        start("worker0", "worker0")
+        typed = shlex.split(wanted[0].splitlines()[1])
+        assert typed[:6] == ["modular", "worker", "--connect", address, "--name", "worker0"]
+        processes.append(started(tmp_path, address, "worker0", *typed[6:], "--folder", str(own)))
         impostor = start("worker1", "worker0")  # a key that is known, of somebody else
         stranger = start("worker1", "stranger")  # a key that is not
         first = start("worker1", "worker1")
@@ -178,6 +180,41 @@ def test_secrets_are_for_their_owner_alone(tmp_path):
     secret.chmod(0o640)
     with pytest.raises(ModelError, match="chmod 600"):
         read_keys(public.parent, "me")
+
+
+def test_a_pair_is_found_by_name_by_path_and_in_the_folder_that_holds_it(tmp_path):
+    folder = tmp_path / "keys"
+    with pytest.raises(ModelError, match=r"there is no .*run\.key; make a pair with 'modular keys new run --folder"):
+        find_keys(str(tmp_path), "run")
+    write_keys(folder, "mine", fresh_keys())
+    mine = read_keys(folder, "mine")
+    assert all(find_keys(text, "run") == mine for text in (str(folder), f"{folder}/mine", f"{folder}/mine.key"))
+    assert find_keys("mine", "run", folder) == mine
+    write_keys(folder, "theirs", fresh_keys())
+    with pytest.raises(ModelError, match=r"mine, theirs, and none is called run; say which, as in .*mine"):
+        find_keys(str(folder), "run")
+    write_keys(folder, "run", fresh_keys())
+    assert find_keys(str(folder), "run") == read_keys(folder, "run")
+
+
+def test_what_a_waiting_run_prints_can_be_pasted_elsewhere():
+    """With an address that others reach, and with keys where a worker does not find them by itself."""
+
+    def typed(hub, key=None):
+        said = []
+        told = {"hub": hub} | ({} if key is None else {"hub key": key.decode()})
+        ByHand(said.append).start(Order("worker0", 1, told))
+        words = shlex.split(said[0].splitlines()[1])
+        assert words[:3] == ["modular", "worker", "--connect"] and words[4:6] == ["--name", "worker0"]
+        return words[3], words[6:]
+
+    key = fresh_keys().public
+    assert typed("ipc:///tmp/modular-1/run") == ("ipc:///tmp/modular-1/run", [])
+    assert typed("tcp://127.0.0.1:5", keys_of_this_user().public) == ("tcp://127.0.0.1:5", [])
+    for hub in ("tcp://127.0.0.1:5", "tcp://10.0.0.7:5", "tcp://0.0.0.0:5", "tcp://*:5"):
+        where, (option, name, coordinator, given) = typed(hub, key)
+        assert not is_everywhere(where) and where.endswith(":5")
+        assert (option, name, coordinator, given_key(given)) == ("--keys", "worker0", "--coordinator", key)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../up", "x" * 65])

@@ -2,12 +2,14 @@
 
 import signal
 import threading
+import time
 
 import numba
 import pytest
 from numba.core import event
 
-import modular.first_use  # noqa: F401
+from modular import first_use
+from modular.kernel import kernel
 
 
 class Impatient(event.Listener):
@@ -60,3 +62,31 @@ def test_other_threads_and_other_handlers_are_left_alone():
     thread.start()
     thread.join()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class Loop:
+    """A loop that will be needed."""
+
+    ready = False
+
+
+def test_who_waits_hears_how_many_there_are_and_when_it_is_over(monkeypatch, caplog):
+    """In the log, where nobody listens: one line when the wait can be felt, and one at its end."""
+    ear = first_use._Ear()
+    monkeypatch.setattr(first_use, "_ear", ear)
+    monkeypatch.setattr(first_use, "_sight", {k: Loop() for k in range(44)})
+    ear.began = time.perf_counter() - 1.5 * first_use.PATIENCE
+    kept = kernel(lambda x: 3.0 * x)
+    for _ in range(2):
+        ear.on_start(event.Event("numba:compile", event.EventStatus.START, {"dispatcher": kept}))
+        ear.on_end(None)
+    first_use.finish()
+    first_use.finish()
+    first, last = (record.getMessage() for record in caplog.records)
+    assert first.startswith("first run on this machine: compiling up to 44 kernels")
+    assert last.startswith("compiled in 1 s")
+    done = []
+    with first_use.told(lambda *_: None, lambda: done.append(1)):
+        first_use.finish()
+    first_use.finish()
+    assert done == [1] and len(caplog.records) == 2

@@ -18,14 +18,14 @@ import scenarios
 from budget import slowness
 from command_line import CliRunner
 from components import Fixed
-from coordinator import GGL, HHT, Centralized, Penalty, Run, Shannon, Simulation, Stable
+from coordinator import GGL, HHT, Centralized, Glued, Penalty, Run, Shannon, Simulation, Stable
 from coordinator.laboratory.acts import SetStep, Step
 from coordinator.laboratory.session import Session
 from modular import Cut, InternalGains, Join, ModelError
 from modular.version import __version__
 from scenarios import catalogue
 from scenarios.cli import app
-from scenarios.settings import fit_settings, read_coupling, read_settings
+from scenarios.settings import as_typed, fit_settings, read_coupling, read_settings
 from waiting import GUARD
 
 PICTURES = {
@@ -49,6 +49,9 @@ def build(length=1.0, late=False):
         swing.at(0.01, Join("reach", Revolute(), "bar.end", "far.start"))
     return swing
 """
+
+
+VERBS = ["", *get_command(app).commands, *(f"keys {verb}" for verb in get_command(app).commands["keys"].commands)]
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +140,31 @@ def test_help_loses_no_words_to_markup():
         assert "[/" not in said, command
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_is_read_in_eighty_columns(verb):
+    """Paragraphs flow, commands keep their lines, and nothing is cut off."""
+    words = verb.split()
+    command = get_command(app)
+    for word in words:
+        command = command.commands[word]
+    said = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80"}).stdout
+    lines = [line.rstrip() for line in said.splitlines()]
+    assert max(map(len, lines)) <= 80 and "\b" not in said
+    told = lines[: next(k for k, line in enumerate(lines) if line.startswith("╭"))]
+    plain = [re.sub(r"(?<!\\)\[/?bold]|\\(?=\[)", "", text) for text in command.help.split("\n\n")]
+    for text in plain:
+        if "\n" in text:
+            assert all(f" {line}" in told for line in text.strip().splitlines()), text
+    first = [line.split(" ")[1] if line.startswith(" ") else "" for line in told]
+    for above, word in zip(told, first[1:], strict=False):
+        flows = above.startswith(" ") and word and any(above.strip() in text for text in plain if "\n" not in text)
+        assert not flows or len(above) + 1 + len(word) > 79, above
+    cells = "".join(re.sub(r"[│\s]+", "", line) for line in lines)
+    for parameter in command.params:
+        for word in re.sub(r"\\(?=\[)", "", getattr(parameter, "help", "") or "").split():
+            assert word in cells, (parameter.name, word)
+
+
 def test_a_model_in_the_place_of_a_command_is_answered_with_the_command_to_write():
     result = modular("double-pendulum")
     assert result.exit_code == 2
@@ -201,6 +229,47 @@ def test_a_margin_below_one_is_warned_of_with_what_to_do():
     assert re.fullmatch(r"stability margin 0\.\d+; tightest joint: \w+", first)
     assert second.startswith("warning: below 1")
     assert "Stable()" in result.stdout
+
+
+def test_the_verdict_is_the_last_line_and_in_words_that_can_be_typed():
+    for words, remedy in (
+        ((), "Remedy: take --dt {}, or joints that do not give, --coupling glued; --verify measures the error."),
+        (("--verify",), "Remedy: take --dt {}, or joints that do not give, --coupling glued."),
+        (
+            ("--coupling", "glued"),
+            'or a coupling of higher order, such as --coupling "glued(order=4)"; --verify measures',
+        ),
+    ):
+        result = run("double-pendulum", "--dt", "2e-2", "--until", "1", *words)
+        last = result.stdout.splitlines()[-1]
+        assert result.exit_code == 0 and last.startswith("the run is off by "), result.stdout
+        assert remedy.format(*re.findall(r"--dt ([\d.e-]+)", last)) in last and "dt = " not in last
+    assert "off by" not in run("double-pendulum").stdout
+
+
+def test_python_words_of_couplings_are_typed_as_the_command_takes_them():
+    said = "take dt = 1e-4 s, Glued(), Glued(4), Penalty(preload=False), and nothing for Rod() or x = 3 s."
+    typed = as_typed(said)
+    assert typed == (
+        'take --dt 1e-4, --coupling glued, --coupling "glued(order=4)", --coupling "penalty(preload=False)", '
+        "and nothing for Rod() or x = 3 s."
+    )
+    couplings = re.findall(r'--coupling "?([^",]+)', typed)
+    assert [read_coupling(text, None) for text in couplings] == [Glued(), Glued(4), Penalty(preload=False)]
+
+
+def test_springs_in_closed_loops_and_at_drives_are_told_before_the_run():
+    """In the words of `check`; not where nothing rings, and not where the model says how it is to be run."""
+    for words, told in (
+        (("slider-crank",), "1 closed loop: reactions swing"),
+        (("robot-arm",), "3 drives: reactions swing"),
+        (("slider-crank", "--coupling", "glued"), ""),
+        (("double-pendulum",), ""),
+        (("rolling-disc", "--coupling", "penalty"), ""),
+    ):
+        lines = [line for line in run(*words, "--until", "0.002").stdout.splitlines() if "reactions swing" in line]
+        assert [line.startswith(told) for line in lines] == [True] * (told != ""), words
+        assert all("--coupling glued, or auto" in line for line in lines)
 
 
 def test_without_a_terminal_there_are_no_control_codes():
@@ -340,6 +409,10 @@ def test_what_never_happened_is_told():
         (["double-pendulum", "--join", "fixed upper.nd lower.start@1"], "did you mean 'end'?"),
         (["double-pendulum", "--set", "lengths=1"], "give two"),
         (["double-pendulum", "--set", "masses=(1, -1)"], "must be positive"),
+        (["double-pendulum", "--set", "lengths=(nan,1)"], "lengths = nan; give a finite number [m]"),
+        (["double-pendulum", "--set", "lengths=(1, -inf)"], "lengths = -inf; give a finite number [m]"),
+        (["two-rods", "--set", "masses=[1, nan]"], "masses = nan; give a finite number [kg]"),
+        (["chain", "--set", "radius=inf"], "radius = inf"),
         (["slider-crank", "--set", "angle=nan"], "give a number; its default is pi / 4"),
         (["chain", "--set", "bodes=3"], "did you mean 'bodies'?"),
         (["chain", "--set", "bodies"], "NAME=VALUE"),
@@ -390,6 +463,12 @@ def test_wrong_input_is_refused_in_one_message_and_leaves_no_folder(words, answe
         ("def build(:\n", "SyntaxError"),
         ("def built():\n    pass\n", "no function build"),
         ("def build():\n    return 3\n", "must return an Assembly"),
+        (
+            OWN.replace("end=(length, 0)", "end=(float('nan'), 0)"),
+            'end = (nan, 0) is not finite. (line 7 of model.py: swing.add("bar", PointMassRod(',
+        ),
+        (OWN.replace("start=(0, 0)", "strat=(0, 0)"), "did you mean 'start'? (line 7 of model.py: "),
+        (OWN.replace("bar.start", "bar.strat"), "did you mean 'start'? (line 8 of model.py: swing.join("),
     ],
 )
 def test_a_file_that_builds_nothing_is_refused_with_the_place(text, answer):
@@ -533,6 +612,23 @@ def test_a_run_or_all_stretches_of_a_session_are_filmed():
     for stretch in Path("session").glob("stretch-*"):
         shutil.rmtree(stretch)
     assert "nothing was recorded" in modular("show", "session", "--html").stderr
+
+
+def test_a_folder_that_is_not_there_is_answered_with_those_that_are():
+    for folder in ("runs/a1", "runs/other", "elsewhere/b1"):
+        run("double-pendulum", "--out", folder)
+    for words, answer in (
+        (("show", "a11"), "did you mean 'runs/a1'?"),
+        (("show", "a1"), "did you mean 'runs/a1'?"),
+        (("rerun", "runs/othr"), "did you mean 'runs/other'?"),
+        (("export", "elsewhere/b11", "--format", "csv"), "did you mean 'elsewhere/b1'?"),
+        (("resume", "ather"), "did you mean 'runs/other'?"),
+        (("rewind", "xyz"), "there are: runs/other, runs/a1."),
+        (("show", "runs"), "'runs' is no run, but there are some in it: runs/other, runs/a1."),
+        (("replay", "a11"), "give one that modular live has written"),
+    ):
+        result = modular(*words)
+        assert result.exit_code == 2 and answer in result.stderr, words
 
 
 def test_what_is_no_run_is_refused():

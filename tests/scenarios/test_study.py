@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -292,6 +293,44 @@ def test_sweeps_give_every_combination_and_leave_couplings_alone_that_lack_the_s
     ]
 
 
+def test_a_setting_further_inside_may_be_called_by_its_last_word_where_there_is_but_one():
+    for couplings in (["penalty"], ["glued", "penalty(rule=shannon)", "penalty"]):
+        assert variants(couplings, [read_sweep("safety=1.1,2")]) == variants(
+            couplings, [read_sweep("rule.safety=1.1,2")]
+        )
+    both = [read_sweep("rule=stable,shannon"), read_sweep("delta=0.1,0.2")]
+    assert [v.values for v in variants(["penalty"], both)][1:] == [
+        {"rule": "shannon", "rule.delta": "0.1"},
+        {"rule": "shannon", "rule.delta": "0.2"},
+    ]
+
+
+def test_what_is_swept_stands_in_one_table_and_other_couplings_in_their_own():
+    words = ("--coupling", "glued", "--coupling", "penalty", "--sweep", "rule=shannon,stable")
+    result = study(*PENDULUM, *words, "--out", "kept")
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split() for line in result.stdout.splitlines() if line.strip()]
+    heads = [k for k, line in enumerate(lines) if "Δt" in line and "evaluations" in line]
+    assert lines[heads[0] - 1] == ["penalty", "swept:", "rule"] and lines[heads[1] - 1][0] == "glued"
+    assert lines[heads[0]][0] == "rule" and lines[heads[0]][-1] == "order"
+    swept = lines[heads[0] + 1 : heads[1] - 1]
+    assert [line[0] for line in swept] == ["shannon"] * 3 + ["stable"] * 3
+    fits = [data("kept")["fits"][name]["error"] for name in ("penalty(rule=shannon)", "penalty(rule=stable)")]
+    assert [line[-1] for line in swept[2::3]] == ["–" if fit is None else f"{fit['order']:.2f}" for fit in fits]
+
+
+def test_cases_that_are_far_off_are_rows_and_no_warnings_of_python():
+    with pytest.warns() as said:
+        warnings.warn("so that there is one", stacklevel=1)
+        warnings.simplefilter("always")
+        result = study(
+            "double-pendulum", "--dt", "2e-2,1e-2", "--until", "1", "--reference", "penalty", "--out", "kept"
+        )
+    assert result.exit_code == 0, result.output
+    assert all(float(row["error [m]"]) > 1e-3 for row in rows("kept"))
+    assert [str(one.message) for one in said] == ["so that there is one"]
+
+
 def test_the_same_coupling_is_run_once():
     assert len(variants(["penalty", "Penalty()", "penalty(rule=stable(safety=1.25))"], [])) == 1
 
@@ -301,6 +340,11 @@ def test_the_same_coupling_is_run_once():
     [
         (["--sweep", "rule.delta=0.1"], ["rule.delta", "Stable has no setting 'delta'", "safety, damping"]),
         (["--sweep", "stiffness=1"], ["Penalty has no setting 'stiffness'", "rule, newmark, internal, preload"]),
+        (["--sweep", "rule.dampng=1"], ["Stable has no setting 'dampng' (did you mean 'damping'?)"]),
+        (["--sweep", "saftey=1"], ["did you mean 'rule.safety'?"]),
+        (["--sweep", "damping=0,0.1"], ["--sweep damping: which one? There are internal.damping and rule.damping"]),
+        (["--sweep", "safety=1.5", "--sweep", "rule.safety=2"], ["given twice"]),
+        (["--sweep", "rule.safety=1.5", "--sweep", "safety=2"], ["--sweep rule.safety is given twice"]),
         (["--sweep", "rule.safety.more=1"], ["'safety' of Stable is 1.25", "sweep 'safety' itself"]),
         (["--sweep", "rule.safety=0.5"], ["safety = 0.5", "1.25 is usual"]),
         (["--sweep", "rule.safety=stiff"], ["--sweep rule.safety=stiff", "give a number"]),
@@ -366,6 +410,7 @@ def test_the_usual_reference_is_exact_to_eleven_digits():
     assert result.exit_code == 0, result.stderr
     grid = data("kept")["grid"]
     assert grid["reference"]["coupling"].startswith("minimalcoordinates(method=DOP853")
+    assert "error of its own" not in result.stdout
     (folder,) = Path("kept/reference").iterdir()
     kept = Run.load(folder)
     truth = planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-3, 20)
@@ -384,7 +429,9 @@ def test_where_the_usual_reference_cannot_do_a_model_a_finer_penalty_run_takes_i
 
 def test_a_coarser_reference_is_compared_where_it_has_a_tick():
     words = ("double-pendulum", "--dt", "4e-4", "--until", "0.1", "--reference", "penalty", "--out", "kept")
-    assert study(*words, "--reference-dt", "8e-4").exit_code == 0
+    result = study(*words, "--reference-dt", "8e-4")
+    assert result.exit_code == 0
+    assert "error of its own" in result.stdout
     coarse = float(rows("kept")[0]["error [m]"])
     assert study(*words, "--reference-dt", "1e-4").exit_code == 0
     fine = float(rows("kept")[0]["error [m]"])

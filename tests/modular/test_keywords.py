@@ -1,0 +1,65 @@
+"""Keywords that are mistyped are answered with the one that was meant, by every component, by a simulation and by a model."""
+
+import copy
+import dataclasses
+import inspect
+
+import pytest
+
+import components
+import coordinator
+import scenarios
+from components import Rod
+from coordinator import Glued, Simulation
+from modular import Assembly, Component, ModelError
+
+KINDS = [
+    kind
+    for package in (components, coordinator)
+    for kind in (getattr(package, name) for name in package.__all__)
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and issubclass(kind, Component)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_component_names_the_setting_that_was_meant(kind):
+    settings = [field.name for field in dataclasses.fields(kind) if field.init]
+    for setting in settings:
+        with pytest.raises(TypeError, match=f"{kind.__name__} has no setting '{setting}_'; did you mean '") as error:
+            kind(**{f"{setting}_": 1})
+        assert isinstance(error.value, ModelError)
+        assert error.value.__context__ is None
+    assert list(inspect.signature(kind).parameters) == settings or not settings
+
+
+def test_simulations_and_models_name_the_setting_that_was_meant():
+    model = scenarios.load("double-pendulum")
+    for call, meant in (
+        (
+            lambda: Simulation(model, 1e-3, couplin="glued"),
+            "Simulation has no setting 'couplin'; did you mean 'coupling'?",
+        ),
+        (lambda: Simulation(model, steps=1e-3), "Simulation has no setting 'steps'; known: assembly, dt, coupling,"),
+        (lambda: Assembly(gravty=(0.0, 0.0)), "did you mean 'gravity'?"),
+    ):
+        with pytest.raises(TypeError) as error:
+            call()
+        assert meant in str(error.value)
+    with Simulation(model, 1e-3) as simulation:
+        with pytest.raises(TypeError, match=r"Simulation\.run has no setting 'progres'; did you mean 'progress'?"):
+            simulation.run(0.1, progres=print)
+        with pytest.raises(TypeError, match=r"Simulation\.join has no setting 'brakes_at'; did you mean 'breaks_at'?"):
+            simulation.join("weld", components.Fixed(), "upper.end", "lower.start", brakes_at=1)
+        assert simulation.tick == 0
+
+
+def test_what_is_spelt_right_is_made_copied_and_replaced_as_ever():
+    rod = Rod((0.0, 0.0, 0.0), end=(1.0, 0.0, 0.0), mass=1.0)
+    assert copy.copy(rod) == copy.deepcopy(rod) == dataclasses.replace(rod) == Component.from_data(rod.to_data()) == rod
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'mass'"):
+        Rod((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+    with pytest.raises(
+        ModelError, match="its data do not fit its class: Rod has no setting 'mas'; did you mean 'mass'"
+    ):
+        Component.from_data(rod.to_data() | {"mas": 1.0})
+    assert Glued(4) == Glued(order=4)
