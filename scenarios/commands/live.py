@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -127,7 +126,7 @@ def live(
         print(lab.url, flush=True)
         if play:
             session.post(Resume())
-        if browser and not webbrowser.open(lab.url):
+        if browser and not lab.open_browser():
             console.print("no browser could be opened; open the address above in one.", markup=False, highlight=False)
         try:
             lab.wait(stay=stay)

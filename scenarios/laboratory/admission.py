@@ -7,7 +7,15 @@ questions keep them out; each is asked of every request, and none is enough alon
 - *Host*: exactly one of our names, so a foreign name that leads here is noticed;
 - *Origin*, of a WebSocket: the page at that very name. Programs may say what they like, browsers say the truth;
 - *token*: a secret of this run, in the address that we print. Opening it leaves a cookie that scripts cannot read and other
-  sites do not send. Servers of one machine share cookies whatever their port, so the name of the cookie has the port in it.
+  sites do not send, and leads at once to an address without it: what stands in the bar of the browser, in a photograph of
+  the screen or in a bookmark is no secret. Servers of one machine share cookies whatever their port, so the name of the
+  cookie has the port in it.
+
+An *invitation* stands for the token once: whoever comes second with it is turned away.
+
+A cookie that other sites do not send is not sent either where a link on another site, in a notebook or in a file has led to
+the address with the token: to the browser the page that it is led to is still the other site's wish. So whoever asks for the
+page without a cookie is turned away with a page that asks once more, now of itself (`AGAIN`), and then for good.
 
 Nothing here knows a server: a request is a path and a way to its headers.
 """
@@ -15,21 +23,25 @@ Nothing here knows a server: a request is a path and a way to its headers.
 from __future__ import annotations
 
 import hmac
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from urllib.parse import parse_qs
 
 # What is sent for each header of that name; a header may be sent twice, and none may be missing.
 Headers = Callable[[str], list[str]]
+AGAIN = "/?again"
 
 
 class Answer(Enum):
     """What becomes of a request."""
 
     REFUSED = auto()
+    ONCE_MORE = auto()  # refused, but the cookie may come with a second try
+    ENTERED = auto()  # whoever knows the secret gets the cookie that opens all else, and is led to the page
+    LED = auto()  # to the page, which has one address only
     FILE = auto()  # a file of the page
-    FIRST_PAGE = auto()  # the page, with the cookie that opens all else
     SOCKET = auto()  # a WebSocket may be opened
 
 
@@ -40,6 +52,15 @@ class Admission:
     names: frozenset[str]
     cookie: str
     token: str
+    invitations: dict[str, Callable[[], object]] = field(
+        default_factory=dict
+    )  # not used yet, and who wants to know of it
+
+    def invite(self, used: Callable[[], object]) -> str:
+        """A secret that stands for the token once; `used` is called when somebody has come with it."""
+        invitation = secrets.token_urlsafe(32)
+        self.invitations[invitation] = used
+        return invitation
 
     def answer(self, path: str, headers: Headers) -> Answer:
         """Whether this request may come in, and as what; anything doubtful is refused."""
@@ -50,15 +71,30 @@ class Admission:
             ours = _only(headers("Origin")) == f"http://{name}"
             return Answer.SOCKET if ours and self.knows(headers) else Answer.REFUSED
         place, _, query = path.partition("?")
-        told = parse_qs(query).get("token", [])
-        if place == "/" and len(told) == 1 and self._right(told[0]):
-            return Answer.FIRST_PAGE
-        return Answer.FILE if self.knows(headers) else Answer.REFUSED
+        told = parse_qs(query)
+        if place == "/" and (self._has_token(told) or self._is_invited(told)):
+            return Answer.ENTERED
+        if self.knows(headers):
+            return Answer.LED if path == AGAIN else Answer.FILE
+        return Answer.ONCE_MORE if path == "/" else Answer.REFUSED
+
+    def _has_token(self, told: dict[str, list[str]]) -> bool:
+        token = _only(told.get("token", []))
+        return token is not None and _same(token, self.token)
+
+    def _is_invited(self, told: dict[str, list[str]]) -> bool:
+        """Whether somebody comes with an invitation, which is used up by it."""
+        shown = _only(told.get("invitation", []))
+        for invitation in list(self.invitations) if shown is not None else ():
+            if _same(shown, invitation) and (used := self.invitations.pop(invitation, None)) is not None:
+                used()
+                return True
+        return False
 
     def knows(self, headers: Headers) -> bool:
         """Whether a cookie of the request holds the token."""
         crumbs = (crumb.strip().partition("=") for cookie in headers("Cookie") for crumb in cookie.split(";"))
-        return any(self._right(value) for name, _, value in crumbs if name == self.cookie)
+        return any(_same(value, self.token) for name, _, value in crumbs if name == self.cookie)
 
     def headers(self, answer: Answer, name: str) -> dict[str, str]:
         """What a page sent to `name` tells the browser: where its scripts may connect, and the token.
@@ -72,16 +108,19 @@ class Admission:
             "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'",
             "Cross-Origin-Resource-Policy": "same-origin",
             "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",  # the address has the token in it
+            "Referrer-Policy": "no-referrer",  # an address may have the token in it
             "Cache-Control": "no-store",
         }
-        if answer is Answer.FIRST_PAGE:
+        if answer in (Answer.ENTERED, Answer.LED):
+            told["Location"] = "/"
+        if answer is Answer.ENTERED:
             told["Set-Cookie"] = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
         return told
 
-    def _right(self, told: str) -> bool:
-        """Whether this is the token, in a time that does not say how much of it was right."""
-        return hmac.compare_digest(told.encode(errors="surrogateescape"), self.token.encode())
+
+def _same(told: str, secret: str) -> bool:
+    """Whether this is the secret, in a time that does not say how much of it was right."""
+    return hmac.compare_digest(told.encode(errors="surrogateescape"), secret.encode())
 
 
 def _only(values: list[str]) -> str | None:

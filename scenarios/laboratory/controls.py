@@ -71,7 +71,7 @@ class Controls:
         self.play = gui.add_button(PLAY, icon="player-play", color="green", order=1)
         self.back = gui.add_button_group("", BACK, order=2)
         self.hint = gui.add_html("", order=3)
-        self.steps = gui.add_number("steps per click", 1, min=1, step=1, order=4)
+        self.steps = gui.add_number("steps per click", 1, min=1, max=1_000_000_000, step=1, order=4)
         with gui.add_folder(None, order=5):
             self.speed = self.inputs.number(
                 "speed", 1.0, lambda value: self.post(SetSpeed(value)), hint="Times the clock; 0: as fast as it goes"

@@ -32,11 +32,12 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 
 from modular.errors import ModelError
-from scenarios.laboratory.admission import Admission, Answer
-from scenarios.laboratory.hearing import LARGEST_MESSAGE, Garbage, is_for_viser
+from scenarios.laboratory.admission import AGAIN, Admission, Answer
+from scenarios.laboratory.hearing import LARGEST_MESSAGE, Field, Garbage, Hearing
 
 PATIENCE = 0.3  # [s] in which a page may say goodbye when the server closes
 TURNED_AWAY = "403: open the address that was printed when this server started.\n"
+ONCE_MORE = f'<!doctype html><meta http-equiv="refresh" content="0;url={AGAIN}"><title>403</title><p>{TURNED_AWAY}'
 
 _one_at_a_time = threading.Lock()  # whoever holds it has put something in the place of something of another library
 
@@ -56,7 +57,7 @@ def guarded_server(listening: socket.socket, host: str, label: str, admission: A
     """A server of viser on an open port, behind the gate; viser's banner, which names an address without token, is left out."""
     server = Unshared.__new__(Unshared)  # in hand before it starts, so that one that fails on the way can be stopped
     with _one_at_a_time, _silent(threading.current_thread()):
-        door = _Door(listening, _Host(host), admission)
+        door = _Door(server, listening, _Host(host), admission)
         with _in_place_of(websockets_server, "serve", door.serve):
             try:
                 server.__init__(door.host, listening.getsockname()[1], label=label, verbose=False)  # type: ignore[misc]
@@ -92,7 +93,8 @@ class _Host(str):
 class _Door:
     """What stands in the place of `websockets.serve` while one server is being made."""
 
-    def __init__(self, listening: socket.socket, host: _Host, admission: Admission) -> None:
+    def __init__(self, server: Unshared, listening: socket.socket, host: _Host, admission: Admission) -> None:
+        self.server = server
         self.host = host
         self.failure: Exception | None = None
         self.opened = False
@@ -137,18 +139,27 @@ class _Door:
             answer = self._admission.answer(request.path, request.headers.get_all)
             if answer is Answer.SOCKET:
                 return None
-            response = files(connection, request) if answer is not Answer.REFUSED and files is not None else None
+            response = _said(connection, answer)
+            if response is None and files is not None:
+                response = files(connection, request)
             if response is None:
                 return connection.respond(HTTPStatus.FORBIDDEN, TURNED_AWAY)
-            response.headers.update(self._admission.headers(answer, request.headers["Host"]))
+            if answer is not Answer.REFUSED:
+                response.headers.update(self._admission.headers(answer, request.headers["Host"]))
             return response
 
         return asked
 
     def _connection(self, *given: Any, **options: Any) -> ServerConnection:
         connection = _Heard(*given, **options)
+        connection.hearing = Hearing(self._field)
         self._present.add(connection)
         return connection
+
+    def _field(self, uuid: str) -> Field | None:
+        """A field of the page by its number."""
+        gui = vars(self.server).get("gui")  # the port is open a moment before it is there
+        return None if gui is None else gui._gui_input_handle_from_uuid.get(uuid)
 
     async def _see_off(self, server: Server) -> None:
         """Closes the port and all connections: politely those that are open, for a while; the others at once.
@@ -174,12 +185,14 @@ class _Door:
 class _Heard(ServerConnection):
     """A connection whose messages are read before viser gets them: what is not for it is left out, garbage ends the connection."""
 
+    hearing: Hearing
+
     async def recv(self, decode: bool | None = None) -> Any:
         """The next message that the page may send."""
         while True:
             frame = await super().recv(decode)
             try:
-                if is_for_viser(frame):
+                if self.hearing.is_for_viser(frame):
                     return frame
             except Garbage:
                 with suppress(TimeoutError):  # what is still in its queue may keep it from hearing the answer
@@ -192,6 +205,21 @@ class _Heard(ServerConnection):
         """Ends the connection without another word."""
         if (transport := getattr(self, "transport", None)) is not None:
             transport.abort()
+
+
+def _said(connection: ServerConnection, answer: Answer) -> Response | None:
+    """The whole answer to a request that is for no file."""
+    match answer:
+        case Answer.REFUSED:
+            return connection.respond(HTTPStatus.FORBIDDEN, TURNED_AWAY)
+        case Answer.ONCE_MORE:
+            response = connection.respond(HTTPStatus.FORBIDDEN, ONCE_MORE)
+            del response.headers["Content-Type"]
+            response.headers["Content-Type"] = "text/html; charset=utf-8"
+            return response
+        case Answer.ENTERED | Answer.LED:
+            return connection.respond(HTTPStatus.SEE_OTHER, "")
+    return None
 
 
 def _of_this_version(handler: Any) -> Any:

@@ -26,6 +26,7 @@ import psutil
 
 from modular.errors import ModelError
 from scenarios.laboratory.admission import Admission
+from scenarios.laboratory.invitation import Invitation
 
 if TYPE_CHECKING:
     from scenarios.laboratory.doorkeeper import Unshared
@@ -37,13 +38,24 @@ PATIENCE = 5.0  # [s] within which our own server answers us
 class Gated:
     """A running server: `server` is viser's, `url` opens its page (it holds the token: whoever has it is let in)."""
 
-    def __init__(self, server: Unshared, url: str, port: int) -> None:
+    def __init__(self, server: Unshared, name: str, port: int, admission: Admission) -> None:
         self.server = server
-        self.url = url
+        self.url = f"http://{name}:{port}/?token={admission.token}"
         self.port = port
+        self._once = f"http://{name}:{port}/?invitation="
+        self._admission = admission
+        self._invitations: list[Invitation] = []
         self._closing = threading.Lock()
         self._open = True
         atexit.register(self.close)
+
+    def open_browser(self) -> bool:
+        """Whether the user's browser could be started with the page; no list of processes shows how to get in."""
+        invitation = Invitation.written(lambda used: self._once + self._admission.invite(used))
+        if invitation is None:
+            return False
+        self._invitations.append(invitation)
+        return invitation.open()
 
     def close(self) -> None:
         """Says goodbye to all pages, ends the threads and frees the port, within a second; once is enough.
@@ -57,6 +69,8 @@ class Gated:
             if self._open:
                 self._open = False
                 atexit.unregister(self.close)
+                for invitation in self._invitations:
+                    invitation.close()
                 doorkeeper.stop(self.server)
 
     def __enter__(self) -> Self:
@@ -104,7 +118,7 @@ def open_server(
     except BaseException:
         listening.close()
         raise
-    gated = Gated(server, f"http://{names[0]}:{port}/?token={token}", port)
+    gated = Gated(server, names[0], port, admission)
     try:
         _try_the_gate(_reached_at(address), port, f"{names[0]}:{port}", admission)
     except BaseException:

@@ -12,7 +12,6 @@ import html
 import sys
 import threading
 import time
-import webbrowser
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -61,6 +60,10 @@ class Laboratory:
     def simulation(self) -> Simulation:
         """The simulation that goes on now; it may be another than the one that was given."""
         return self.session.simulation
+
+    def open_browser(self) -> bool:
+        """Whether the user's browser could be started with the page."""
+        return bool(self.gated.open_browser())
 
     def end(self) -> None:
         """Somebody wants it to be over."""
@@ -135,7 +138,7 @@ def live(
     if playing:
         session.post(Resume())
     if browser:
-        webbrowser.open(lab.url)
+        lab.open_browser()
     if wait if wait is not None else not (hasattr(sys, "ps1") or "ipykernel" in sys.modules):
         try:
             lab.wait()

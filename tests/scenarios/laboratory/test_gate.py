@@ -4,13 +4,17 @@ import asyncio
 import gc
 import http.client
 import logging
+import os
 import random
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import url2pathname
 
 import msgspec
 import psutil
@@ -22,11 +26,15 @@ import websockets.asyncio.server
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+import scenarios
 from calm import Calm
+from coordinator import Simulation
+from coordinator.laboratory.session import Session
 from modular import ModelError
-from scenarios.laboratory import doorkeeper, gate, hearing
+from scenarios.laboratory import doorkeeper, gate, hearing, invitation
 from scenarios.laboratory.admission import Admission, Answer
 from scenarios.laboratory.gate import open_server
+from scenarios.laboratory.page import Page
 from waiting import GUARD, wait_for
 
 TOKEN = "a-token-of-this-test"
@@ -170,10 +178,10 @@ def press_until_counted(connection, button):
 # --- who gets in ------------------------------------------------------------------------------------------------------
 
 
-def test_the_address_with_the_token_opens_the_page_and_leaves_a_cookie_that_opens_the_rest(gated):
+def test_the_address_with_the_token_leaves_a_cookie_and_leads_to_the_page_at_an_address_without(gated):
     assert gated.url == f"http://127.0.0.1:{gated.port}/?token={TOKEN}"
     status, headers, text = got(gated, f"/?token={TOKEN}")
-    assert status == 200 and "<html" in text
+    assert (status, headers["Location"], text) == (303, "/", "")
     crumbs = headers["Set-Cookie"].split("; ")
     assert set(crumbs) == {cookie_of(gated), "HttpOnly", "SameSite=Strict", "Path=/"}
     status, headers, text = got(gated, "/", Cookie=f"other=1; {crumbs[0]}")
@@ -182,9 +190,40 @@ def test_the_address_with_the_token_opens_the_page_and_leaves_a_cookie_that_open
         assert button.presses >= 1
 
 
+def test_the_address_with_the_token_leads_nowhere_else_whatever_else_it_says(gated):
+    for more in ("&websocket=ws://evil.example", "&invitation=none", "&again", "#top"):
+        status, headers, _ = got(gated, f"/?token={TOKEN}{more}", Cookie=cookie_of(gated))
+        assert (status, headers["Location"]) == ((303, "/") if "#" not in more else (200, None))
+
+
+def test_who_was_led_here_by_others_comes_once_more_of_himself_and_not_again(gated):
+    """A cookie that other sites do not send is not sent where a link of theirs has led on to the page."""
+    status, headers, text = got(gated, "/")
+    assert status == 403 and headers["Content-Type"].startswith("text/html")
+    assert 'http-equiv="refresh" content="0;url=/?again"' in text
+    status, headers, _ = got(gated, "/?again", Cookie=cookie_of(gated))
+    assert (status, headers["Location"], headers["Set-Cookie"]) == (303, "/", None)
+    status, headers, text = got(gated, "/?again")
+    assert status == 403 and "refresh" not in text and headers["Content-Type"].startswith("text/plain")
+
+
+def test_an_invitation_lets_in_once(gated):
+    used = []
+    invitation = gated._admission.invite(lambda: used.append(True))
+    for wrong in (invitation[:-1], invitation + "x", "", f"{invitation}&invitation={invitation}"):
+        assert got(gated, f"/?invitation={wrong}")[0] == 403
+    assert got(gated, f"/?invitation={invitation}", Host="evil.example")[0] == 403
+    assert got(gated, f"/index.html?invitation={invitation}")[0] == 403 and used == []
+    status, headers, _ = got(gated, f"/?invitation={invitation}")
+    assert (status, headers["Location"], used) == (303, "/", [True])
+    assert headers["Set-Cookie"].startswith(cookie_of(gated))
+    assert got(gated, f"/?invitation={invitation}")[0] == 403 and used == [True]
+
+
 def test_localhost_is_a_name_of_ours_and_the_page_of_one_name_is_a_stranger_at_the_other(gated):
     localhost = f"localhost:{gated.port}"
-    assert got(gated, f"/?token={TOKEN}", Host=localhost)[0] == 200
+    assert got(gated, f"/?token={TOKEN}", Host=localhost)[0] == 303
+    assert got(gated, "/", Host=localhost, Cookie=cookie_of(gated))[0] == 200
     with page(gated, name=localhost):
         pass
     assert refusal(gated, name=localhost, origin=f"http://127.0.0.1:{gated.port}") == 403
@@ -249,7 +288,7 @@ def test_however_an_upgrade_is_spelled_it_is_asked_for_its_origin(gated, upgrade
 
 
 def test_the_page_may_connect_to_its_server_only_and_stands_in_nobodys_frame(gated):
-    headers = got(gated, f"/?token={TOKEN}")[1]
+    headers = got(gated, "/", Cookie=cookie_of(gated))[1]
     policy = {rule.split()[0]: rule.split()[1:] for rule in headers["Content-Security-Policy"].split(";")}
     assert policy["connect-src"] == ["'self'", f"ws://127.0.0.1:{gated.port}", "data:", "blob:"]
     assert policy["frame-ancestors"] == ["'none'"]
@@ -278,6 +317,63 @@ def test_two_servers_of_one_machine_do_not_log_each_other_out(gated):
                 pass
 
 
+# --- how the browser is told ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What a browser was started with, by name; none is."""
+    told = []
+    monkeypatch.setattr(invitation.webbrowser, "open", lambda url: told.append(url) or True)
+    return told
+
+
+def link_in(url):
+    """Where the file leads that a browser was started with, and the file."""
+    path = Path(url2pathname(url.removeprefix("file:")))
+    return re.search(r'content="0;url=([^"]*)"', path.read_text(encoding="utf-8"))[1], path
+
+
+def test_a_browser_is_started_with_a_file_that_nobody_else_may_read_and_that_counts_once(
+    started, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    with open_server(token=TOKEN) as gated:
+        assert gated.open_browser() and len(started) == 1
+        link, path = link_in(started[0])
+        assert started[0].startswith("file:///") and path.is_relative_to(tmp_path)
+        assert TOKEN not in started[0] + path.read_text() and link.rpartition("=")[2] not in started[0]
+        if os.name == "posix":
+            assert [one.stat().st_mode & 0o777 for one in (path, path.parent)] == [0o600, 0o700]
+        assert got(gated, link.partition(str(gated.port))[2])[0] == 303
+        wait_for(lambda: not path.parent.exists())
+        assert got(gated, link.partition(str(gated.port))[2])[0] == 403
+        gated.open_browser()
+        assert link_in(started[1])[0] != link and len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == []  # what nobody came with goes with the server
+
+
+def test_without_a_home_the_file_is_elsewhere_and_where_nothing_is_private_no_browser_is_started(
+    gated, started, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "missing")
+    monkeypatch.setattr(invitation.tempfile, "gettempdir", lambda: str(tmp_path))
+    assert gated.open_browser() and link_in(started[0])[1].is_relative_to(tmp_path)
+    before = set(tmp_path.iterdir())
+    monkeypatch.setattr(invitation, "_is_private", lambda path: path.is_dir())  # a file system that knows no rights
+    assert not gated.open_browser() and len(started) == 1 and set(tmp_path.iterdir()) == before
+    monkeypatch.setattr(invitation, "_is_private", lambda path: False)
+    assert not gated.open_browser() and len(started) == 1 and set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of Unix")
+def test_what_others_may_read_is_no_private_place(tmp_path):
+    for mode, private in ((0o700, True), (0o750, False), (0o701, False), (0o600, True)):
+        tmp_path.chmod(mode)
+        assert invitation._is_private(tmp_path) == private
+    tmp_path.chmod(0o700)
+
+
 # --- where it is --------------------------------------------------------------------------------------------------------
 
 
@@ -297,7 +393,8 @@ def test_a_server_for_others_knows_the_names_of_its_machine_and_no_more():
             each.address for card in psutil.net_if_addrs().values() for each in card if each.family == socket.AF_INET
         ]
         for name in ("127.0.0.1", "localhost", socket.gethostname().lower(), *cards):
-            assert got(gated, f"/?token={TOKEN}", Host=f"{name}:{gated.port}")[0] == 200
+            assert got(gated, f"/?token={TOKEN}", Host=f"{name}:{gated.port}")[0] == 303
+            assert got(gated, "/", Host=f"{name}:{gated.port}", Cookie=cookie_of(gated))[0] == 200
             with page(gated, name=f"{name}:{gated.port}"):
                 pass
         assert got(gated, f"/?token={TOKEN}", Host=f"evil.example:{gated.port}")[0] == 403
@@ -458,6 +555,177 @@ def test_a_value_that_viser_cannot_make_sense_of_is_left_out_silently(gated, sil
     number.remove()
 
 
+WHOLE, REAL = (1, 7), (1.0, 7.0)  # what a field holds, and what it holds when the page has said so
+FIELDS = {
+    "whole number": (lambda gui: gui.add_number("steps", 1, min=1, max=1000, step=1), WHOLE),
+    "any whole number": (lambda gui: gui.add_number("many steps", 1), WHOLE),
+    "number": (lambda gui: gui.add_number("mass", 1.0), REAL),
+    "slider": (lambda gui: gui.add_slider("speed", 0.0, 10.0, 0.1, 1.0), REAL),
+    "vector": (lambda gui: gui.add_vector3("place", (1.0, 2.0, 3.0)), ((1.0, 2.0, 3.0), (7.0, 8.0, 9.0))),
+}
+NO_NUMBERS = [True, 1e20, -1e20, 2**53, -(2**53), 2**64 - 1, 1e308, float("inf"), float("-inf"), float("nan"), "7", "nan",
+              "1e400", "9" * 25, None, [], [7], {}, b"7"]  # fmt: skip
+NOT_HERE = {"whole number": [0, 1001, 2.5, -1], "any whole number": [2.5], "slider": [-0.1, 10.1]}
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+def test_a_number_that_a_field_cannot_hold_is_left_out_and_locks_nobody_out(gated, silence, kind):
+    make, (held, new) = FIELDS[kind]
+    field = make(gated.server.gui)
+    values = [*NO_NUMBERS, *NOT_HERE.get(kind, [])]
+    if kind == "vector":
+        values += [[value, 8, 9] for value in values] + [[7, 8], [7, 8, 9, 10], 7]
+    with at_the_button(gated) as (visitor, button):
+        for value in values:
+            send(visitor, type="GuiUpdateMessage", uuid=field._impl.uuid, updates={"value": value})
+        press_until_counted(visitor, button)
+        assert field.value == held
+        said = list(new) if isinstance(new, tuple) else new
+        send(visitor, type="GuiUpdateMessage", uuid=field._impl.uuid, updates={"value": said})
+        wait_for(lambda: field.value == new and type(field.value) is type(held))
+        with at_the_button(gated):  # a page that comes now is there as well
+            pass
+    field.remove()
+
+
+def test_one_number_of_twenty_digits_does_not_lock_the_live_page_out(silence):
+    """Steps per click once became 10**20, which no message can carry: every page that came later ended with code 1011."""
+    with (
+        Session(Simulation(scenarios.load("double-pendulum"), 1e-3), folder=None) as session,
+        open_server(token=TOKEN) as gated,
+    ):
+        shown = Page(session, gated.server)
+        steps = shown.controls.steps
+        with page(gated) as visitor:
+            send(visitor, **CAMERA)
+            for value in (5, 2e9, 0, 1e20):
+                send(visitor, type="GuiUpdateMessage", uuid=steps._impl.uuid, updates={"value": value})
+            speed = shown.controls.speed.handle
+            send(visitor, type="GuiUpdateMessage", uuid=speed._impl.uuid, updates={"value": 3})
+            wait_for(lambda: speed.value == 3.0)
+            assert steps.value == 5
+        with page(gated) as late:
+            send(late, **CAMERA)
+            late.recv(timeout=GUARD)  # the page as it stands
+            send(late, type="GuiUpdateMessage", uuid=steps._impl.uuid, updates={"value": 6})
+            wait_for(lambda: steps.value == 6)
+            assert late.ping().wait(GUARD)
+
+
+@pytest.mark.parametrize("change", [{"fov": float("nan")}, {"near": float("inf")}, {"image_width": 10**20 % 2**64},
+                                    {"image_height": 2**60}, {"position": [1e200, 0.0, 0.0]}])  # fmt: skip
+def test_a_camera_that_no_page_has_is_left_out(gated, silence, change):
+    with at_the_button(gated) as (visitor, button):
+        (client,) = gated.server.get_clients().values()
+        send(visitor, **{**CAMERA, **change})
+        press_until_counted(visitor, button)
+        assert client.camera.fov == CAMERA["fov"] and client.camera.image_width == CAMERA["image_width"]
+        assert tuple(client.camera.position) == tuple(CAMERA["position"])
+
+
+# --- files that are sent ------------------------------------------------------------------------------------------------
+
+
+class Sending:
+    """A button for files, what has come of it, and what is underway."""
+
+    def __init__(self, gated):
+        self.gated, self.came = gated, []
+        self.handle = gated.server.gui.add_upload_button("file")
+        self.handle.on_upload(self.uploaded)
+
+    async def uploaded(self, _):
+        self.came.append(self.handle.value.content)
+
+    @property
+    def underway(self):
+        return self.gated.server.gui._current_file_upload_states
+
+    def start(self, connection, size, parts, name="x", **other):
+        start = {"source_component_uuid": self.handle._impl.uuid, "filename": "a.txt", "mime_type": "text/plain"}
+        told = {**start, "transfer_uuid": name, "part_count": parts, "size_bytes": size, **other}
+        send(connection, type="FileTransferStartUpload", **told)
+
+    def part(self, connection, index, content, name="x", **other):
+        told = {"source_component_uuid": self.handle._impl.uuid, "transfer_uuid": name, "part_index": index, **other}
+        send(connection, type="FileTransferPart", content=content, **told)
+
+
+@pytest.fixture
+def sending(gated):
+    files = Sending(gated)
+    yield files
+    files.handle.remove()
+
+
+def test_a_file_arrives_whole_whatever_the_order_of_its_pieces(gated, silence, sending):
+    content = random.Random(1).randbytes(2 * hearing.PIECE + 5)
+    pieces = [content[k : k + hearing.PIECE] for k in range(0, len(content), hearing.PIECE)]
+    with at_the_button(gated) as (visitor, _):
+        sending.start(visitor, len(content), 3)
+        for k in (2, 0, 1):
+            sending.part(visitor, k, pieces[k])
+        wait_for(lambda: sending.came == [content])
+        sending.start(visitor, 0, 0, "empty")
+        wait_for(lambda: sending.came == [content, b""])
+    assert not sending.underway
+
+
+@pytest.mark.parametrize(("size", "parts"), [(2**27, 2**8), (2**60, 2**41), (-1, 0), (5, 0), (5, 2), (0, 1), (2**20, 10**9),
+                                             (10**9, 1), (1e300, 1), (5.5, 1)])  # fmt: skip
+def test_a_file_that_is_too_large_or_in_other_pieces_than_a_page_makes_is_not_begun(
+    gated, silence, sending, size, parts
+):
+    with at_the_button(gated) as (visitor, button):
+        sending.start(visitor, size, parts)
+        press_until_counted(visitor, button)
+        assert not sending.underway and sending.came == []
+
+
+def test_all_files_that_a_page_is_sending_are_bounded_together(gated, silence, sending):
+    with at_the_button(gated) as (visitor, button):
+        for k in range(8):
+            sending.start(visitor, 2**24, 2**5, f"file {k}")
+        press_until_counted(visitor, button)
+        assert len(sending.underway) == hearing.LARGEST_FILE // 2**24
+    wait_for(lambda: not sending.underway)
+
+
+def test_pieces_that_do_not_belong_to_their_file_are_left_out(gated, silence, sending):
+    other = gated.server.gui.add_number("other", 1.0)
+    content = random.Random(2).randbytes(hearing.PIECE + 5)
+    with at_the_button(gated) as (visitor, _), at_the_button(gated) as (stranger, button):
+        sending.start(visitor, 5, 1, source_component_uuid=other._impl.uuid)
+        sending.start(visitor, len(content), 2)
+        sending.start(visitor, 10, 1)  # of the same name
+        for index, piece in ((2, b"12345"), (-1, b"12345"), (0, b"12345"), (1, b"1234"), (1, content[: hearing.PIECE])):
+            sending.part(visitor, index, piece)
+        sending.part(visitor, 1, b"12345", source_component_uuid=other._impl.uuid)
+        sending.part(visitor, 1, b"12345", source_component_uuid=None)
+        wait_for(lambda: list(sending.underway) == ["x"])
+        sending.part(stranger, 1, b"12345")  # it has begun no such file
+        press_until_counted(stranger, button)
+        assert other.value == 1.0
+        for k in (0, 1):
+            sending.part(visitor, k, content[k * hearing.PIECE :][: hearing.PIECE])
+        wait_for(lambda: sending.came == [content])
+    other.remove()
+
+
+def test_files_that_were_not_sent_to_their_end_end_with_their_connection(gated, silence, sending):
+    with at_the_button(gated) as (visitor, _):
+        sending.start(visitor, 3 * hearing.PIECE, 3)
+        sending.part(visitor, 0, bytes(hearing.PIECE))
+        wait_for(lambda: len(sending.underway.get("x", {"parts": ()})["parts"]) == 1)
+        with page(gated) as other:
+            send(other, **CAMERA)
+            sending.start(other, 5, 1, "y")
+            wait_for(lambda: "y" in sending.underway)
+        wait_for(lambda: list(sending.underway) == ["x"])  # the other connection's alone is gone
+    wait_for(lambda: not sending.underway)
+    assert sending.came == []
+
+
 def test_what_goes_wrong_in_a_callback_of_ours_is_said(gated, caplog):
     button = gated.server.gui.add_button("fail")
 
@@ -577,7 +845,7 @@ def test_pages_that_do_not_answer_hold_up_no_closing(silence):
             visitor.sendall(handshake.encode())
             assert visitor.recv(2**16).startswith(b"HTTP/1.1 101")
         silent[4].sendall(
-            f"GET /?token={TOKEN} HTTP/1.1\r\nHost: 127.0.0.1:{gated.port}\r\n\r\n".encode()
+            f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{gated.port}\r\nCookie: {cookie_of(gated)}\r\n\r\n".encode()
         )  # reads nothing
         time.sleep(0.1)
         with Calm() as took:

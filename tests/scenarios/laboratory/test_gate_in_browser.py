@@ -9,6 +9,7 @@ import viser
 
 import chromium
 from chromium import expect, opened
+from scenarios.laboratory import invitation
 from scenarios.laboratory.gate import open_server
 
 CONNECT = """([url, protocol]) => new Promise(done => {
@@ -78,6 +79,55 @@ def test_the_page_opens_again_without_the_token_where_it_was_open_before(gated, 
     button.remove()
 
 
+def test_the_token_stands_in_no_address_bar_and_no_history_and_the_page_works_there(gated, user):
+    page = opened(user, gated.url)
+    plain = gated.url.partition("?")[0]
+    assert page.url == plain and page.evaluate("[location.href, document.referrer]") == [plain, ""]
+    assert page.evaluate("document.cookie") == ""
+    page.reload()
+    expect(page.get_by_text("modular", exact=True).first).to_be_visible()
+    assert page.url == plain
+    page.go_back()
+    assert page.url == "about:blank"  # nothing lies between
+
+
+def test_a_link_of_somebody_else_with_the_token_leads_in_as_well(gated, user):
+    """A notebook, a letter: the cookie that was just set is not sent where the page that follows is still their wish."""
+    button = gated.server.gui.add_button("Led here")
+    with page_of_somebody_else() as (port, _):
+        page = opened(user, f"http://stranger.test:{port}/")
+        page.evaluate("url => { location.href = url; }", gated.url)
+        expect(page.get_by_role("button", name="Led here", exact=True)).to_be_visible()
+        assert page.url == gated.url.partition("?")[0]
+    button.remove()
+
+
+def test_somebody_without_the_token_is_turned_away_for_good(gated, user):
+    page = opened(user, gated.url.partition("?")[0])
+    page.wait_for_url("**/?again")
+    expect(page.get_by_text("403: open the address that was printed")).to_be_visible()
+    page.wait_for_timeout(500)
+    assert page.url.endswith("/?again")
+
+
+def test_the_file_that_a_browser_is_started_with_opens_the_page_once_and_is_gone(gated, user, monkeypatch, tmp_path):
+    started = []
+    monkeypatch.setattr(invitation.webbrowser, "open", lambda url: started.append(url) or True)
+    monkeypatch.setattr(invitation.Path, "home", lambda: tmp_path)
+    button = gated.server.gui.add_button("Invited")
+    assert gated.open_browser()
+    (file,) = tmp_path.glob("*/*.html")
+    copy = tmp_path / "copy.html"
+    copy.write_bytes(file.read_bytes())
+    page = opened(user, started[0])
+    expect(page.get_by_role("button", name="Invited", exact=True)).to_be_visible()
+    assert page.url == gated.url.partition("?")[0] and not file.parent.exists()
+    user.clear_cookies()
+    second = opened(user, copy.as_uri())
+    expect(second.get_by_text("403: open the address that was printed")).to_be_visible()
+    button.remove()
+
+
 def test_a_page_of_somebody_else_cannot_connect_whether_it_is_sent_our_cookie_or_not(gated, user):
     url, protocol = f"ws://127.0.0.1:{gated.port}/", f"viser-v{viser.__version__}"
     own = opened(user, gated.url)
@@ -99,11 +149,13 @@ def test_a_name_that_was_bent_to_this_machine_shows_nothing(gated, user):
 
 def test_a_link_cannot_make_our_page_listen_to_somebody_else(gated, user):
     with page_of_somebody_else() as (port, asked):
-        page = user.new_page()
+        page = opened(user, gated.url)
         with page.expect_console_message(lambda said: said.text.startswith(f"Connecting to: ws://127.0.0.1:{port}")):
-            page.goto(f"{gated.url}&websocket=ws://127.0.0.1:{port}/")
+            page.goto(f"{gated.url.partition('?')[0]}?websocket=ws://127.0.0.1:{port}/")
         page.wait_for_timeout(1000)  # without the policy it connects within a few milliseconds, again and again
         assert asked == []
+        page.goto(f"{gated.url}&websocket=ws://127.0.0.1:{port}/")  # what a link adds to the token gets lost
+        assert page.url == gated.url.partition("?")[0] and asked == []
 
 
 def test_without_a_browser_these_tests_are_left_out_but_not_where_ci_is_set(monkeypatch):
