@@ -2,7 +2,8 @@
 
 As shares of the extent L of the model, over the whole run:
 
-    gave       what opens turns what hangs there: gap over the size of the smaller body at the joint, plus the angle it gave
+    gave       what opens turns what hangs there: gap over the size of the smaller body at the joint, plus the angle it gave; while
+               joints ring after a blow it comes back at once, and is not multiplied by the way
     slid       the way that a joint let pass which locks velocities alone
     swallowed  energy that joints took for good which should take none, but for ringing after a blow; what the books of forces
                leave open beyond a thousandth of what their dampers took; and what came or went within bodies that have no damping;
@@ -84,7 +85,7 @@ class Estimate:
         ""  # the joint or force with which the most energy came or went; none where bodies did so within themselves
     )
     kind: str = ""  # "joint" or "force"
-    energy: float = 0.0  # that came or went there [J]
+    loss: float = 0.0  # what came or went there [J]
     least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
 
     @classmethod
@@ -105,7 +106,7 @@ class Estimate:
         counted = [taken, *([lost] if lost.share > USUAL * bent else [])]
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
-        told = {"taker": worst.name, "kind": worst.kind, "energy": worst.most}
+        told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most}
         return cls(extent, *parts, bent * way, **told, **most)
 
     @property
@@ -167,7 +168,7 @@ class Estimate:
             return f"joint '{self.joint}' locks velocities, and slides while it pushes"
         if self.cause == "swallowed":
             who = f"{self.kind} '{self.taker}' has" if self.taker else "bodies within themselves have"
-            return f"{who} taken or brought {self.energy:.2g} J that {'it' if self.taker else 'they'} should not"
+            return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
         return "the step is long for paths that bend so much"
 
     def sentence(self, dt: float, order: int | None, verify: str = "verify()") -> str:

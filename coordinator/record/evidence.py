@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.record.losses import Losses
+from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
 from coordinator.record.ways import Bodies, Ways, extent_of, size_of
 from coordinator.verdict import Estimate, Loss
@@ -45,6 +45,7 @@ class Gave:
     gap: float  # [m]
     turn: float  # [rad]
     size: float  # [m]
+    rings: bool  # after a blow
 
 
 class Evidence:
@@ -65,7 +66,8 @@ class Evidence:
         self._losses = Losses()
         self._sizes: dict[str, float] = {}
         self._extent = 0.0
-        self._gave: dict[str, Gave] = {}
+        self._gave: dict[tuple[str, bool], Gave] = {}  # while joints ring after a blow, and else
+        self._blows = Blows()
         self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
 
     def estimate(self, recorded: Recorded, order: int | None, *, least: bool = False) -> Estimate | None:
@@ -90,16 +92,16 @@ class Evidence:
             return None
         last = segments[-1].used - 1
         self._look_at_new(recorded, last)
-        sure = self._seen, self._before, dict(self._gave), dict(self._slid)
+        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows
         self._look_at_new(recorded, last + 1)
         taken, lost = (loss.over(kinetic) for loss in self._lost(recorded))
-        gave, most = self._worst(recorded, extent)
+        gave, most = self._worst(recorded, extent, way / extent)
         slides = {name: there / extent + turn for name, (there, turn) in self._slid.items()}
         slid = max(slides.values(), default=0.0)
         if slid > gave:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
-        self._seen, self._before, self._gave, self._slid = sure
+        self._seen, self._before, self._gave, self._slid, self._blows = sure
         if not np.isfinite([way, gave, slid, taken.share, lost.share, bend]).all():
             return None
         parts = (way / extent, gave, slid, taken, lost, bend / extent)
@@ -124,6 +126,8 @@ class Evidence:
             stop = last if k == len(segments) - 1 else segment.used
             ticks = segment.ticks[first:stop]
             if len(ticks):
+                if k >= self._blows.segments:
+                    self._blows = self._blows.then(segment)
                 pauses = recorded.dt * np.diff(ticks, prepend=ticks[0] if self._before is None else self._before)
                 for names, series in segment.joints:
                     new = {key: values[first:stop] for key, values in series.items()}
@@ -149,24 +153,29 @@ class Evidence:
         sizes = gaps + self._extent * turns
         if not np.isfinite(sizes).all():
             return  # what has diverged says so itself
-        most = np.argmax(sizes, axis=0)
-        for k in np.argsort(-sizes.max(axis=0), kind="stable")[:WORST].tolist():
-            at, name = int(most[k]), names[k]
-            size = float(sizes[at, k])
-            if size > (self._gave[name].size if name in self._gave else 0.0):
-                gap, turn = float(gaps[at, k]), float(turns[at, k])
-                self._gave[name] = Gave(name, str(form["form"]), int(ticks[at]), gap, turn, size)
+        ringing = int(np.searchsorted(ticks, self._blows.until, side="right"))
+        for rings, start, stop in ((True, 0, ringing), (False, ringing, len(ticks))):
+            if start == stop:
+                continue
+            most = start + np.argmax(sizes[start:stop], axis=0)
+            for k in np.argsort(-sizes[start:stop].max(axis=0), kind="stable")[:WORST].tolist():
+                at, name = int(most[k]), names[k]
+                size, key = float(sizes[at, k]), (name, rings)
+                if size > (self._gave[key].size if key in self._gave else 0.0):
+                    gap, turn = float(gaps[at, k]), float(turns[at, k])
+                    self._gave[key] = Gave(name, str(form["form"]), int(ticks[at]), gap, turn, size, rings)
 
-    def _worst(self, recorded: Recorded, extent: float) -> tuple[float, dict[str, Any]]:
-        """Gap over the size of what hangs there, and the angle, of the joint where that is most."""
+    def _worst(self, recorded: Recorded, extent: float, way: float) -> tuple[float, dict[str, Any]]:
+        """Gap over the size of what hangs there, and the angle, of the joint where that is most; what rings goes no way askew."""
         share, most, weighed = 0.0, {}, Counter[str]()
         for gave in sorted(self._gave.values(), key=lambda one: -one.size):
             weighed[gave.form] += 1
             if weighed[gave.form] > WORST:
                 continue
             size = self._size(recorded, gave.joint) or extent
-            if gave.gap / size + gave.turn > share:
-                share = gave.gap / size + gave.turn
+            found = (gave.gap / size + gave.turn) / (1.0 + 0.5 * way if gave.rings else 1.0)
+            if found > share:
+                share = found
                 most = {"joint": gave.joint, "tick": gave.tick, "gap": gave.gap, "turn": gave.turn}
         return share, most
 

@@ -35,36 +35,40 @@ def kept(books: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Ringing:
-    """What joints took while they rang from a blow.
-
-    One that is made between moving points stops its own two sides at once. The joints around it take up the jump, and their
-    dampers what it leaves: that is energy of the blow, which in truth they would have taken at once as well.
-    """
+class Blows:
+    """When joints ring: one made between moving points stops its own two sides at once, and those around it take up the jump."""
 
     segments: int = 0  # that were looked at
     until: int = -1  # the tick up to which they ring
-    blows: Mapping[str, float] = field(
-        default_factory=dict
-    )  # what blows have taken from each [J], of those that there are
-    took: Mapping[str, float] = field(default_factory=dict)  # [J]
+    taken: Mapping[str, float] = field(default_factory=dict)  # by blows, at each joint that is there [J]
 
-    def then(self, segment: Segment) -> Ringing:
+    def then(self, segment: Segment) -> Blows:
         """With another segment: whoever comes, comes at its beginning."""
-        blows = {
+        taken = {
             names[row]: float(series["ledger"][0, row, IMPACT])
             for names, series in segment.joints
             for row in np.flatnonzero(series["ledger"][0][:, IMPACT]).tolist()
         }
-        until, ticks = self.until, segment.ticks[: segment.used]
-        if self.segments and any(lost != self.blows.get(name) for name, lost in blows.items()):
-            until = int(ticks[0]) + RINGING
-        took, last = dict(self.took), int(np.searchsorted(ticks, until, side="right")) - 1
+        struck = self.segments > 0 and any(lost != self.taken.get(name) for name, lost in taken.items())
+        return Blows(self.segments + 1, int(segment.ticks[0]) + RINGING if struck else self.until, taken)
+
+
+@dataclass(frozen=True)
+class Ringing:
+    """What joints took while they rang: energy of the blow, which in truth they would have taken at once as well."""
+
+    blows: Blows = field(default_factory=Blows)
+    took: Mapping[str, float] = field(default_factory=dict)  # [J]
+
+    def then(self, segment: Segment) -> Ringing:
+        """With another segment."""
+        blows, took = self.blows.then(segment), dict(self.took)
+        last = int(np.searchsorted(segment.ticks[: segment.used], blows.until, side="right")) - 1
         for names, series in segment.joints if last > 0 else ():
             rang = kept(series["ledger"][last]) - kept(series["ledger"][0])
             for row in np.argsort(-np.abs(rang), kind="stable")[:MANY].tolist():
                 took[names[row]] = took.get(names[row], 0.0) + float(rang[row])
-        return Ringing(self.segments + 1, until, blows, took)
+        return Ringing(blows, took)
 
 
 @dataclass(frozen=True)
