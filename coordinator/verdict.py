@@ -107,7 +107,7 @@ class Estimate:
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
         told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most}
-        return cls(extent, *parts, bent * way, **told, **most)
+        return cls(extent, parts[0], parts[1], parts[2], bent * way, **told, **most)
 
     @property
     def total(self) -> float:

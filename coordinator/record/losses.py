@@ -55,20 +55,39 @@ class Blows:
 
 @dataclass(frozen=True)
 class Ringing:
-    """What joints took while they rang: energy of the blow, which in truth they would have taken at once as well."""
+    """What joints took while they rang: energy of the blow, which in truth they would have taken at once as well.
+
+    As with spells below, it does not matter into how many segments it is parted while the same joints are there.
+    """
 
     blows: Blows = field(default_factory=Blows)
-    took: Mapping[str, float] = field(default_factory=dict)  # [J]
+    before: Mapping[str, float] = field(default_factory=dict)  # what each took in times that are over [J]
+    there: Sequence[Sequence[str]] = ()  # who rings
+    first: Sequence[Array] = ()  # what they had kept when they began to
+    last: Sequence[Array] = ()
+
+    @property
+    def took(self) -> Mapping[str, float]:
+        """All of it [J]."""
+        took = dict(self.before)
+        for names, first, last in zip(self.there, self.first, self.last, strict=True):
+            rang = last - first
+            for row in np.argsort(-np.abs(rang), kind="stable")[:MANY].tolist():
+                took[names[row]] = took.get(names[row], 0.0) + float(rang[row])
+        return took
 
     def then(self, segment: Segment) -> Ringing:
         """With another segment."""
-        blows, took = self.blows.then(segment), dict(self.took)
-        last = int(np.searchsorted(segment.ticks[: segment.used], blows.until, side="right")) - 1
-        for names, series in segment.joints if last > 0 else ():
-            rang = kept(series["ledger"][last]) - kept(series["ledger"][0])
-            for row in np.argsort(-np.abs(rang), kind="stable")[:MANY].tolist():
-                took[names[row]] = took.get(names[row], 0.0) + float(rang[row])
-        return Ringing(blows, took)
+        blows = self.blows.then(segment)
+        within = int(np.searchsorted(segment.ticks[: segment.used], blows.until, side="right"))
+        if not within:
+            return Ringing(blows, self.took)
+        last = [kept(series["ledger"][within - 1]) for _, series in segment.joints]
+        there = [names for names, _ in segment.joints]
+        if there == self.there and blows.until == self.blows.until:
+            return replace(self, blows=blows, last=last)
+        first = [kept(series["ledger"][0]) for _, series in segment.joints]
+        return Ringing(blows, self.took, there, first, last)
 
 
 @dataclass(frozen=True)
