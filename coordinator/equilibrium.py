@@ -69,9 +69,10 @@ def _meeting(region: Region) -> list[Step]:
 
 
 def _meeting_one(joints: Joints, region: Region) -> list[Step]:
-    """The same, and what the chosen joint sees."""
+    """The same, what the chosen joint sees, and how bodies answer forces that choose their stiffness by it."""
     responding = [(bodies, "respond") for bodies in region.bodies]
-    return [*region.keep(), *_meeting(region), *responding, (joints, "see", CHOSEN)]
+    weighing = [(forces, "weigh") for forces in region.forces if compiled((forces, "weigh"))]
+    return [*region.keep(), *_meeting(region), *responding, *weighing, (joints, "see", CHOSEN)]
 
 
 class Trial(ABC):

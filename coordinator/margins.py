@@ -16,6 +16,7 @@ from coordinator.score import compiled
 from coordinator.system import System
 from modular.demands import growth
 from modular.elements import GAIN_STEP
+from modular.force import asks
 
 
 class Margins(Mapping[str, float]):
@@ -73,7 +74,7 @@ def _asking(region: Region, *, glued: bool) -> list[Step]:
     steps += [(elements, "forget_loads", WIDER)] if glued else []
     steps += [(stack, "respond", WIDER) for stack in bodies]
     steps += [(stack, verb, WIDER) for stack in joints for verb in ("load", "ask")]
-    steps += [(stack, "ask", WIDER) for stack in forces]
+    steps += [(stack, "ask", WIDER) for stack in forces if asks(stack)]
     steps += [(stack, "tighten", WIDER) for stack in bodies]
     steps += [(stack, "grow") if compiled((stack, "grow")) else partial(_grow, stack) for stack in (*joints, *forces)]
     return [*steps, (elements, "put_bounds_back", WIDER)]

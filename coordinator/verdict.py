@@ -2,10 +2,12 @@
 
 As shares of the extent L of the model, over the whole run:
 
-    gave       what opens turns what hangs there: gap over the size of the smaller body at the joint, plus the angle it gave
+    gave       what opens turns what hangs there: gap over the size of the smaller body at the joint, plus the angle it gave; while
+               joints ring after a blow it comes back at once, and is not multiplied by the way
     slid       the way that a joint let pass which locks velocities alone
-    swallowed  energy that joints took which should take none, and what came or went within bodies that have no damping, over the
-               largest kinetic energy: half of it lacks in the speed
+    swallowed  energy that joints took for good which should take none, but for ringing after a blow; what the books of forces
+               leave open beyond a thousandth of what their dampers took; and what came or went within bodies that have no damping;
+               over the largest kinetic energy: half of it lacks in the speed
     bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration
 
     total = (gave + slid) (1 + way / 2) + (swallowed / 2 + bent) way,    error = total / (1 + total)
@@ -17,8 +19,13 @@ inside a tick comes late; verification.py does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from modular.elements import Array
 
 TOO_MUCH = (
     1e-3  # of the extent: finds nearly all runs that are off by a hundredth, and hardly one that is right to 1e-4
@@ -26,6 +33,39 @@ TOO_MUCH = (
 LITTLE = 5e-4  # of it: what a smaller step should bring it down to
 USUAL = 20.0  # times what the step leaves out of paths: energy that comes and goes within bodies with it
 STEP = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Energy that came or went where none should, and with whom the most."""
+
+    total: float  # [J]
+    kind: str = ""  # "joint" or "force"; none where bodies lost it within themselves
+    name: str = ""
+    most: float = 0.0  # of the one that is named [J]
+    share: float = 0.0  # of the largest kinetic energy
+
+    @classmethod
+    def of(cls, kind: str, losses: Iterable[tuple[Sequence[str], Array]]) -> Self:
+        """From energies by names [J], whatever their signs."""
+        total, name, most = 0.0, "", 0.0
+        for names, energies in losses:
+            if len(names):
+                sizes = np.abs(energies)
+                row = int(np.argmax(sizes))
+                total += float(sizes.sum())
+                if sizes[row] > most:
+                    name, most = names[row], float(sizes[row])
+        return cls(total, kind if name else "", name, most)
+
+    def beside(self, within: float) -> Self:
+        """And what bodies lost within themselves [J]."""
+        both = replace(self, total=self.total + within)
+        return replace(both, kind="", name="", most=within) if within > self.most else both
+
+    def over(self, kinetic: float) -> Self:
+        """As a share of the largest kinetic energy [J]."""
+        return replace(self, share=min(1.0, self.total / kinetic) if kinetic > 0.0 else 0.0)
 
 
 @dataclass(frozen=True)
@@ -41,6 +81,11 @@ class Estimate:
     tick: int = 0  # when it was most
     gap: float = 0.0  # [m]
     turn: float = 0.0  # [rad]
+    taker: str = (
+        ""  # the joint or force with which the most energy came or went; none where bodies did so within themselves
+    )
+    kind: str = ""  # "joint" or "force"
+    loss: float = 0.0  # what came or went there [J]
     least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
 
     @classmethod
@@ -50,16 +95,19 @@ class Estimate:
         way: float,
         gave: float,
         slid: float,
-        taken: float,
-        lost: float,
+        taken: Loss,
+        lost: Loss,
         bend: float,
         order: int | None,
         **most: Any,
     ) -> Estimate:
-        """From what was seen: `taken` by joints and `lost` within bodies as shares of the kinetic energy, `bend` as a dt^2 / L."""
+        """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L."""
         bent = bend ** (0.5 * order) / STEP if order is not None else 0.0
-        taken += lost if lost > USUAL * bent else 0.0
-        return cls(extent, gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * taken * way, bent * way, **most)
+        counted = [taken, *([lost] if lost.share > USUAL * bent else [])]
+        parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
+        worst = max(counted, key=lambda loss: loss.most)
+        told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most}
+        return cls(extent, parts[0], parts[1], parts[2], bent * way, **told, **most)
 
     @property
     def total(self) -> float:
@@ -87,6 +135,11 @@ class Estimate:
         return max(("gave", "slid", "swallowed", "bent"), key=lambda part: getattr(self, part))
 
     @property
+    def who(self) -> str:
+        """The joint or force that does most to it; none where it is the step, or bodies."""
+        return {"gave": self.joint, "slid": self.joint, "swallowed": self.taker}.get(self.cause, "")
+
+    @property
     def about(self) -> str:
         """How far, in words."""
         if self.share > 0.5:
@@ -101,8 +154,8 @@ class Estimate:
 
     def event(self, dt: float) -> dict[str, Any]:
         """As it stands in the log."""
-        found = {"tick": self.tick, "time": self.tick * dt, "kind": "verdict", "name": self.joint or "step"}
-        return found | {key: value for key, value in self.to_data().items() if key not in ("tick", "joint")}
+        found = {"tick": self.tick, "time": self.tick * dt, "kind": "verdict", "name": self.who or "step"}
+        return found | {key: value for key, value in self.to_data().items() if key not in ("tick", "joint", "kind")}
 
     def why(self, dt: float) -> str:
         """What the largest part comes from."""
@@ -114,7 +167,8 @@ class Estimate:
         if self.cause == "slid":
             return f"joint '{self.joint}' locks velocities, and slides while it pushes"
         if self.cause == "swallowed":
-            return "joints, or bodies within themselves, have taken or brought energy that they should not"
+            who = f"{self.kind} '{self.taker}' has" if self.taker else "bodies within themselves have"
+            return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
         return "the step is long for paths that bend so much"
 
     def sentence(self, dt: float, order: int | None, verify: str = "verify()") -> str:

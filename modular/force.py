@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 from modular.component import Component
 from modular.elements import Array, Elements
@@ -63,7 +63,7 @@ class Forces(Protocol):
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but not
     while time goes back: it is refused by steps with stages that do. One with a loop "weigh" is let know how bodies answer forces
     now. One that remembers names in `recorded` the columns without which a sample does not tell what it exerts; they become series
-    of the run.
+    of the run. One of mere loads says `asks = False`, and is not asked.
     """
 
     names: list[str]
@@ -111,6 +111,11 @@ class Forces(Protocol):
 
     def open_books(self) -> None:
         """After an event: open the ledgers of new members."""
+
+
+def asks(forces: Any) -> bool:
+    """Whether a stack of forces may ask something of the step; mere loads do not, and so they need no loop for it."""
+    return bool(getattr(forces, "asks", True))
 
 
 @runtime_checkable

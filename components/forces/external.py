@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class External(Booked):
     method alone, and so the tick comes back for it.
     """
 
+    asks: ClassVar[bool] = False
     value: Array  # [N] or [N m]
     knots: Array  # of tables: times and values, (n, knots, 1 + width)
     number: Indices  # how many knots; none for constants and laws

@@ -12,6 +12,7 @@ from coordinator.interface.settling import play
 from coordinator.margins import Margins
 from coordinator.score import compiled
 from modular.elements import GAIN_STEP
+from modular.force import asks
 from modular.table import Table
 
 
@@ -27,7 +28,7 @@ def margins_of(mixture: Mixture, dt: float) -> Margins:
         springs = [share for share in mixture.springs if steps == 1]
         parts: list[Share] = [(elements, "forget_loads", [(0, elements.count)])]
         parts += [(stack, verb, rows) for stack, rows in springs for verb in ("load", "ask")]
-        parts += [(stack, "ask", rows) for stack, rows in forces]
+        parts += [(stack, "ask", rows) for stack, rows in forces if asks(stack)]
         system.respond()
         play(system, parts)
         system.tighten()

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import fsum
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
-from coordinator.record.ways import CORNERS, Bodies, Ways, extent_of, size_of
-from coordinator.verdict import Estimate
+from coordinator.record.ways import Bodies, Ways, extent_of, size_of
+from coordinator.verdict import Estimate, Loss
 from modular.elements import Array, Indices
-from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED
 
-HAD = [STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT]  # lines of ledgers: energy that is accounted for
 WORST = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]
 
@@ -47,34 +45,7 @@ class Gave:
     gap: float  # [m]
     turn: float  # [rad]
     size: float  # [m]
-
-
-@dataclass(frozen=True)
-class Spells:
-    """Energy that came or went and that no ledger tells of [J]: what bodies lost or gained within themselves.
-
-    It is looked at from beginning to end while the same components are there, into how many segments that may be parted.
-    Nothing is said of many bodies, of those that have damping, and of those that are led.
-    """
-
-    segments: int = 0  # that were looked at
-    before: float = 0.0  # what was lost in spells that are over
-    there: Any = None  # who takes part
-    first: float = 0.0  # energy of bodies and in ledgers where the spell began
-    last: float = 0.0
-
-    @property
-    def strayed(self) -> float:
-        """All of it."""
-        return self.before + abs(self.last - self.first)
-
-    def then(self, segment: Segment, recorded: Recorded) -> Spells:
-        """With another segment."""
-        who = [names for names, _ in (*segment.bodies, *segment.joints, *segment.forces)]
-        if who == self.there:
-            return replace(self, segments=self.segments + 1, last=accounted(segment, segment.used - 1, recorded))
-        ends = (accounted(segment, at, recorded) for at in (0, segment.used - 1))
-        return Spells(self.segments + 1, self.strayed, who, *ends)
+    rings: bool  # after a blow
 
 
 class Evidence:
@@ -92,10 +63,11 @@ class Evidence:
         )  # the segment up to which, and how many of its samples
         self._before: int | None = None  # the tick of the last of them
         self._ways = Ways()
-        self._spells = Spells()
+        self._losses = Losses()
         self._sizes: dict[str, float] = {}
         self._extent = 0.0
-        self._gave: dict[str, Gave] = {}
+        self._gave: dict[tuple[str, bool], Gave] = {}  # while joints ring after a blow, and else
+        self._blows = Blows()
         self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
 
     def estimate(self, recorded: Recorded, order: int | None, *, least: bool = False) -> Estimate | None:
@@ -120,32 +92,31 @@ class Evidence:
             return None
         last = segments[-1].used - 1
         self._look_at_new(recorded, last)
-        sure = self._seen, self._before, dict(self._gave), dict(self._slid)
+        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows
         self._look_at_new(recorded, last + 1)
-        energies = swallowed(recorded), self._strayed(recorded)
-        taken, lost = (min(1.0, energy / kinetic) if kinetic > 0.0 else 0.0 for energy in energies)
-        gave, most = self._worst(recorded, extent)
+        taken, lost = (loss.over(kinetic) for loss in self._lost(recorded))
+        gave, most = self._worst(recorded, extent, way / extent)
         slides = {name: there / extent + turn for name, (there, turn) in self._slid.items()}
         slid = max(slides.values(), default=0.0)
         if slid > gave:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
-        self._seen, self._before, self._gave, self._slid = sure
-        numbers = (way / extent, gave, slid, taken, lost, bend / extent)
-        return Estimate.of(extent, *numbers, order, least=least, **most) if np.isfinite(numbers).all() else None
+        self._seen, self._before, self._gave, self._slid, self._blows = sure
+        if not np.isfinite([way, gave, slid, taken.share, lost.share, bend]).all():
+            return None
+        parts = (way / extent, gave, slid, taken, lost, bend / extent)
+        return Estimate.of(extent, *parts, order, least=least, **most)
 
     def _goes_on(self, segments: Sequence[Segment]) -> bool:
         """Whether nothing has been taken back of what was looked at: that is done at the end alone, or with other segments."""
         k, segment, used = self._seen
         return segment is None or (k < len(segments) and segments[k] is segment and used <= segment.used)
 
-    def _strayed(self, recorded: Recorded) -> float:
-        """Energy that no ledger knows, of the whole run; what is finished is asked once."""
-        segments, spells = recorded.segments, self._spells
-        for segment in segments[spells.segments : -1]:
-            spells = spells.then(segment, recorded)
-        self._spells = spells
-        return spells.then(segments[-1], recorded).strayed
+    def _lost(self, recorded: Recorded) -> tuple[Loss, Loss]:
+        """Energy that joints took, and that forces and bodies lost, in the whole run; what is finished is asked once."""
+        segments, about = recorded.segments, (recorded.bodies, recorded.gravity)
+        self._losses = self._losses.then(segments[self._losses.spells.segments : -1], *about)
+        return self._losses.then(segments[-1:], *about).told(segments[-1], recorded.forms)
 
     def _look_at_new(self, recorded: Recorded, last: int) -> None:
         """Up to so many samples of the last segment."""
@@ -155,6 +126,8 @@ class Evidence:
             stop = last if k == len(segments) - 1 else segment.used
             ticks = segment.ticks[first:stop]
             if len(ticks):
+                if k >= self._blows.segments:
+                    self._blows = self._blows.then(segment)
                 pauses = recorded.dt * np.diff(ticks, prepend=ticks[0] if self._before is None else self._before)
                 for names, series in segment.joints:
                     new = {key: values[first:stop] for key, values in series.items()}
@@ -180,24 +153,29 @@ class Evidence:
         sizes = gaps + self._extent * turns
         if not np.isfinite(sizes).all():
             return  # what has diverged says so itself
-        most = np.argmax(sizes, axis=0)
-        for k in np.argsort(-sizes.max(axis=0), kind="stable")[:WORST].tolist():
-            at, name = int(most[k]), names[k]
-            size = float(sizes[at, k])
-            if size > (self._gave[name].size if name in self._gave else 0.0):
-                gap, turn = float(gaps[at, k]), float(turns[at, k])
-                self._gave[name] = Gave(name, str(form["form"]), int(ticks[at]), gap, turn, size)
+        ringing = int(np.searchsorted(ticks, self._blows.until, side="right"))
+        for rings, start, stop in ((True, 0, ringing), (False, ringing, len(ticks))):
+            if start == stop:
+                continue
+            most = start + np.argmax(sizes[start:stop], axis=0)
+            for k in np.argsort(-sizes[start:stop].max(axis=0), kind="stable")[:WORST].tolist():
+                at, name = int(most[k]), names[k]
+                size, key = float(sizes[at, k]), (name, rings)
+                if size > (self._gave[key].size if key in self._gave else 0.0):
+                    gap, turn = float(gaps[at, k]), float(turns[at, k])
+                    self._gave[key] = Gave(name, str(form["form"]), int(ticks[at]), gap, turn, size, rings)
 
-    def _worst(self, recorded: Recorded, extent: float) -> tuple[float, dict[str, Any]]:
-        """Gap over the size of what hangs there, and the angle, of the joint where that is most."""
+    def _worst(self, recorded: Recorded, extent: float, way: float) -> tuple[float, dict[str, Any]]:
+        """Gap over the size of what hangs there, and the angle, of the joint where that is most; what rings goes no way askew."""
         share, most, weighed = 0.0, {}, Counter[str]()
         for gave in sorted(self._gave.values(), key=lambda one: -one.size):
             weighed[gave.form] += 1
             if weighed[gave.form] > WORST:
                 continue
             size = self._size(recorded, gave.joint) or extent
-            if gave.gap / size + gave.turn > share:
-                share = gave.gap / size + gave.turn
+            found = (gave.gap / size + gave.turn) / (1.0 + 0.5 * way if gave.rings else 1.0)
+            if found > share:
+                share = found
                 most = {"joint": gave.joint, "tick": gave.tick, "gap": gave.gap, "turn": gave.turn}
         return share, most
 
@@ -219,30 +197,3 @@ def parted(values: Array, split: int) -> tuple[Array, Array]:
     """Sizes of the rows that lock translations, and of those that lock rotations, (t, n) each."""
     squares = np.square(values)
     return np.sqrt(squares[..., :split].sum(axis=-1)), np.sqrt(squares[..., split:].sum(axis=-1))
-
-
-def swallowed(recorded: Recorded) -> float:
-    """What joints have taken by their dampers and leaked [J], of all that were ever there."""
-    last, total = recorded.segments[-1], 0.0
-    for _, series in last.joints:
-        book = series["ledger"][last.used - 1]
-        total += float(np.abs(book[:, DISSIPATED] + book[:, LEAKED]).sum())
-    gone = [row for name, row in last.closed.items() if name in recorded.forms]
-    return total + sum(abs(float(row[DISSIPATED] + row[LEAKED])) for row in gone)
-
-
-def accounted(segment: Segment, at: int, recorded: Recorded) -> float:
-    """Energy of the bodies, and what ledgers tell of [J], at a sample; nothing where nothing is to be said."""
-    bodies = recorded.bodies
-    if sum(len(names) for names, _ in segment.bodies) > CORNERS:
-        return 0.0
-    held = [(bodies[name], row, series) for names, series in segment.bodies for row, name in enumerate(names)]
-    if any(body.damped or body.led for body, _, _ in held):
-        return 0.0
-    energies: list[float] = []
-    for body, row, series in held:
-        q, v = series["q"][at, row], series["v"][at, row]
-        energies += (float(body.kinetic_energy(q, v)), float(body.potential_energy(q, recorded.gravity)))
-    for _, series in (*segment.joints, *segment.forces):
-        energies += series["ledger"][at][..., HAD].ravel().tolist()
-    return fsum(energies)  # in whatever order they stand: the same bits

@@ -17,6 +17,7 @@ from coordinator.score import Part, Stacks, compiled
 from modular.blocks import like
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
+from modular.force import asks
 from modular.kernel import kernel
 from modular.lanes import LANES, larger
 from modular.loop import FINE, loop
@@ -54,7 +55,7 @@ class Stable(StiffnessRule):
         parts: list[Part] = [(stack, "respond") for stack in bodies]
         if forces:  # springs and dampers of forces keep their share of the four; joints get the rest
             parts += [(system.elements, "forget_loads")]
-            parts += [(stack, "ask") for stack in forces]
+            parts += [(stack, "ask") for stack in forces if asks(stack)]
             parts += [(stack, "tighten") for stack in bodies]
             parts += [(system.elements, "take_bounds")]
         for stack in joints:

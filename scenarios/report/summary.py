@@ -29,7 +29,7 @@ NOTHING = 1e-12  # of the extent: rounding
 PARTS = {
     "gave": "joint '{joint}' gives most",
     "slid": "joint '{joint}' slides",
-    "swallowed": "joints take energy",
+    "swallowed": "{taker} takes or brings energy",
     "bent": "the step",
 }  # of the estimate (coordinator/verdict.py)
 
@@ -121,7 +121,8 @@ def estimate_text(run: Run) -> str:
     if found["share"] < NOTHING:
         return "none that its samples show"
     part = max(PARTS, key=lambda name: found[name])
-    whose = PARTS[part].format(joint=found["joint"])
+    taker = f"{found['kind']} '{found['taker']}'" if found.get("taker") else "what moves"  # older runs name nobody
+    whose = PARTS[part].format(joint=found["joint"], taker=taker)
     how = "at least" if found["least"] else "about"
     return f"{how} {quantity(found['length'], 'm')}, {found['share']:.1g} of the extent; {whose}; --verify measures it"
 

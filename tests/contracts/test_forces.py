@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import zoo
-from coordinator import Simulation
+from components import Prismatic, Revolute
+from coordinator import Glued, Penalty, Simulation
 from modular import Assembly, Component
 
 every_force = pytest.mark.parametrize(("force_type", "dimension"), zoo.FORCES, ids=zoo.label)
@@ -49,6 +50,19 @@ def test_it_goes_without_a_trace(force_type, dimension):
         after = sum(body.momentum(*states(simulation, name)) for name, body in simulation.assembly.bodies.items())
     assert after == pytest.approx(before, abs=1e-13)
     assert not simulation.system.force_stacks
+
+
+@every_force
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
+def test_beside_a_joint_that_turns_whole_runs_are_driven_without_coming_back_to_python(force_type, dimension, coupling):
+    """Stiffness is chosen anew at every tick then, and forces are asked what they leave of the step."""
+    model = loaded(force_type.example(dimension), dimension)
+    joint = Prismatic(axis=(0.6, 0.8)) if dimension == 2 else Revolute(axis=(0.3, 0.5, 0.9))
+    model.join("turning", joint, "ground", "left.start")
+    with Simulation(model, 1e-4, coupling, project_velocities=True) as simulation:
+        assert simulation.system.turns
+        simulation.engine.run(simulation, 5)
+        assert simulation.tick == 5
 
 
 def states(simulation, name):

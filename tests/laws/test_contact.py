@@ -406,6 +406,19 @@ def test_a_place_that_looks_like_a_direction_is_none(coupling):
     np.testing.assert_allclose(run.position("other.G")[-1], (0.0, 1.0 + R), atol=1e-4)
 
 
+@both
+def test_what_sticks_beside_the_only_joint_while_that_is_made_bears_and_carries(dimension):
+    """How bodies answer is known to what touches before the joint looks for what it carries."""
+    model = ball(0.0, -1e-4, dimension)
+    put(model, "other", (0.3, -0.2, 5.0 * R)[-dimension:])
+    model.apply("between", Contact(Sphere(2.2 * R), Sphere(2.0 * R), friction=0.4, stiffness=1e3), "ball.G", "other.G")
+    model.join("held", Revolute(), "ground", "other.G")
+    with Simulation(model, 1e-4, Penalty()) as simulation:
+        run = simulation.run(0.01)
+    assert np.abs(run.position("other.G") - run.position("other.G")[0]).max() < 1e-5
+    assert run.ledger("between")["stored"].max() > 0.0
+
+
 @pytest.mark.parametrize(
     ("coupling", "said"), [(Centralized(HHT()), "go from tick to tick"), (Glued(order=4), "take order=2")]
 )

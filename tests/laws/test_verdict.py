@@ -8,10 +8,12 @@ import pytest
 
 import scenarios
 from campaign import first_of, later, shortened
-from components import Beam, Fixed, ModalBody, PointOnLine, Revolute, RigidBody, Rod, Spherical
+from components import Beam, Fixed, ModalBody, PointOnLine, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import GGL, HHT, AugmentedLagrangian, Centralized, Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly, Diverged, ModelError
 from random_assemblies import random_assembly
+from scenarios.settings import coupling_for
+from scenarios.typed_events import schedule
 from truth import SAMPLES, off, paths, truth
 
 
@@ -200,3 +202,85 @@ def test_solvers_of_the_whole_hold_a_welded_beam(elements, solver):
         with Simulation(cantilever(elements), dt, coupling, record_every=round(1e-3 / dt)) as simulation:
             found.append(simulation.run(0.03).position("beam.end"))
     assert np.abs(found[0] - found[1]).max() < 3e-3 * np.abs(found[0] - found[0][0]).max()
+
+
+# --- where the run is right ------------------------------------------------------------------------------------------------
+
+SPANS = {"flexible-slider-crank": 0.1, "spinning-book": 0.5}  # [s]; a few thousand ticks of the others
+WELD = (["elbow@0.2"], ["fixed upper.end lower.start@0.2"])  # as in the help of the command line, earlier
+
+
+def told_and_off(name, *, cuts=(), joins=(), ticks=2000):
+    """Verdicts on a ready system at its own step and coupling, and its error by half the step, as a share of its extent."""
+    runs = []
+    for factor in (1, 2):
+        model = scenarios.load(name)
+        schedule(model, cuts, joins)
+        dt = model.suggested["dt"]
+        count = round(min(model.suggested["until"], SPANS.get(name, ticks * dt)) / dt / 50) * 50
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Simulation(
+                model, dt / factor, coupling_for(model, None, None), record_every=count // 50 * factor
+            ) as one:
+                runs.append(one.run(count * dt))
+    apart = [runs[0].position(port) - runs[1].position(port) for port in ports_of(model)]
+    error = np.linalg.norm(apart, axis=2).max() / runs[0].estimate["extent"] / (1.0 - 0.5**2)
+    return verdicts(runs[0]), error, runs[0]
+
+
+def ports_of(model):
+    return [f"{name}.{port}" for name, body in model.bodies.items() for port in body.port_names]
+
+
+@pytest.mark.parametrize("name", scenarios.names())
+def test_ready_systems_are_told_of_only_where_they_are_off(name):
+    told, error, run = told_and_off(name)
+    assert not told or error > 1e-3, (error, run.estimate)
+
+
+@pytest.mark.parametrize("cuts, joins", [(["elbow@0.2"], []), WELD], ids=["cut", "weld"])
+def test_a_cut_and_a_weld_while_it_moves_are_no_error(cuts, joins):
+    """Joints around a weld ring, and take what it would have taken of them at once."""
+    told, error, run = told_and_off("double-pendulum", cuts=cuts, joins=joins, ticks=10_000)
+    assert not told and error < 1e-4, (error, run.estimate)
+
+
+def test_ringing_after_a_blow_is_energy_of_the_blow():
+    """All that the joints take then they would have taken at once."""
+    _, _, run = told_and_off("double-pendulum", cuts=WELD[0], joins=WELD[1], ticks=4000)
+    rang = sum(run.ledger(name)["dissipated"][-1] for name in ("pivot", "fixed"))
+    assert rang > 0.01 * run.kinetic_energy().max()
+    assert run.estimate["swallowed"] < 3e-4
+
+
+def test_the_weld_of_the_help_is_right_at_every_tick():
+    """While joints ring they open by a tenth of a millimetre, and close again before anything has gone anywhere askew."""
+    model = scenarios.load("double-pendulum")
+    schedule(model, ["elbow@1"], ["fixed upper.end lower.start@1"])
+    with Simulation(model, 1e-4) as simulation, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not verdicts(simulation.run(5.0))
+
+
+def test_where_energy_is_the_cause_whoever_took_it_is_named():
+    """A hinge that is shaken gives little, and takes at every shake."""
+    model = scenarios.load("kapitza-pendulum")
+    words = r"joint 'bearing' has taken or brought .* J that it should not"
+    with pytest.warns(VerdictWarning, match=words), Simulation(model, 2e-4, record_every=2) as simulation:
+        run = simulation.run(2.0)
+    (found,) = verdicts(run)
+    assert found["name"] == "bearing" and found["loss"] > 1e-3
+
+
+def test_a_spring_that_makes_energy_of_nothing_is_named():
+    """Without a damper nothing else explains what its books leave open: a stiff one against which something bounces."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add(
+        "ball", RigidBody(mass=1.0, inertia=0.1, centre=(0.5, 0.0), ports={"G": (0.5, 0.0)}, velocity=(-3.0, 0.7))
+    )
+    model.apply("spring", SpringDamper(4e3, length=0.3), "ground", "ball.G", at=(0.0, 0.0))
+    with Simulation(model, 0.02, Glued()) as simulation, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = simulation.run(1.0)
+    assert run.estimate["taker"] == "spring" and run.estimate["kind"] == "force" and verdicts(run)
