@@ -71,7 +71,9 @@ class Scene:
 
     def stage(self, *snapshots: Snapshot, tight: bool = False) -> None:
         """Where one looks from, and what is up; `tight`: all that is in these snapshots fills the frame, and nothing else comes."""
-        plan, clouds, sizes = snapshots[0].plan, [], []
+        plan = snapshots[0].plan
+        clouds: list[Array] = []
+        sizes: list[float] = []
         before: Plan | None = None
         for snapshot in snapshots:
             figure = Figure(snapshot.plan, snapshot, sizes[-1] if before is snapshot.plan else None)
