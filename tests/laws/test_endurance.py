@@ -65,7 +65,7 @@ class Runs(Changes):
 
 
 class LiveActs:
-    """A body is grabbed, drawn and let go, with a tick on the way; an act costs more until the session turns a page."""
+    """A body is grabbed, drawn and let go, with a tick on the way; each costs more until a page is turned, after some 200."""
 
     kept = 16e3
     middle = staticmethod(np.mean)
@@ -85,7 +85,7 @@ class LiveActs:
         self.session.close()
 
 
-CASES = [(Changes, 150), (Runs, 150), *later([(Changes, 3000), (Runs, 6000), (LiveActs, 1000)])]
+CASES = [(Changes, 150), (Runs, 150), *later([(Changes, 3000), (Runs, 6000), (LiveActs, 2000)])]
 
 
 def slope(points):
