@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from math import inf
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import psutil
@@ -81,7 +81,7 @@ class Segment:
         def cut(part: list[tuple[list[str], dict[str, Array]]]) -> list[tuple[list[str], dict[str, Array]]]:
             return [(names, {key: first(array) for key, array in series.items()}) for names, series in part]
 
-        def first(array: Array) -> Array:
+        def first(array: Any) -> Any:
             return array[:n].copy() if apart else array[:n]
 
         return Segment(
