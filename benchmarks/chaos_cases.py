@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import queue
 import random
 import signal
 import socket
@@ -13,7 +15,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +28,7 @@ from coordinator.launchers import Subprocess
 from coordinator.protocol import Deadlines
 from coordinator.transports.addresses import LOCAL
 from coordinator.transports.zeromq import fresh_keys
-from modular import Cut, Join
+from modular import Cut, Join, ModelError
 from rough_way import RoughWay
 
 DT = 1e-4
@@ -368,6 +370,86 @@ def strangers(seed):
     return Case(well, [ratio], "rate under attack over rate without")
 
 
+GUISES = ("of the same user", "with a key of its own or none", "with the key of one worker")
+
+
+class Overheard(threading.Thread):
+    """An impostor in a process of its own, and the thread that tells it what workers say to the run."""
+
+    def __init__(self, simulation, seed, guise):
+        super().__init__(daemon=True)
+        self.team = team = simulation.company.team
+        hub, keys = team.mailbox, ["", ""]
+        if guise == GUISES[2]:
+            keys = [key.decode() for key in astuple(team._pairs["worker1"])]
+        told = {
+            "seed": seed, "hub": hub.address, "hub key": "" if hub.keys is None else hub.keys.public.decode(),
+            "keys": keys if keys[0] else [], "names": list(team.places), "worker keys": list(team._public.values()),
+            "workers": addresses_of(pids(simulation)),
+        }  # fmt: skip
+        self.said, self.lines = {}, queue.Queue(maxsize=30)
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("impostor.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.process.stdin.write(json.dumps(told) + "\n")
+        self.usual = hub.mail
+        hub.mail = self.mail
+        self.start()
+
+    def mail(self):
+        """As the mailbox of the run, and somebody listens."""
+        for sender, parts, whose in self.usual():
+            if len(parts) == 4 and not self.lines.full():
+                self.lines.put({"parts": [part.hex() for part in parts]})
+            yield sender, parts, whose
+
+    def run(self):
+        with suppress(OSError):
+            while (line := self.lines.get()) is not None:
+                self.process.stdin.write(json.dumps(line) + "\n")
+                self.process.stdin.flush()
+
+    def close(self):
+        """What it has said, by kind."""
+        self.lines.put(None)
+        self.join()
+        self.said = json.loads(self.process.communicate()[0])
+
+
+def addresses_of(processes):
+    """Where workers of this machine hear their neighbours: sockets in a folder."""
+    found = [one.laddr for pid in processes for one in psutil.Process(pid).net_connections("unix")]
+    return [f"ipc://{path}" for path in sorted(set(found)) if path]
+
+
+def impostors(seed):
+    """A process greets, falsifies and repeats what workers say, also one that was killed since: no bit is another, or an error."""
+    rng, guise = random.Random(seed), GUISES[seed % 3]
+    soon = Deadlines(report=0.2, silence=5.0, start=8.0, stuck=40.0)
+    site = Site(deadlines=soon) if guise == GUISES[0] else Site(Subprocess(), LOCAL, fresh_keys(), deadlines=soon)
+    with Simulation(model(), DT, record_every=50, workers=3, launcher=site) as simulation:
+        simulation.company.team.every = 200
+        simulation.run(0.01 * UNTIL)
+        stranger = Overheard(simulation, seed, guise)
+        try:
+            digest, why = "", ""
+            for k in range(1, 11):
+                digest = simulation.run(0.1 * k * UNTIL).digest
+                if k == 5:
+                    kill_one(simulation, rng)
+        except ModelError as error:
+            why = str(error)
+        finally:
+            stranger.close()
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(stranger.said.items()))
+    if why:
+        return Case(bool(why), note=f"refused, {guise}: {why}")
+    return Case(digest == truth() and sum(stranger.said.values()) > 0, note=f"right, {guise}: {told}")
+
+
 # --- for long --------------------------------------------------------------------------------------------------------
 
 
@@ -398,6 +480,6 @@ def leaks(seed):
 
 FAMILIES = {
     "kill": kill, "twice": twice, "zombie": zombie, "slow": slow, "change": change, "wire": wire, "blinks": blinks,
-    "run-dies": run_dies, "ends": ends, "strangers": strangers, "leaks": leaks,
+    "run-dies": run_dies, "ends": ends, "strangers": strangers, "impostors": impostors, "leaks": leaks,
 }  # fmt: skip
 __all__ = ["FAMILIES", "Case", "Checkpoints", "Law", "Load", "fails", "resume", "scenarios"]

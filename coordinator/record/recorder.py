@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from math import inf
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import psutil
@@ -74,21 +74,24 @@ class Segment:
         place = rows.get(name)
         return None if place is None else (getattr(self, part)[place[0]][1], place[1])
 
-    def trimmed(self, samples: int | None = None) -> Segment:
-        """Only the samples taken so far, or so many of them."""
+    def trimmed(self, samples: int | None = None, *, apart: bool = False) -> Segment:
+        """Only the samples taken so far, or so many of them; `apart`: in memory of their own."""
         n = self.used if samples is None else samples
 
         def cut(part: list[tuple[list[str], dict[str, Array]]]) -> list[tuple[list[str], dict[str, Array]]]:
-            return [(names, {key: array[:n] for key, array in series.items()}) for names, series in part]
+            return [(names, {key: first(array) for key, array in series.items()}) for names, series in part]
+
+        def first(array: Any) -> Any:
+            return array[:n].copy() if apart else array[:n]
 
         return Segment(
-            self.ticks[:n], cut(self.bodies), cut(self.joints), cut(self.forces), self.closed, n, self.finished,
+            first(self.ticks), cut(self.bodies), cut(self.joints), cut(self.forces), self.closed, n, self.finished,
             self.stored,
         )  # fmt: skip
 
     def finish(self) -> None:
-        """Nothing more comes; what was kept free for it is not shown any more."""
-        kept = self.trimmed()
+        """Nothing more comes; what was kept free for it is given back where it is most of all: each event ends a segment."""
+        kept = self.trimmed(apart=2 * self.used < self.capacity)
         self.ticks, self.bodies, self.joints, self.forces = kept.ticks, kept.bodies, kept.joints, kept.forces
         self.finished = True
 

@@ -85,7 +85,9 @@ class Admission:
     def _is_invited(self, told: dict[str, list[str]]) -> bool:
         """Whether somebody comes with an invitation, which is used up by it."""
         shown = _only(told.get("invitation", []))
-        for invitation in list(self.invitations) if shown is not None else ():
+        if shown is None:
+            return False
+        for invitation in list(self.invitations):
             if _same(shown, invitation) and (used := self.invitations.pop(invitation, None)) is not None:
                 used()
                 return True
