@@ -24,6 +24,11 @@ class Force(Component):
         """How many of its ports it acts on, the first ones; the others it only reads."""
         return self.sides
 
+    @property
+    def order(self) -> int | None:
+        """Of which order in the step it lets a run be, where it begins, ends or bends at instants within ticks; None: of any."""
+        return None
+
     @abstractmethod
     def check(self, name: str, dimension: int) -> list[str]:
         """Everything that is wrong with the data, one sentence each."""
@@ -51,8 +56,9 @@ class Forces(Protocol):
 
     One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but not
-    while time goes back: it is refused by steps with stages that do. One with a loop "weigh" is let know how bodies answer forces
-    now.
+    while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
+    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a loop
+    "weigh" is let know how bodies answer forces now.
     """
 
     names: list[str]

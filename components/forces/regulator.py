@@ -70,6 +70,11 @@ class Regulator(AlongCoordinate):
     def _measure(self) -> str:
         return "angle" if self.along is None else "way"
 
+    @property
+    def order(self) -> int | None:
+        """Two where it is held to `most`, which it meets within ticks."""
+        return None if self.most is None else 2
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Gains that are no numbers, lines that lead nowhere."""
         free = -np.inf
