@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.alarm import RunWarning
+from coordinator.orders import order_of
 from coordinator.record.run import Run
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -39,7 +40,7 @@ class Verification:
     port: str  # where it is largest
     time: float  # and when [s]
     order: float | None  # as measured; None where twice the step could not be taken, or nothing is off
-    declared: int | None  # of the coupling
+    declared: int | None  # of the coupling among these forces
 
     @property
     def share(self) -> float:
@@ -133,10 +134,10 @@ def last_tick(run: Run) -> int:
 
 
 def declared_order(run: Run) -> int | None:
-    """Of its coupling."""
+    """Of its coupling, among its forces."""
     from coordinator.record.repetition import coupling_of
 
-    return coupling_of(run).declared_order
+    return order_of(coupling_of(run), run.assembly())
 
 
 # --- differences of runs at different steps ------------------------------------------------------------------------------

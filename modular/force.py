@@ -34,6 +34,11 @@ class Force(Component):
         """How many of its ports it acts on, the first ones; the others it only reads."""
         return self.sides
 
+    @property
+    def order(self) -> int | None:
+        """Of which order in the step it lets a run be, where it begins, ends or bends at instants within ticks; None: of any."""
+        return None
+
     @abstractmethod
     def check(self, name: str, dimension: int) -> list[str]:
         """Everything that is wrong with the data, one sentence each."""
@@ -61,9 +66,10 @@ class Forces(Protocol):
 
     One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but not
-    while time goes back: it is refused by steps with stages that do. One with a loop "weigh" is let know how bodies answer forces
-    now. One that remembers names in `recorded` the columns without which a sample does not tell what it exerts; they become series
-    of the run. One of mere loads says `asks = False`, and is not asked.
+    while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
+    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a loop
+    "weigh" is let know how bodies answer forces now. One that remembers names in `recorded` the columns without which a sample
+    does not tell what it exerts; they become series of the run. One of mere loads says `asks = False`, and is not asked.
     """
 
     names: list[str]

@@ -51,6 +51,11 @@ class Clearance(AlongCoordinate):
             problems.append(f"clearance '{name}': play = 0; a joint without play is a Revolute or a Spherical.")
         return problems or [text.replace("stop '", "clearance '", 1) for text in self.stop().check(name, dimension)]
 
+    @property
+    def order(self) -> int:
+        """As a stop."""
+        return self.stop().order
+
     def kind(self) -> Hashable:
         """It shares a stack with stops along distances."""
         return self.stop().kind()

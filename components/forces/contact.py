@@ -42,6 +42,11 @@ class Contact(Force):
         """Two ports."""
         return 2
 
+    @property
+    def order(self) -> int:
+        """Two; one with a stiffness of its own, whose damper acts at once and from a whole tick on."""
+        return 2 if self.stiffness is None else 1
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Shapes that are none, pairs that cannot touch, and numbers out of range."""
         problems = []

@@ -36,7 +36,9 @@ ANGLE, WAY, DISTANCE = 1, 2, 3
 SHARE = 0.2  # of the 4 that a step can bear: what a stiffness asks that is chosen by it
 MADE, ORIGIN, COSINE, SINE = range(4)  # of the frame in which a coordinate is told
 STIFFNESS, DAMPING, RATIO = range(3)  # gains; a stiffness below zero is to be chosen: minus so many shares
-REACHED, ANCHOR, EFFORT = range(3)  # what is kept from tick to tick: the coordinate, where friction holds, the force
+REACHED, SPENT, EFFORT = range(
+    3
+)  # what is kept from tick to tick: the coordinate, what a tick took while friction slipped, the force
 
 
 @dataclass(frozen=True)
@@ -365,7 +367,8 @@ def commit(start: int, stop: int, forces: View) -> None:
     """What was tried last stands; friction has taken what its force did while its hold slipped."""
     for n in range(start, stop):
         kept, tried = forces.kept[n], forces.tried[n]
-        forces.ledger[n, DISSIPATED] += tried[EFFORT] * (tried[ANCHOR] - kept[ANCHOR])
+        forces.ledger[n, DISSIPATED] += tried[SPENT]
+        tried[SPENT] = 0.0  # a tick may be booked in parts
         close(forces.ledger[n])
         for k in range(kept.shape[0]):
             kept[k] = tried[k]

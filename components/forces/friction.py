@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from components.forces.coordinate import (
-    ANCHOR,
     DAMPING,
     EFFORT,
+    REACHED,
+    SHARE,
+    SPENT,
     STIFFNESS,
     AlongCoordinate,
     AlongCoordinates,
@@ -17,11 +21,20 @@ from components.forces.coordinate import (
     pull,
     stand,
 )  # fmt: skip
-from modular.elements import Array
+from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.force import Force
+from modular.kernel import kernel
 from modular.ledger import STORED
 from modular.loop import FINE, loop
 from modular.views import View
+
+# what is kept beside the coordinate: how it moved in the last tick, when that was, and what friction did then
+ANCHOR, MODE, WAY, SPEED, SINCE, WHEN, PACE, PULLED, EARLIER, OWED, UNTIL = range(3, 14)
+KEEPS = 14
+NEW, BEGINS, HELD, SLIDES, TURNS = range(5)
+AT_ONCE = 1e-6  # of a step
+PATIENCE = 12.0  # ticks in which joints that are springs have answered a force that jumped
+MANY = 50.0  # times less than two bodies alone may all that hangs on them answer
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,8 @@ class Friction(AlongCoordinate):
     What holds is a spring with a memory: its end stays where it is, until the spring carries `dry`; then it is dragged along. So
     what is stuck does not creep. Dry friction is for couplings of order 2: steps of higher order go back in time in some of their
     stages, and are refused. `stiffness` [N/m, N m/rad] of that spring; left out, it is chosen by the step and the mass that is
-    seen along the coordinate when it is made. A little damping goes with it while it holds, `ratio` of the critical one.
+    seen along the coordinate when it is made, and the tick in which a slide begins or turns is weighed: it, or one after it, may
+    carry more than `dry` for what is lacking. A little damping goes with the spring while it holds, `ratio` of the critical one.
     """
 
     dry: float
@@ -50,6 +64,11 @@ class Friction(AlongCoordinate):
             problems.append(f"friction '{name}': stiffness = 0; leave it out, or give a positive one.")
         return problems
 
+    @property
+    def order(self) -> int | None:
+        """Two where it is dry: it turns round within ticks."""
+        return 2 if self.dry > 0.0 else None
+
     def new_stack(self, dimension: int) -> Frictions:
         """An empty stack of frictions."""
         return Frictions(self.measure, dimension)
@@ -63,11 +82,11 @@ class Friction(AlongCoordinate):
 class Frictions(AlongCoordinates):
     """Frictions, one row each."""
 
-    law: Array  # dry and viscous
+    law: Array  # dry and viscous, and 1 where the stiffness is chosen by the step: then what slides turns in an instant
 
     def __init__(self, measure: str, dimension: int) -> None:
-        super().__init__(measure, dimension, friction_loop)
-        self.column("law", 2)
+        super().__init__(measure, dimension, friction_loop, keeps=KEEPS)
+        self.column("law", 3)
 
     @property
     def slips(self) -> bool:
@@ -78,26 +97,127 @@ class Frictions(AlongCoordinates):
         """Take a friction in."""
         assert isinstance(force, Friction)
         row = self.take(name, force, first)
-        self.law[row] = force.dry, force.viscous
+        self.law[row] = force.dry, force.viscous, float(force.stiffness is None and force.dry > 0.0)
         self.gains[row] = -1.0 if force.stiffness is None else force.stiffness, force.viscous, force.ratio
+
+
+@kernel
+def load_of(kept: Array, pace: float, low: float, high: float) -> Any:
+    """What friction would have to bear, from what two forces have made of the pace: w = da / dF, within bounds."""
+    change = kept[PULLED] - kept[EARLIER]
+    w = (kept[PACE] - pace) / change if change != 0.0 else 0.0
+    return kept[PULLED] + pace / max(low, min(w, high))
+
+
+@kernel
+def turn_or_slide(
+    kept: Array, tried: Array, s: float, time: float, dt: float, dry: float, stiffness: float
+) -> tuple[Any, Any]:
+    """Whether this tick is one in which friction begins, turns or knows how it has turned; then its mean force, and what it holds.
+
+    Forces act from half a tick before to half a tick behind. A slide of speed u that slows down by a is over at tau = u / a; if it
+    goes on the other way, the force is +-dry before and after, and (2 tau / dt - 1) dry in the mean. The next tick shows whether it
+    does; if not, it is held, with the load that two forces and the paces under them tell.
+    """
+    span = time - kept[WHEN]
+    speed = (s - kept[REACHED]) / span
+    since = time - 0.5 * span
+    pace = (speed - kept[SPEED]) / (since - kept[SINCE])
+    mode, way = kept[MODE], kept[WAY]
+    answer = SHARE / (stiffness * dt * dt)  # of the two bodies alone; all that hangs on them answers less
+    tried[SPEED], tried[SINCE], tried[WHEN], tried[PACE], tried[EARLIER] = speed, since, time, pace, kept[PULLED]
+    tried[WAY], tried[MODE] = way, HELD
+    if mode == NEW:
+        if abs(kept[SPEED]) * span * stiffness > dry:
+            load = dry if kept[SPEED] > 0.0 else -dry
+        else:
+            load = max(-dry, min(kept[PULLED] + pace / answer, dry))
+            tried[MODE] = BEGINS
+        return 1.5 * load - 0.5 * kept[PULLED], load
+    if mode == BEGINS:
+        load = max(-dry, min(load_of(kept, pace, answer / MANY, answer), dry))
+        tried[WAY] = 1.0 if load > 0.0 else -1.0
+        tried[OWED], tried[UNTIL] = 2.5 * span * (tried[WAY] * dry - load), time + PATIENCE * span
+        return 2.5 * load - kept[PULLED] - 0.5 * kept[EARLIER], load
+    if mode == TURNS:
+        load = -way * dry
+        if speed * way >= 0.0 and abs(kept[PULLED] - kept[EARLIER]) < 0.5 * dry:  # too little was tried to tell
+            tried[MODE] = TURNS
+            return load, load
+        if speed * way >= 0.0:
+            load = max(-dry, min(load_of(kept, pace, answer / MANY, answer), dry))
+        tried[WAY], tried[OWED], tried[UNTIL] = -way, span * (-way * dry - load), time + PATIENCE * span
+        return load, load
+    if mode == SLIDES:
+        if way * (speed + pace * span) <= 0.0:
+            tried[MODE] = TURNS
+            left = max(0.0, min(way * speed / abs(pace * span), 1.0)) if pace != 0.0 else 0.0
+            return way * dry * (2.0 * left - 1.0), way * dry
+        tried[MODE] = SLIDES
+    return np.inf, 0.0
+
+
+@kernel
+def pay(kept: Array, tried: Array, time: float, effort: float, dry: float) -> Any:
+    """What is added to friction that slides, after all, where it was thought to hold: what it lacked meanwhile, some ticks long.
+
+    Joints that are springs answer late, and what two paces tell of a load is too little then.
+    """
+    span = time - kept[WHEN]
+    full = kept[WAY] * dry
+    paid = max(-dry, min(kept[OWED] / span, dry)) if effort == full else 0.0
+    tried[OWED] = kept[OWED] + (full - effort - paid) * span
+    return paid
 
 
 @loop
 def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int:
     """F = k (s - s_0) + d s', at most dry, and s_0 is moved where it has to slip; beside it c s'."""
-    desk = desk_of(frictions)
+    desk, time = desk_of(frictions), elements.clock[TIME]
     for n in range(start, stop):
         s, rate = stand(frictions, elements, n, desk)
         dry, viscous = frictions.law[n, 0], frictions.law[n, 1]
-        stiffness, anchor = max(frictions.gains[n, STIFFNESS], 0.0), frictions.kept[n, ANCHOR]
-        hold, damper = stiffness * (s - anchor), (frictions.gains[n, DAMPING] - viscous) * rate
-        if abs(hold) > dry:
-            hold, damper = dry if hold > 0.0 else -dry, 0.0
-            anchor = s - hold / stiffness
-        damper = max(-dry, min(hold + damper, dry)) - hold
-        frictions.tried[n, ANCHOR] = anchor
-        frictions.ledger[n, STORED] = 0.5 * hold * hold / stiffness if stiffness > 0.0 else 0.0
+        kept, tried = frictions.kept[n], frictions.tried[n]
+        stiffness, anchor = max(frictions.gains[n, STIFFNESS], 0.0), kept[ANCHOR]
+        chosen, sudden, load = frictions.law[n, 2] > 0.0 and stiffness > 0.0, np.inf, 0.0
+        between = frictions.fresh[n] == 1 or elements.clock[STEP] == 0.0
+        for k in range(MODE, KEEPS):
+            tried[k] = kept[k]
+        if chosen and not between:
+            if time - kept[WHEN] > AT_ONCE * elements.clock[GAIN_STEP]:
+                sudden, load = turn_or_slide(kept, tried, s, time, elements.clock[GAIN_STEP], dry, stiffness)
+            else:  # back where the tick began
+                sudden, load = kept[PULLED], kept[EFFORT]
+        if sudden < np.inf:
+            anchor, hold, damper = s - load / stiffness, load, sudden - load
+        else:
+            hold, damper = stiffness * (s - anchor), (frictions.gains[n, DAMPING] - viscous) * rate
+            if abs(hold) > dry:
+                hold, damper = dry if hold > 0.0 else -dry, 0.0
+                anchor = s - hold / stiffness
+                if abs(s - kept[REACHED]) * stiffness > dry:  # further in a tick than its spring reaches
+                    tried[MODE], tried[WAY] = SLIDES, 1.0 if hold > 0.0 else -1.0
+            else:
+                tried[MODE] = HELD
+            damper = max(-dry, min(hold + damper, dry)) - hold
+            if chosen and not between and time < kept[UNTIL] and tried[WAY] == kept[WAY]:
+                damper += pay(kept, tried, time, hold + damper, dry)
+        tried[ANCHOR], tried[PULLED] = anchor, hold + damper
+        stored = 0.5 * hold * hold / stiffness if stiffness > 0.0 else 0.0
+        tried[SPENT] = hold * (anchor - kept[ANCHOR])
         frictions.power[n] = (damper + viscous * rate) * rate
+        if sudden < np.inf:
+            past = (
+                kept[PULLED] if kept[MODE] == TURNS or kept[MODE] == BEGINS else kept[EFFORT]
+            )  # the rest is the damper's
+            tried[SPENT] = 0.5 * (sudden + past) * (s - kept[REACHED]) - stored + 0.5 * kept[EFFORT] ** 2 / stiffness
+            frictions.power[n] = viscous * rate * rate
+        if chosen and between:
+            kept[SPEED], kept[SINCE], kept[WHEN], kept[PULLED] = rate, time, time, hold + damper
+            kept[MODE] = HELD if kept[MODE] == TURNS or kept[MODE] == BEGINS else kept[MODE]
+            for k in range(MODE, KEEPS):
+                tried[k] = kept[k]
+        frictions.ledger[n, STORED] = stored
         pull(frictions, elements, n, hold + damper + viscous * rate, desk)
-        frictions.tried[n, EFFORT] = hold
+        tried[EFFORT] = hold
     return FINE

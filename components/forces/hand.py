@@ -37,6 +37,11 @@ class Hand(Force):
         """One port."""
         return 1
 
+    @property
+    def order(self) -> int:
+        """Two: it is shortened to `most`, which it meets within ticks."""
+        return 2
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Negative or missing values, and places that are none here."""
         problems = []

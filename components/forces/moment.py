@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from components.forces.external import External, follow
-from components.forces.values import Value, check_value
+from components.forces.values import Table, Value, check_value
 from modular.elements import TIME
 from modular.errors import ModelError
 from modular.force import Force
@@ -30,6 +30,11 @@ class Moment(Force):
     def sides(self) -> int:
         """One port."""
         return 1
+
+    @property
+    def order(self) -> int | None:
+        """Two with a table, which has corners within ticks."""
+        return 2 if isinstance(self.moment, Table) else None
 
     def check(self, name: str, dimension: int) -> list[str]:
         """A moment of the wrong dimension or without a value."""

@@ -50,6 +50,11 @@ class Motor(AlongCoordinate):
 
     what: ClassVar[str] = "motor"
 
+    @property
+    def order(self) -> int | None:
+        """Two where it is held to `most`, which it meets within ticks."""
+        return None if self.most is None else 2
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Courses of the wrong width, negative gains, lines that need a number."""
         problems = super().check(name, dimension)

@@ -76,6 +76,11 @@ class Regulator(AlongCoordinate):
         """The line or axis of its drive, not of what it reads."""
         return self.axis if self.along is None else self.along
 
+    @property
+    def order(self) -> int | None:
+        """Two where it is held to `most`, which it meets within ticks."""
+        return None if self.most is None else 2
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Gains that are no numbers, lines that lead nowhere."""
         free = -np.inf

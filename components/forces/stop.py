@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from components.forces.coordinate import DAMPING, STIFFNESS, AlongCoordinate, AlongCoordinates, desk_of, pull, stand
-from modular.elements import GAIN_STEP, Array
+from modular.elements import GAIN_STEP, STEP, Array
 from modular.force import Force
+from modular.kernel import kernel
 from modular.ledger import STORED
 from modular.loop import FINE, loop
 from modular.views import View
@@ -59,6 +60,12 @@ class Stop(AlongCoordinate):
             )
         return problems
 
+    @property
+    def order(self) -> int:
+        """Two with a stiffness of its own. One, where the wall is as stiff as the step allows, and so gives way for some ticks, and
+        with a restitution, as long as the step does not resolve `slow`."""
+        return 1 if self.stiffness is None or (self.restitution is not None and self.restitution < 1.0) else 2
+
     def new_stack(self, dimension: int) -> Stops:
         """An empty stack of stops."""
         return Stops(self.measure, dimension)
@@ -73,6 +80,7 @@ class Stop(AlongCoordinate):
 class Stops(AlongCoordinates):
     """Stops, one row each."""
 
+    begins_and_ends = True
     law: Array  # low, high, what of its energy the spring gives back, slow
 
     def __init__(self, measure: str, dimension: int) -> None:
@@ -90,9 +98,17 @@ class Stops(AlongCoordinates):
         self.gains[row] = -WALL if force.stiffness is None else force.stiffness, force.damping, 0.0
 
 
+@kernel
+def overlap(beyond: float, way: float) -> tuple[Any, Any]:
+    """How far beyond in the mean of a tick that goes so far before and behind, and for which part of it the wall is touched."""
+    if way <= abs(beyond):
+        return max(beyond, 0.0), 1.0 if beyond > 0.0 else 0.0
+    return 0.25 * (beyond + way) ** 2 / way, 0.5 * (beyond + way) / way
+
+
 @loop
 def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
-    """F = k x + c x' beyond, not below nothing.
+    """F = k x + c x' beyond, not below nothing, in the mean of half a tick before and half a tick behind.
 
     With a restitution e the spring gives back e^2 of what it took: on the way back its force is e^2 k x, and between the two
     ways it goes over as tanh of the rate, so that what rests on it does not shake. It goes over within `slow`, or within what the
@@ -106,15 +122,17 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
         if s < law[LOW]:
             beyond, sign = law[LOW] - s, -1.0
         effort, stored, power = 0.0, 0.0, 0.0
-        if beyond > 0.0:
+        ticks = stops.compliance[n, 0, 0] > 0.0  # solvers that try states at any time ask for no compliance
+        mean, part = overlap(beyond, 0.5 * abs(rate * elements.clock[STEP]) if ticks else 0.0)
+        if mean > 0.0:
             stiffness, inward = max(gains[STIFFNESS], 0.0), sign * rate
-            spring = stiffness * beyond
+            spring = stiffness * mean
             back = 0.0
             if law[KEPT] < 1.0:
                 back = 0.5 * (1.0 - law[KEPT]) * spring
                 back *= 1.0 - np.tanh(inward / max(law[SLOW], back * dt * stops.compliance[n, 0, 0]))
-            effort = max(spring - back + gains[DAMPING] * inward, 0.0)
-            stored = 0.5 * stiffness * beyond * beyond
+            effort = max(spring - back + part * gains[DAMPING] * inward, 0.0)
+            stored = 0.5 * stiffness * max(beyond, 0.0) ** 2
             power = (effort - spring) * inward
             effort *= sign
         stops.ledger[n, STORED] = stored

@@ -70,6 +70,12 @@ class TableSpring(AlongCoordinate):
 
     what: ClassVar[str] = "spring"
 
+    @property
+    def order(self) -> int | None:
+        """Two, unless its line is straight: it passes corners within ticks."""
+        slopes = np.diff(self.forces) / np.diff(self.places)
+        return None if np.ptp(slopes) <= 1e-12 * np.abs(slopes).max() else 2
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Tables that are none."""
         problems = super().check(name, dimension) + self.numbers(name, damping=0.0)
