@@ -24,6 +24,8 @@ from modular.events import Event, Scheduled
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
+WITHIN_TICKS = ("forward_only", "begins_and_ends", "slips")  # what forces say that begin, end or turn inside ticks
+
 
 class Past:
     """All that a run tells beside what was recorded."""
@@ -91,7 +93,7 @@ class Past:
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
         forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
         recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity)
-        least = any(getattr(stack, "forward_only", False) for stack in simulation.system.forces)
+        least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
         try:
             return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
         except ModelError:  # a black box whose worker has gone

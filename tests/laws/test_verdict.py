@@ -8,7 +8,20 @@ import pytest
 
 import scenarios
 from campaign import first_of, later, shortened
-from components import Beam, Fixed, ModalBody, PointOnLine, Revolute, RigidBody, Rod, Spherical, SpringDamper
+from components import (
+    Beam,
+    Fixed,
+    Friction,
+    ModalBody,
+    PointOnLine,
+    Revolute,
+    RigidBody,
+    Rod,
+    Spherical,
+    SpringDamper,
+    Stop,
+    TorsionSpring,
+)
 from coordinator import GGL, HHT, AugmentedLagrangian, Centralized, Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly, Diverged, ModelError
 from random_assemblies import random_assembly
@@ -284,3 +297,22 @@ def test_a_spring_that_makes_energy_of_nothing_is_named():
         warnings.simplefilter("ignore")
         run = simulation.run(1.0)
     assert run.estimate["taker"] == "spring" and run.estimate["kind"] == "force" and verdicts(run)
+
+
+@pytest.mark.parametrize(
+    ("force", "least"),
+    [
+        (Friction(0.3), True),
+        (Friction(0.0, viscous=0.3, stiffness=1.0), False),
+        (Stop(high=0.4, stiffness=1e3), True),
+        (TorsionSpring(2.0), False),
+    ],
+    ids=["dry", "viscous", "stop", "spring"],
+)
+def test_where_forces_begin_end_or_turn_within_ticks_it_says_at_least(force, least):
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), 1.0))
+    model.join("pin", Revolute(), "ground", "rod.start")
+    model.apply("force", force, "ground", "rod.start")
+    with Simulation(model, 1e-3, Glued()) as simulation:
+        assert simulation.run(0.05).estimate["least"] is least
