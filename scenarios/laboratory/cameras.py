@@ -32,6 +32,7 @@ class Cameras:
         self.follow = NOBODY
         self._points: Array = np.zeros((0, 3))
         self._size, self._flat = 1.0, False
+        self._narrow: set[int] = set()  # clients
 
     def begin(self, first: View, points: Array, *, flat: bool, size: float) -> None:
         """What everybody sees at first."""
@@ -54,7 +55,8 @@ class Cameras:
             self.level(camera.client)
 
         client.camera.on_update(turned)
-        if client.camera.aspect < NARROW:
+        if client.camera.aspect < NARROW:  # of the window: panels beside the picture come later
+            self._narrow.add(client.client_id)
             self.look_again(client)
 
     # --- for one of them ---------------------------------------------------------------------------------------------
@@ -64,7 +66,7 @@ class Cameras:
         if self.first is None:
             return
         position, look_at, up = self.first
-        if client.camera.aspect < NARROW:
+        if client.client_id in self._narrow:
             position, look_at, up = self._fitted(client, position - look_at, up, ROOM)
         self._put(client, View(position, look_at, up))
 
@@ -96,10 +98,9 @@ class Cameras:
         look_at = place - (1.0 - self._free(client)) * np.tan(0.5 * float(client.camera.fov)) * above
         return View(look_at + way, look_at, up)
 
-    @staticmethod
-    def _free(client: Any) -> float:
+    def _free(self, client: Any) -> float:
         """How much of its height nothing covers, from the top."""
-        return FREE if client.camera.aspect < NARROW else 1.0
+        return FREE if client.client_id in self._narrow else 1.0
 
     @staticmethod
     def _put(client: Any, view: View) -> None:

@@ -26,7 +26,7 @@ class Client:
             client=self, position=np.array(position), look_at=np.array(look_at), up_direction=(0.0, 1.0, 0.0),
             aspect=aspect, fov=FOV, on_update=lambda answer: setattr(self, "turned", answer),
         )  # fmt: skip
-        self.atomic = nullcontext
+        self.atomic, self.client_id = nullcontext, id(self)
 
     @property
     def way(self):
