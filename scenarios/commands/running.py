@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ def print_ways(console: Console, simulation: Simulation) -> None:
 def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
     from coordinator import beyond
-    from scenarios.report.summary import margin_text
+    from scenarios.report.summary import load_text, margin_text
 
     print_ways(console, simulation)
     if simulation.tightest is None:
@@ -90,7 +91,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         return
     joint, margin = simulation.tightest
     console.print(
-        f"stability margin {margin_text(margin)}; tightest joint: {joint}",
+        f"stability margin {margin_text(margin)}; tightest joint: {joint}{load_text(simulation.loads.get(joint))}",
         markup=False,
         highlight=False,
         soft_wrap=True,
@@ -134,6 +135,7 @@ def simulate(
 ) -> tuple[int | None, str]:
     """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
     from coordinator.checkpoints.folder import HEAD
+    from coordinator.proposals import in_words
     from scenarios import cli
     from scenarios.report.progress import watched
 
@@ -157,7 +159,8 @@ def simulate(
     if why:
         cli._complain(why)
     elif simulation.whole and (found := simulation.past.estimate(simulation)) is not None and found.too_much:
-        words = found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify")
+        fitting = partial(in_words, simulation)
+        words = found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify", words=fitting)
         console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return code, why
 

@@ -118,6 +118,6 @@ class Film:
             described = {name: self.run.bodies[name] for name in bodies}
             self._plans[key] = Plan(
                 len(self._plans), str(self.run.model.get("title", "")), gravity, self.run.dt, self._coupling, described, edges, {},
-                (), {}, {}, (),
+                (), {}, {}, {}, (),
             )  # fmt: skip
         return self._plans[key]
