@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from coordinator.swinging import swing
 from modular.body import GivesCompliance
 from modular.elements import ASKED, Array
 from modular.errors import ModelError
 
 if TYPE_CHECKING:
+    from coordinator.couplings.coupling import Coupling
     from coordinator.record.run import Run
     from coordinator.simulation import Simulation
     from coordinator.system import System
@@ -79,18 +81,18 @@ class Carrier:
 
 
 def now(simulation: Simulation, margins: Mapping[str, float]) -> list[Load]:
-    """What bodies bear that pass on the largest loads by springs alone; `margins`: what stiffness leaves to joints.
+    """What bodies bear that pass on the largest loads; `margins`: what stiffness leaves to joints.
 
-    Who they are is kept, for what has to be told when a run goes wrong.
+    Those between springs are kept, for what has to be told when a run goes wrong.
     """
     system = simulation.system
-    if not concerns(system, margins):
+    if not concerns(simulation, margins):
         return []
     elements = system.elements
     folded, kept = not len(elements.load), elements.response.copy()
     try:
         system.respond()
-        return among(simulation, margins)
+        return among(simulation, margins) if simulation.coupling.swings is None else swinging(simulation)
     finally:
         if folded:
             elements.fold(*ASKED)
@@ -98,10 +100,18 @@ def now(simulation: Simulation, margins: Mapping[str, float]) -> list[Load]:
             elements.response[:] = kept
 
 
+def after(simulation: Simulation, margins: Mapping[str, float], touched: Sequence[str] | None) -> list[Load]:
+    """The same after an event, of the bodies that it touched, which have answered for their margins."""
+    if simulation.coupling.swings is None:
+        return among(simulation, margins, touched)
+    few = touched is None or len(simulation.system.body_home) <= SIDES
+    return now(simulation, margins) if few else []  # of many, that is seen at the next look
+
+
 def among(simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
-    """The same of some bodies, or of all, that have just answered."""
+    """The same between springs, of some bodies, or of all, that have just answered."""
     system, carriers = simulation.system, simulation.past.carriers
-    if not concerns(system, margins):
+    if simulation.coupling.swings is not None or not concerns(simulation, margins):
         return []
     if bodies is None or len(bodies) > SIDES:
         carriers.clear()
@@ -138,11 +148,23 @@ def next_look(tick: int) -> int:
     return max(tick + 1, FIRST, int(THEN * tick))
 
 
-def concerns(system: System, margins: Mapping[str, float]) -> bool:
-    """Whether there are springs that bear loads, and bodies that can be asked."""
+def swinging(simulation: Simulation) -> list[Load]:
+    """The same between joints without play; only of those that a step does not follow, since no others have a limit."""
+    system, limit, found = simulation.system, simulation.coupling.swings, []
+    for body in _heaviest(system) if limit is not None else []:
+        how = swing(system, body) if body in system.body_home else None
+        if how is not None and limit is not None and how.square * simulation.dt**2 > limit**2:
+            found.append(Load(body, how.joint, limit / (float(np.sqrt(how.square)) * simulation.dt)))
+    return found
+
+
+def concerns(simulation: Simulation, margins: Mapping[str, float]) -> bool:
+    """Whether there are joints that bear loads within a limit, and bodies that can be asked."""
+    system = simulation.system
     stacks = [joints for joints in system.joints if joints.form.translations]
-    springs = any(name in margins for joints in stacks for name in joints.names)
-    return springs and all(isinstance(stack, GivesCompliance) for stack in system.bodies)
+    if simulation.coupling.swings is None:
+        stacks = [joints for joints in stacks if any(name in margins for name in joints.names)]
+    return bool(stacks) and all(isinstance(stack, GivesCompliance) for stack in system.bodies)
 
 
 def least(loads: Sequence[Load]) -> Load | None:
@@ -155,8 +177,8 @@ def tell(margins: Mapping[str, float], loads: Sequence[Load]) -> tuple[Mapping[s
     """Margins in which what loads leave counts; of joints where that is less, whose load it is, and what stiffness leaves."""
     told: dict[str, dict[str, Any]] = {}
     for body, joint, margin in sorted(loads, key=lambda load: -load.margin):
-        if margin < margins[joint]:
-            told[joint] = {"body": body, "margin": margin, "without": margins[joint]}
+        if margin < margins.get(joint, np.inf):
+            told[joint] = {"body": body, "margin": margin, "without": margins.get(joint)}
     return ({**margins, **{joint: entry["margin"] for joint, entry in told.items()}} if told else margins), told
 
 
@@ -257,10 +279,16 @@ def _sound(demand: Array, ticks: Array, tick: int, room: float) -> tuple[int, fl
     return at, float(np.nan_to_num(demand[at]))
 
 
-def remedy(body: str, margin: float, dt: float, grows: float = 1.0) -> tuple[str, float | None]:
+def remedy(load: Load, coupling: Coupling, dt: float, grows: float = 1.0) -> tuple[str, float | None]:
     """What helps, and a step [s] if one within reason does; `grows`: times the load as it will be."""
+    body, margin = load.body, load.margin
     step = RISING * margin * dt / float(np.sqrt(grows))
     why = f"'{body}' has little inertia against the loads that it passes on, which springs cannot hold at this step"
+    if coupling.swings is not None:
+        return (
+            f"'{body}' has so little inertia that it swings under its loads faster than a step: take dt = {step:.2g} s",
+            step,
+        )
     others = "joints without springs, as Glued() or Centralized(HHT())"
     if step < LEAST * dt:
         return f"{why}, nor at one a thousandth as long: take {others}", None

@@ -83,7 +83,7 @@ def _beyond(simulation: Simulation, *, now: bool) -> tuple[str, str, float, str,
         load, grows = carrying.on_the_way(simulation)
     if load is None:
         return None
-    return load.body, "body", load.margin, *carrying.remedy(load.body, load.margin, dt, grows)
+    return load.body, "body", load.margin, *carrying.remedy(load, simulation.coupling, dt, grows)
 
 
 def quieter(simulation: Simulation, body: str) -> float:

@@ -368,12 +368,14 @@ class Simulation:
         load = carrying.least([load for load in loads if load.body not in self._overloaded])
         if load is not None:
             self._overloaded.add(load.body)
-            remedy, _ = proposed(self, *carrying.remedy(load.body, load.margin, self.dt))
-            self._warn(load.body, "body", load.margin, f"{remedy}; so it stands at {self.time:.6g} s", 6)
+            remedy, _ = proposed(self, *carrying.remedy(load, self.coupling, self.dt))
+            self._warn(load.body, "body", load.margin, remedy, 6)
 
     def _warn(self, name: str, what: str, margin: float, remedy: str, level: int) -> None:
+        at = f" at {self.time:.6g} s" if self.tick else ""
         warnings.warn(
-            f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1), so the run may diverge. Remedy: {remedy}.",
+            f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1){at}, so the run may diverge. "
+            f"Remedy: {remedy}.",
             StabilityWarning,
             stacklevel=level,
         )
@@ -775,7 +777,7 @@ class Simulation:
         system = self.system
         bodies = None if touched is None else list(touched)
         margins = self.coupling.margins(system, self.dt, bodies)
-        self._loads = carrying.among(self, margins, bodies)  # who has just answered
+        self._loads = carrying.after(self, margins, bodies)
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them
         margins, loads = carrying.tell(margins, self._loads)

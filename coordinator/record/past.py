@@ -72,7 +72,9 @@ class Past:
         read, latest = self._latest if self._latest[0] <= len(self.margins) else (0, {})
         for entry in self.margins[read:]:
             latest.update(entry["margins"])
-            latest.update((joint, load["without"]) for joint, load in entry.get("loads", {}).items())
+            for joint, load in entry.get("loads", {}).items():
+                latest.pop(joint)
+                latest |= {} if load["without"] is None else {joint: load["without"]}
         self._latest = len(self.margins), latest
         return dict(latest)
 
