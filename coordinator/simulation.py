@@ -398,7 +398,7 @@ class Simulation:
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
         self._look()
-        free = min(self.schedule.next_tick(last), last if self.company is not None else max(self._look_at, self.tick))
+        free = min(self.schedule.next_tick(last), self._look_at)
         if looks := self.coupling.looks:
             free = min(free, self.tick if self.tick % looks == 0 else self.tick + looks - self.tick % looks)
         if self.tick < free:
