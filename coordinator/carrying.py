@@ -244,7 +244,7 @@ def _borne(system: System, joint: str) -> tuple[float, float]:
 def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
     """The load that a step did not bear, and by how much loads may grow as the run goes on; None where all were borne.
 
-    From where a load asks for more than the step bears, it is the divergence that one sees.
+    From where a load asks for more than the step bears, it is the divergence that one sees: the first one counts.
     """
     run, found = simulation.recorded, []
     for carrier in simulation.past.carriers.values():
@@ -252,10 +252,12 @@ def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
             demands = carrier.demands(dict(_recorded(run, carrier, simulation.assembly.dimension)), simulation.dt)
             at, worst = _sound(sum(demands.values()), run.ticks, simulation.tick, carrier.room)
             joint = max(demands, key=lambda name: np.nan_to_num(demands[name][at]))
-            grows = simulation.bound_for / max(int(run.ticks[at]), 1)
-            found.append((Load(carrier.body, joint, carrier.growth(worst)), float(np.clip(grows, 1.0, GROWS))))
-    load, grows = min(found, key=lambda one: one[0].margin, default=(None, 1.0))
-    return (load, grows) if load is not None and load.margin < 1.0 else (None, 1.0)
+            load, tick = Load(carrier.body, joint, carrier.growth(worst)), int(run.ticks[at])
+            found.append(((worst <= carrier.room, tick if worst > carrier.room else 0, load.margin), load, tick))
+    _, load, tick = min(found, key=lambda one: one[0], default=(None, None, 0))
+    if load is None or load.margin >= 1.0:
+        return None, 1.0
+    return load, float(np.clip(simulation.bound_for / max(tick, 1), 1.0, GROWS))
 
 
 def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[Array, Array]]]:

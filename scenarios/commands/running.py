@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from modular.errors import CouplingError, Diverged, ModelError
 from scenarios.commands.resume import checkpoint_warnings
 from scenarios.commands.rewind import leave_last_ticks, who_moves_what
@@ -120,13 +122,22 @@ def run_and_keep(
 
 
 @contextmanager
-def said_already() -> Iterator[None]:
-    """The command has told the margin, and will tell the verdict."""
+def said_already(simulation: Simulation) -> Iterator[None]:
+    """The command has told the margin, and will tell the verdict; what passes its limit on the way is a line for people."""
     from coordinator import StabilityWarning, VerdictWarning
 
+    show, first = warnings.showwarning, simulation.tick
+
+    def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
+        if not issubclass(category, StabilityWarning):
+            show(message, category, *rest, **more)  # type: ignore[arg-type]
+        elif simulation.tick > first:
+            typer.echo(f"warning: {message}", err=True)
+
     with warnings.catch_warnings():
-        for told in (StabilityWarning, VerdictWarning):
-            warnings.simplefilter("ignore", told)
+        warnings.simplefilter("ignore", VerdictWarning)
+        warnings.simplefilter("always", StabilityWarning)
+        warnings.showwarning = tell
         yield
 
 
@@ -141,7 +152,7 @@ def simulate(
 
     code, why = None, ""
     try:
-        with checkpoint_warnings(), said_already(), watched(console, until, simulation.time) as progress:
+        with checkpoint_warnings(), said_already(simulation), watched(console, until, simulation.time) as progress:
             simulation.run(until, progress=progress, checkpoints=checkpoints)
     except Diverged as error:
         code, why = cli.DIVERGED, str(error)
