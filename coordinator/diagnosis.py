@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coordinator import carrying
-from coordinator.carrying import overloaded, overloaded_on_the_way
 from coordinator.margins import tightest
+from coordinator.proposals import proposed
 from modular.errors import Diverged
 
 if TYPE_CHECKING:
@@ -19,64 +19,71 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     """The error to raise when `body` lost its shape in the step after the present tick."""
     tick, dt = simulation.tick, simulation.dt
     where = f"at tick {tick + 1} ({(tick + 1) * dt:.6g} s)"
-    kept = f"What was recorded until tick {tick - tick % simulation.recorder.every} is kept."
     reason = simulation.coupling.reason(simulation.system, body)
     over = beyond(simulation, now=False)
-    if reason is not None:
-        if over is not None:  # what is explicit rings first, and then nothing closes
-            name, what, margin, sentence, step = over
-            reason = f"{reason}; {what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1)"
-        else:
-            sentence, step = simulation.coupling.cure(simulation.system, dt)
-            calm = quieter(simulation, body)
-            if step is not None and calm < step:
-                sentence, step = simulation.coupling.shorter(simulation.system, calm)
-        return Diverged(
-            f"the run stopped {where}: {reason}. Remedy: {sentence}. {kept}",
-            component=body if over is None else over[0], tick=tick + 1, holding_step=step,
-        )  # fmt: skip
+    who = body
     if over is not None:
-        name, what, margin, sentence, step = over
-        return Diverged(
-            f"the run diverged {where}: {what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1; body '{body}' "
-            f"lost its shape first). Remedy: {sentence}. {kept}",
-            component=name, tick=tick + 1, holding_step=step,
-        )  # fmt: skip
-    sentence, gained = simulation.coupling.remedy(1.0, dt)
-    rate = turning_rate(simulation, body)
-    if gained is not None:
-        step, reason = gained, sentence
-    elif rate * dt > 0.1:
-        step = 0.05 / rate
-        reason = f"the body turned {rate * dt:.2g} rad per tick in its last samples: take dt = {step:.2g} s"
+        who, what, margin, sentence, step = over
+        limit = f"{what} '{who}' is beyond its stability limit (margin {margin:.2g} < 1"
+        if reason is not None:  # what is explicit rings first, and then nothing closes
+            why = f"the run stopped {where}: {reason}; {limit})"
+        else:
+            why = f"the run diverged {where}: {limit}; body '{body}' lost its shape first)"
+    elif reason is not None:
+        why = f"the run stopped {where}: {reason}"
+        sentence, step = simulation.coupling.cure(simulation.system, dt)
+        calm = quieter(simulation, body)
+        if step is not None and calm < step:
+            sentence, step = simulation.coupling.shorter(simulation.system, calm)
     else:
-        step = min(dt / 4, 0.005 * natural_time(simulation))
-        reason = f"forces change faster than the step can follow: take dt = {step:.2g} s"
-    return Diverged(
-        f"the run diverged {where}: body '{body}' lost its shape. Remedy: {reason}. {kept}",
-        component=body, tick=tick + 1, holding_step=step,
-    )  # fmt: skip
+        why = f"the run diverged {where}: body '{body}' lost its shape"
+        sentence, step = what_is_too_fast(simulation, body)
+    sentence, step = proposed(simulation, sentence, step)
+    kept = f"What was recorded until tick {tick - tick % simulation.recorder.every} is kept."
+    return Diverged(f"{why}. Remedy: {sentence}. {kept}", component=who, tick=tick + 1, holding_step=step)
+
+
+def what_is_too_fast(simulation: Simulation, body: str) -> tuple[str, float | None]:
+    """The remedy where nothing is beyond its stability limit."""
+    dt = simulation.dt
+    sentence, gained = simulation.coupling.remedy(1.0, dt)
+    if gained is not None:
+        return sentence, gained
+    rate = turning_rate(simulation, body)
+    if rate * dt > 0.1:
+        step = 0.05 / rate
+        return f"the body turned {rate * dt:.2g} rad per tick in its last samples: take dt = {step:.2g} s", step
+    step = min(dt / 4, 0.005 * natural_time(simulation))
+    return f"forces change faster than the step can follow: take dt = {step:.2g} s", step
 
 
 def beyond(simulation: Simulation, *, now: bool = True) -> tuple[str, str, float, str, float | None] | None:
     """What is beyond its stability limit, if anything: name, kind, margin, remedy, and a step [s] that would hold.
 
     Springs come first: their stiffness is their own, and joints beside one that is too stiff have no room left. Loads on bodies
-    come last: those of now, or the largest that were recorded.
+    come last: those of now, or those that were recorded before the run went wrong.
     """
-    margins = simulation.margins
+    found = _beyond(simulation, now=now)
+    return None if found is None else (*found[:3], *proposed(simulation, *found[3:]))
+
+
+def _beyond(simulation: Simulation, *, now: bool) -> tuple[str, str, float, str, float | None] | None:
+    margins, dt = simulation.stiffness_margins, simulation.dt
     springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
     name, margin = tightest(springs) or ("", 1.0)
     if margin < 1.0:
-        step = 0.8 * margin * simulation.dt
+        step = 0.8 * margin * dt
         return name, "spring", margin, f"take dt = {step:.2g} s, or soften '{name}'", step
     name, margin = tightest(margins) or ("", 1.0)
     if margin < 1.0:
-        return name, "joint", margin, *simulation.coupling.remedy(margin, simulation.dt)
-    over = overloaded(simulation) if now else overloaded_on_the_way(simulation)
-    if over is not None:
-        return over[0], "body", over[1], *carrying.remedy(*over, simulation.dt)
-    return None
+        return name, "joint", margin, *simulation.coupling.remedy(margin, dt)
+    if now:
+        load, grows = carrying.least(carrying.now(simulation, margins)), 1.0
+    else:
+        load, grows = carrying.on_the_way(simulation)
+    if load is None:
+        return None
+    return load.body, "body", load.margin, *carrying.remedy(load, simulation.coupling, dt, grows)
 
 
 def quieter(simulation: Simulation, body: str) -> float:

@@ -8,6 +8,7 @@ from math import inf
 import numpy as np
 
 from coordinator.diagnosis import beyond
+from coordinator.proposals import in_words
 from coordinator.simulation import Simulation
 from coordinator.softness import joint_share
 from coordinator.system import JointHome, System
@@ -33,6 +34,7 @@ class JointReport:
     give: float | None  # gap per 100 N [m]
     share: float | None  # of the compliance at a joint with flexible bodies: what is the joint's own (softness.py)
     margin: float
+    carrier: str | None = None  # the body that passes on its load, where the margin is what that leaves
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,14 @@ def examine(simulation: Simulation) -> Examination:
     """Look a simulation over at its present pose."""
     if not isinstance(simulation, Simulation):
         raise ModelError(f"examine: {simulation!r} is no Simulation; give Simulation(assembly, dt=…).")
-    system, assembly, margins = simulation.system, simulation.assembly, simulation.margins
+    system, assembly, margins, loads = simulation.system, simulation.assembly, simulation.margins, simulation.loads
     system.respond()
     for joints in system.joints:
         joints.see(system.elements)
     reports = [
-        _joint(system, name, class_name(type(assembly.joint_edges[name].joint)), home, margins.get(name, inf))
+        _joint(
+            system, home, class_name(type(assembly.joint_edges[name].joint)), margins.get(name, inf), loads.get(name)
+        )
         for name, home in system.joint_home.items()
     ]
     freedoms = sum(body.freedoms for body in assembly.bodies.values())
@@ -77,8 +81,8 @@ def examine(simulation: Simulation) -> Examination:
     )
 
 
-def _joint(system: System, name: str, kind: str, home: JointHome, margin: float) -> JointReport:
-    form, row = home.stack.form, home.stack.row[name]
+def _joint(system: System, home: JointHome, kind: str, margin: float, carrier: str | None) -> JointReport:
+    name, form, row = home.name, home.stack.form, home.stack.row[home.name]
     compliance = home.stack.compliance[row]
     split, turns = form.translations, form.rotations
     translations = form.locks - turns
@@ -94,6 +98,7 @@ def _joint(system: System, name: str, kind: str, home: JointHome, margin: float)
         give=100.0 / k if k > 0 else None,
         share=joint_share(system, home, row),
         margin=margin,
+        carrier=carrier,
     )
 
 
@@ -108,13 +113,13 @@ def _softer(reports: list[JointReport]) -> list[JointReport]:
     return sorted((r for r in reports if (r.share or 0.0) > TENTH), key=lambda r: -(r.share or 0.0))[:1]
 
 
-def _soft(name: str, share: float | None, dt: float) -> str:
+def _soft(simulation: Simulation, name: str, share: float | None) -> str:
     """Own compliance falls with the square of the step, that of bodies stays."""
     assert share is not None
-    step = 0.95 * dt * np.sqrt(TENTH / (1.0 - TENTH) * (1.0 - share) / share)
+    step = 0.95 * simulation.dt * np.sqrt(TENTH / (1.0 - TENTH) * (1.0 - share) / share)
     return (
         f"'{name}' gives way beside the flexible bodies that it holds: {share:.0%} of the compliance there is the joint's own. "
-        f"Take dt = {step:.2g} s, which brings it below a tenth, or joints that do not give: Glued()."
+        f"Take dt = {in_words(simulation, step)} s, which brings it below a tenth, or joints that do not give: Glued()."
     )
 
 
@@ -139,7 +144,7 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
     dt, margins = simulation.dt, simulation.margins
     lines = _set_aside(simulation)
     over = beyond(simulation)
-    lines += [_soft(report.name, report.share, dt) for report in _softer(reports)]
+    lines += [_soft(simulation, report.name, report.share) for report in _softer(reports)]
     if over is not None:
         return [f"'{over[0]}' is beyond the limit; {over[3]}.", *lines]
     springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}

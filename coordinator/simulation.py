@@ -6,11 +6,13 @@ import time as clock
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from coordinator import carrying
 from coordinator.ahead import compile_ahead, foresee
 from coordinator.aiming import aim
 from coordinator.alarm import Alarm, StabilityWarning, VerdictWarning
@@ -29,6 +31,7 @@ from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.merging import merge, unmerge
 from coordinator.one_at_a_time import Turn, one_at_a_time
+from coordinator.proposals import in_words, proposed
 from coordinator.record.given import Given
 from coordinator.record.growing import recording
 from coordinator.record.past import Past, other_body
@@ -164,6 +167,10 @@ class Simulation(Spelt):
         self._alone = False  # while the model itself changes something
         self._closed = False
         self._foretold = 0  # changes of margins of which has been told
+        self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
+        self._look_at = carrying.FIRST  # the tick from which on that is done again
+        self._overloaded: set[str] = set()  # bodies of which it has been told
+        self.bound_for = 0  # the tick to which it runs, or has run
 
     @one_at_a_time
     def hire(self, workers: int | Mapping[str, Sequence[str]], launcher: str | Site = "processes") -> None:
@@ -314,6 +321,7 @@ class Simulation(Spelt):
             checkpoints.begin(self)
             self.recorder.spare = checkpoints.folder
         growing = recording(self, record_to)
+        self.bound_for = last
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)
         first_use.finish()
@@ -354,18 +362,36 @@ class Simulation(Spelt):
             return
         self._foretold = len(self.past.margins)
         if (found := beyond(self)) is not None:
-            name, what, margin, remedy, _ = found
-            warnings.warn(
-                f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1), so the run may diverge. "
-                f"Remedy: {remedy}.",
-                StabilityWarning,
-                stacklevel=4,
-            )
+            self._overloaded |= {found[0]} if found[1] == "body" else set()
+            self._warn(*found[:4], 5)
+
+    def _look(self) -> None:
+        """Say so where loads ask for more than the step bears: as an event has left them, or now and then; once of a body."""
+        if self.tick >= self._look_at:
+            self._look_at = carrying.next_look(self.tick)
+            at_home = self.company is None or not self.company.has_it
+            self._loads = carrying.now(self, self.past.latest_margins()) if at_home else carrying.sampled(self)
+        loads, self._loads = self._loads, []
+        load = carrying.least([load for load in loads if load.body not in self._overloaded])
+        if load is not None:
+            self._overloaded.add(load.body)
+            remedy, _ = proposed(self, *carrying.remedy(load, self.coupling, self.dt))
+            self._warn(load.body, "body", load.margin, remedy, 6)
+
+    def _warn(self, name: str, what: str, margin: float, remedy: str, level: int) -> None:
+        at = f" at {self.time:.6g} s" if self.tick else ""
+        warnings.warn(
+            f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1){at}, so the run may diverge. "
+            f"Remedy: {remedy}.",
+            StabilityWarning,
+            stacklevel=level,
+        )
 
     def _judge(self) -> None:
         """Say what speaks against what was recorded, once."""
         if (found := self.past.judge(self)) is not None:
-            warnings.warn(found.sentence(self.dt, self.coupling.declared_order), VerdictWarning, stacklevel=4)
+            words = found.sentence(self.dt, self.coupling.declared_order, words=partial(in_words, self))
+            warnings.warn(words, VerdictWarning, stacklevel=4)
 
     @one_at_a_time
     def verify(self, *, progress: Progress | None = None) -> Verification:
@@ -381,7 +407,8 @@ class Simulation(Spelt):
         if self.lent_system.part > 0.0:  # the rest of a tick that was begun with another step
             self.step()
             return
-        free = self.schedule.next_tick(last)
+        self._look()
+        free = min(self.schedule.next_tick(last), self._look_at)
         if looks := self.coupling.looks:
             free = min(free, self.tick if self.tick % looks == 0 else self.tick + looks - self.tick % looks)
         if self.tick < free:
@@ -592,7 +619,22 @@ class Simulation(Spelt):
 
     @property
     def margins(self) -> dict[str, float]:
-        """Stability margin of every joint at the present topology."""
+        """Stability margin of every joint and spring at the present topology, under the loads of now.
+
+        A load on a body of little inertia counts at the joint that brings most of it; `loads` tells of which margins that is so.
+        """
+        own = self.stiffness_margins
+        return dict(carrying.tell(own, carrying.now(self, own))[0])
+
+    @property
+    def loads(self) -> dict[str, str]:
+        """Of joints whose margin is what a load leaves: the body that passes it on."""
+        own = self.stiffness_margins
+        return {joint: load["body"] for joint, load in carrying.tell(own, carrying.now(self, own))[1].items()}
+
+    @property
+    def stiffness_margins(self) -> dict[str, float]:
+        """What their stiffness alone leaves to joints and springs."""
         latest = self.past.latest_margins()
         glued = {name for name, (way, _) in self.ways.items() if way == "glued"}
         return {
@@ -634,7 +676,8 @@ class Simulation(Spelt):
 
     def __repr__(self) -> str:
         tight = self.tightest
-        margin = f"stability margin {tight[1]:.3g}; tightest joint: {tight[0]}" if tight else "no joints"
+        load = f" (load on {self.loads[tight[0]]})" if tight and tight[0] in self.loads else ""
+        margin = f"stability margin {tight[1]:.3g}; tightest joint: {tight[0]}{load}" if tight else "no joints"
         return f"<Simulation of {self.assembly!r} at tick {self.tick} ({self.time:g} s), dt = {self.dt:g} s; {margin}>"
 
     def ledger(self, name: str) -> dict[str, float]:
@@ -742,7 +785,10 @@ class Simulation(Spelt):
     def _log_margins(self, touched: Sequence[str] | None = None) -> None:
         """Margins of all joints and springs, or of those on touched bodies."""
         system = self.system
-        margins = self.coupling.margins(system, self.dt, None if touched is None else list(touched))
+        bodies = None if touched is None else list(touched)
+        margins = self.coupling.margins(system, self.dt, bodies)
+        self._loads = carrying.after(self, margins, bodies)
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them
-        self.past.margins.append({"tick": self.tick, "margins": margins})
+        margins, loads = carrying.tell(margins, self._loads)
+        self.past.margins.append({"tick": self.tick, "margins": margins, **({"loads": loads} if loads else {})})

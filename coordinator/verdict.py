@@ -19,7 +19,7 @@ inside a tick comes late; verification.py does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -171,10 +171,12 @@ class Estimate:
             return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
         return "the step is long for paths that bend so much"
 
-    def sentence(self, dt: float, order: int | None, verify: str = "verify()") -> str:
-        """What it means, and what helps; `verify`: how the error is measured where this is read."""
+    def sentence(
+        self, dt: float, order: int | None, verify: str = "verify()", *, words: Callable[[float], str] = "{:.2g}".format
+    ) -> str:
+        """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
         falls = {"slid": 1.0, "bent": float(order or 2)}.get(self.cause, 2.0)  # with this power of the step
-        step = f"take dt = {dt * (LITTLE / self.total) ** (1.0 / falls):.2g} s"
+        step = f"take dt = {words(dt * (LITTLE / self.total) ** (1.0 / falls))} s"
         remedy = {
             "bent": f"{step}, or a coupling of higher order, such as Glued(4)",
             "slid": f"take joints that do not slide, Glued(), or {step}",

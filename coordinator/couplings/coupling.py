@@ -83,6 +83,11 @@ class Coupling(Component):
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> Mapping[str, float]:
         """Stability margin of every joint, or of those on some bodies; empty where the coupling has no such limit."""
 
+    @property
+    def swings(self) -> float | None:
+        """omega dt up to which bodies may swing under their loads between joints that all hold at once; None where springs hold."""
+        return None
+
     def cure(self, system: System, dt: float) -> tuple[str, float | None]:
         """The remedy where a tick found no end for a reason of its own (`reason`), as the system stands."""
         return self.remedy(1.0, dt)

@@ -167,6 +167,11 @@ class Glued(Coupling):
         finally:
             system.elements.clock[GAIN_STEP] = dt
 
+    @property
+    def swings(self) -> float | None:
+        """As far as the composition goes."""
+        return LIMITS[self.order]
+
     def cure(self, system: System, dt: float) -> tuple[str, float | None]:
         """A step with which the tick comes to its end: tried, where joints stay open, and only told if there is one."""
         face = self._interface(system)

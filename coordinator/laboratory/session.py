@@ -17,6 +17,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,6 +36,7 @@ from coordinator.laboratory.pace import Pace
 from coordinator.laboratory.snapshot import Notice, Snapshot
 from coordinator.laboratory.stretches import Stretches, turn_page
 from coordinator.laboratory.window import Window
+from coordinator.proposals import in_words
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError
@@ -381,7 +383,9 @@ class Session:
             self.pace.pause()
             self.notice("trouble", self.trouble)
         if (found := self.simulation.past.judge(self.simulation)) is not None:
-            self.notice("happened", found.sentence(self.simulation.dt, self.simulation.coupling.declared_order))
+            simulation = self.simulation
+            words = partial(in_words, simulation)
+            self.notice("happened", found.sentence(simulation.dt, simulation.coupling.declared_order, words=words))
         self._listen()
 
     def call_ghost(self, solver: Centralized | None) -> None:

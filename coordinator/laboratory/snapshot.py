@@ -44,6 +44,7 @@ class Plan:
     groups: Sequence[Sequence[str]]  # bodies that are merged
     ways: Mapping[str, tuple[str, str]]
     margins: Mapping[str, float]
+    loads: Mapping[str, str]  # of joints whose margin is what a load leaves: the body that passes it on
     workers: Sequence[Any]
 
     @property
@@ -132,6 +133,7 @@ def plan_of(simulation: Simulation, revision: int) -> Plan:
         groups=[tuple(group) for group in simulation.system.groups],
         ways=simulation.ways,
         margins=simulation.margins,
+        loads=simulation.loads,
         workers=simulation.workers,
     )
 

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
+from coordinator.carrying import now, tell
 from coordinator.laboratory.kept import Kept
 from coordinator.record.given import Given
 from coordinator.record.past import Past
@@ -91,7 +92,9 @@ def turn_page(simulation: Simulation) -> None:
     simulation.past.events.append(
         {"tick": simulation.tick, "time": simulation.time, "kind": "went on", "name": "on another page", "by": "hand"}
     )
-    simulation.past.margins.append({"tick": simulation.tick, "margins": past.latest_margins()})
+    own = past.latest_margins()
+    margins, loads = tell(own, now(simulation, simulation.stiffness_margins))
+    simulation.past.margins.append({"tick": simulation.tick, "margins": margins, **({"loads": loads} if loads else {})})
     simulation.recorder = Recorder(simulation.recorder.every)
     simulation.record()
 

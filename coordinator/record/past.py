@@ -40,7 +40,7 @@ class Past:
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
-        self.carriers: list[Carrier] = []  # bodies that pass on loads, as they stood when a run began
+        self.carriers: dict[str, Carrier] = {}  # bodies that pass on loads, as they stood when that was looked at
         self.told = False  # whether a warning has told how far it is off
         self.verified: dict[str, Any] = {}  # what was measured of its error, and when (coordinator/verification.py)
         self._judged = 0  # samples there were when that was asked last
@@ -70,10 +70,13 @@ class Past:
         return self.given.assembly().with_acts(self.acts)
 
     def latest_margins(self) -> dict[str, float]:
-        """The last stability margin of everything that ever had one."""
+        """The last stability margin of everything that ever had one, by stiffness alone (coordinator/carrying.py)."""
         read, latest = self._latest if self._latest[0] <= len(self.margins) else (0, {})
         for entry in self.margins[read:]:
             latest.update(entry["margins"])
+            for joint, load in entry.get("loads", {}).items():
+                latest.pop(joint)
+                latest |= {} if load["without"] is None else {joint: load["without"]}
         self._latest = len(self.margins), latest
         return dict(latest)
 

@@ -425,7 +425,9 @@ class Run:
             lines["measured error"] = self.verified["words"]
         if self.margins and self.margins[0].get("margins"):
             name, margin = min(self.margins[0]["margins"].items(), key=lambda item: item[1])
-            lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}"
+            load = self.margins[0].get("loads", {}).get(name)
+            whose = f" (load on {load['body']})" if load else ""
+            lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}{whose}"
         if self.events:
             lines["events"] = "; ".join(f"{e['time']:g} s {e['kind']} {e['name']}" for e in self.events[:6])
         if self.never:

@@ -136,6 +136,11 @@ class Company:
             self._ticks = min(wanted, 8 * self._ticks, self.team.longest)
         return reach > first
 
+    @property
+    def has_it(self) -> bool:
+        """Whether the mechanism is with the workers now."""
+        return bool(self._parts)
+
     def members(self) -> list[Member]:
         """The workers with their bodies."""
         return [

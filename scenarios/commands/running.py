@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from modular.errors import CouplingError, Diverged, ModelError
 from scenarios.commands.resume import checkpoint_warnings
@@ -80,7 +83,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
     from coordinator import beyond
     from coordinator.examination import rings
-    from scenarios.report.summary import margin_text
+    from scenarios.report.summary import load_text, margin_text
 
     print_ways(console, simulation)
     if simulation.tightest is None:
@@ -89,7 +92,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         return
     joint, margin = simulation.tightest
     console.print(
-        f"stability margin {margin_text(margin)}; tightest joint: {joint}",
+        f"stability margin {margin_text(margin)}; tightest joint: {joint}{load_text(simulation.loads.get(joint))}",
         markup=False,
         highlight=False,
         soft_wrap=True,
@@ -105,12 +108,14 @@ def print_margin(console: Console, simulation: Simulation) -> None:
 
 def verdict(simulation: Simulation, code: int | None) -> str:
     """What speaks against a run that came to its end, in the words of the command; empty where nothing does."""
+    from coordinator.proposals import in_words
     from scenarios.settings import as_typed
 
     found = simulation.past.estimate(simulation) if code is None and simulation.whole else None
     if found is None or not found.too_much:
         return ""
-    words = as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify"))
+    step = partial(in_words, simulation)
+    words = as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify", words=step))
     return words if not simulation.past.verified else words.replace("; --verify measures the error.", ".")
 
 
@@ -143,11 +148,11 @@ def simulate(
     from coordinator.checkpoints.folder import HEAD
     from scenarios import cli
     from scenarios.report.progress import watched
-    from scenarios.report.said import said_already
+    from scenarios.report.said import told_on_the_way
 
     code, why = None, ""
     try:
-        with checkpoint_warnings(), said_already(), watched(console, until, simulation.time) as progress:
+        with checkpoint_warnings(), told_on_the_way(simulation), watched(console, until, simulation.time) as progress:
             simulation.run(until, progress=progress, checkpoints=checkpoints)
     except Diverged as error:
         code, why = cli.DIVERGED, str(error)

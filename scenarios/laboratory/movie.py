@@ -187,7 +187,19 @@ class Film:
             forces = {name: edge for name, (_, edge) in acting.items()}
             title = str(self.run.model.get("title", ""))
             plan = Plan(
-                len(self._plans), title, gravity, self.run.dt, self._coupling, bodies, joints, forces, (), {}, {}, ()
+                len(self._plans),
+                title,
+                gravity,
+                self.run.dt,
+                self._coupling,
+                bodies,
+                joints,
+                forces,
+                (),
+                {},
+                {},
+                {},
+                (),
             )
             self._plans[key] = plan, Loads(gravity, bodies, forces, states)
         return self._plans[key]

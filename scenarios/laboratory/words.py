@@ -142,7 +142,8 @@ def treatment(plan: Plan, name: str) -> tuple[str, bool]:
         text = "spring" if isinstance(plan.coupling, WithComponents) else f"closed by {class_of(plan.coupling)}"
     if margin is None:
         return text, False
-    return f"{text}, margin {margin:.3g}" + (" (unstable)" if margin < 1.0 else ""), margin < 1.0
+    load = f" under the load on {plan.loads[name]}" if name in plan.loads else ""
+    return f"{text}, margin {margin:.3g}{load}" + (" (unstable)" if margin < 1.0 else ""), margin < 1.0
 
 
 def data_of(component: Component) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coordinator.examination import TENTH, Examination
-from scenarios.report.summary import margin_text, plain_table
+from scenarios.report.summary import load_text, margin_text, plain_table
 
 ROWS = 12  # joints shown, tightest first
 
@@ -67,7 +67,8 @@ def _joints(found: Examination) -> Table | None:
         if shares:
             cells.append("-" if joint.share is None else f"{joint.share:.1%}")
         doubtful = joint.margin < 1 or (joint.share or 0.0) > TENTH
-        table.add_row(*(Text(cell) for cell in (*cells, margin_text(joint.margin))), style="yellow" if doubtful else "")
+        cells.append(margin_text(joint.margin) + load_text(joint.carrier))
+        table.add_row(*(Text(cell) for cell in cells), style="yellow" if doubtful else "")
     return table
 
 

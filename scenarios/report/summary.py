@@ -166,9 +166,12 @@ def _joints(run: Run) -> Table:
     open_by, off_by = gaps.peaks(), turns.peaks()
     rows = {joint: (open_by.get(joint, 0.0), off_by.get(joint), forces[joint]) for joint in run.joints}
     margins: dict[str, float] = {}
+    carriers: dict[str, str | None] = {}
     for entry in run.margins:
         for joint, margin in entry["margins"].items():
-            margins[joint] = min(margin, margins.get(joint, np.inf))
+            if margin < margins.get(joint, np.inf):
+                margins[joint] = margin
+                carriers[joint] = entry.get("loads", {}).get(joint, {}).get("body")
     score = {joint: max(gap, turn or 0.0) for joint, (gap, turn, _) in rows.items()}
     table = plain_table(f"Joints{_left_out(len(rows), 'worst first')}", "joint", "type")
     turning = any(turn is not None for _, turn, _ in rows.values())
@@ -185,7 +188,7 @@ def _joints(run: Run) -> Table:
         else:
             cells += ["-", "-"]
         margin = margins.get(joint, np.inf)
-        cells.append(margin_text(margin) if np.isfinite(margin) else "-")
+        cells.append(margin_text(margin) + load_text(carriers.get(joint)) if np.isfinite(margin) else "-")
         table.add_row(*(Text(cell) for cell in cells), style="yellow" if margin < 1 else "")
     return table
 
@@ -265,6 +268,11 @@ def _events(run: Run) -> Table:
 
 
 # --- shared ----------------------------------------------------------------------------------------------------------
+
+
+def load_text(carrier: str | None) -> str:
+    """What stands behind a margin that a load leaves; `carrier`: the body that passes the load on."""
+    return "" if carrier is None else f" (load on {carrier})"
 
 
 def margin_text(margin: float) -> str:

@@ -151,18 +151,25 @@ def test_a_run_folder_and_a_change_of_basis_while_it_moves_keep_the_motion(tmp_p
     assert np.abs(end - run.position("lower.right")[-1]).max() < 1e-10
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("name", COUPLINGS)
-def test_a_mass_on_a_massless_rod_is_what_the_messages_say(name):
+def test_a_mass_on_a_massless_rod_is_what_the_messages_say(name, dimension):
     """Refused as a rod and as a port off a point mass, with one remedy; followed, it swings as a mathematical pendulum."""
-    lonely = RigidBody(mass=2.0, inertia=0.0, centre=(1, 0), ports={"end": (0, 0)})
-    for body in (PointMassRod((0, 0), (1, 0), (0.0, 2.0)), lonely):
+
+    def place(x, y):
+        """In the plane, or in an upright one that is askew to all axes of space."""
+        return (x, y) if dimension == 2 else (0.6 * x, y, 0.8 * x)
+
+    turning = {2: 0.0, 3: ((0.0, 0.0, 0.0),) * 3}[dimension]
+    lonely = RigidBody(mass=2.0, inertia=turning, centre=place(1, 0), ports={"end": place(0, 0)})
+    for body in (PointMassRod(place(0, 0), place(1, 0), (0.0, 2.0)), lonely):
         assert "held by a Distance joint" in "".join(body.check("bob"))
-    model = Assembly(gravity=(0, -9.81))
-    model.add("bob", RigidBody(mass=2.0, inertia=0.0, centre=(1, 0), ports={"centre": (1, 0)}))
-    model.join("rod", Distance(), "ground", "bob.centre", at=(0, 0))
+    model = Assembly(gravity=place(0, -9.81))
+    model.add("bob", RigidBody(mass=2.0, inertia=turning, centre=place(1, 0), ports={"centre": place(1, 0)}))
+    model.join("rod", Distance(), "ground", "bob.centre", at=place(0, 0))
     with Simulation(model, 1e-3, COUPLINGS[name]) as simulation:
         run = simulation.run(0.5)
     angle = integrate.solve_ivp(
         lambda _, y: [y[1], -9.81 * np.cos(y[0])], (0, 0.5), [0.0, 0.0], rtol=1e-10, atol=1e-12
     ).y[0, -1]
-    assert run.position("bob.centre")[-1] == pytest.approx([np.cos(angle), np.sin(angle)], abs=3e-5)
+    assert run.position("bob.centre")[-1] == pytest.approx(place(np.cos(angle), np.sin(angle)), abs=3e-5)

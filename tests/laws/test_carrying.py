@@ -1,14 +1,17 @@
 """Loads that a body of little inertia passes on between its joints: they ask of the step what no stiffness rule knows."""
 
+import contextlib
 import warnings
 
+import numpy as np
 import pytest
 
 import scenarios
 from campaign import first_of
-from components import Revolute, RigidBody, Rod
-from coordinator import Glued, Simulation, StabilityWarning, beyond
-from modular import Assembly, Diverged
+from components import Load, PointOnLine, Prismatic, Revolute, RigidBody, Rod, Spherical
+from coordinator import Glued, Run, Simulation, StabilityWarning, beyond, examine
+from coordinator.compositions import LIMITS
+from modular import Apply, Assembly, Diverged
 from random_assemblies import random_assembly
 
 
@@ -55,6 +58,119 @@ def test_loads_that_leave_little_to_spare_are_told_of_too():
     error, said = went_wrong(carrier(3e-6, 0.3), 1e-3, 0.3)
     assert error is not None
     assert "body 'frame' is beyond its stability limit" in str(said[0].message)
+
+
+def test_what_a_load_leaves_is_the_margin_of_the_joint_that_brings_it(tmp_path):
+    with Simulation(carrier(1e-7, 0.0), 1e-3) as simulation:
+        joint, margin = simulation.tightest
+        assert margin < 1.0 and simulation.loads == {joint: "frame"}
+        assert beyond(simulation)[:3] == ("frame", "body", margin)
+        assert simulation.margins == {**simulation.stiffness_margins, joint: margin}
+        assert min(simulation.stiffness_margins.values()) == pytest.approx(1.25)
+        assert {report.name: report.carrier for report in examine(simulation).joints}[joint] == "frame"
+        assert f"tightest joint: {joint} (load on frame)" in repr(simulation)
+        run = simulation.recorded
+    run.save(tmp_path / "run")
+    for one in (run, Run.load(tmp_path / "run")):
+        assert one.margins[0]["margins"][joint] == margin and one.margins[0]["loads"][joint]["body"] == "frame"
+        assert one.summary()["stability margin"].endswith(f"tightest joint: {joint} (load on frame)")
+
+
+def test_without_loads_margins_are_what_stiffness_leaves():
+    model = carrier(1e-7, 0.0)
+    model.gravity[:] = 0.0
+    with Simulation(model, 1e-3) as simulation:
+        assert simulation.loads == {} and simulation.margins == simulation.stiffness_margins
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_load_that_comes_with_an_event_is_told_once(workers):
+    model = carrier(1e-4, 0.0)
+    model.gravity[:] = 0.0
+    model.at(0.02, Apply("pull", Load((900.0, 0.0)), ("load.end",)))
+    error, said = went_wrong(model, 1e-3, 0.2, workers=workers, launcher="here")
+    assert error is None or error.component == "frame"
+    assert len(said) == 1 and "body 'frame'" in str(said[0].message) and " at 0.0" in str(said[0].message)
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_loads_that_grow_are_told_on_the_way_once(workers):
+    """A chain that is let go has 4.7 times the step in hand at first, and falls to pieces after 2 216 ticks."""
+    model = scenarios.load("bicycle-chain")
+    error, said = went_wrong(model, 1e-4, 0.23, record_every=10, workers=workers, launcher="here")
+    assert error is not None and error.component == "solid1"
+    assert len(said) == 1 and "body 'solid1'" in str(said[0].message) and "at 0.1" in str(said[0].message)
+
+
+def test_looking_changes_no_bit():
+    runs = []
+    for parts in (1, 90):
+        with Simulation(scenarios.load("double-pendulum-3d"), 1e-3) as simulation:
+            if parts == 1:
+                simulation.run(0.09)
+            else:
+                for _ in range(parts):
+                    simulation.step()
+            runs.append(simulation.recorded)
+    assert runs[0].digest == runs[1].digest
+
+
+# --- between joints without play -----------------------------------------------------------------------------------------------
+
+
+def pulled(inertia):
+    """An arm on a pin, and a load that keeps its direction."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("arm", RigidBody(mass=0.1, inertia=inertia, centre=(0, 0), ports={"centre": (0, 0), "tip": (0.3, 0)}))
+    model.join("pin", Revolute(), "ground", "arm.centre")
+    model.apply("pull", Load((99.5, 10.0)), "arm.tip")
+    return model
+
+
+def pulled_in_space(inertia):
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    arms = {"centre": (0, 0, 0), "tip": (0.02, 0.01, -0.3)}
+    tensor = ((inertia, 0, 0), (0, inertia, 0), (0, 0, inertia))
+    model.add("arm", RigidBody(mass=0.1, inertia=tensor, centre=(0, 0, 0), ports=arms))
+    model.join("pin", Spherical(), "ground", "arm.centre")
+    model.apply("pull", Load((3.0, 2.0, -99.8)), "arm.tip")
+    return model
+
+
+def stretched(inertia):
+    """An arm between a pin and a heavy box that hangs on it, and is not lifted by a small turn of it."""
+    model = Assembly(gravity=(5.1, 0.0))
+    model.add("arm", RigidBody(mass=0.1, inertia=inertia, centre=(0, 0), ports={"centre": (0, 0), "tip": (0.3, 0)}))
+    model.add("box", RigidBody(mass=19.6, inertia=1.0, centre=(0.5, 0), ports={"centre": (0.5, 0), "eye": (0.3, 0)}))
+    model.join("pin", Revolute(), "ground", "arm.centre")
+    model.join("guide", Prismatic(axis=(1, 0)), "ground", "box.centre", at=(0.5, 0))
+    model.join("line", PointOnLine(axis=(0, 1)), "box.eye", "arm.tip")
+    model.apply("push", Load((0.0, 1e-4)), "arm.tip")
+    return model
+
+
+def swung(model, coupling):
+    """How far the tip of the arm goes [m], and whether somebody said so before; infinitely far where the run stops."""
+    with Simulation(model, 1e-3, coupling) as simulation, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with contextlib.suppress(Diverged):
+            simulation.run(0.3)
+        way = simulation.recorded.position("arm.tip")
+        told = [word for word in said if issubclass(word.category, StabilityWarning)]
+        return np.inf if simulation.tick < 300 else float(np.linalg.norm(way - way[0], axis=1).max()), bool(told)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("made", [pulled, pulled_in_space, stretched])
+def test_between_glued_joints_the_limit_is_where_a_body_swings_faster_than_the_step(made, order):
+    """dt^2 F r / I below and above 4, and 7.4 at order 4: it swings as it should, or stops and has been told."""
+    for share in (0.95, 1.1):
+        model = made(1e-6 * 100.0 * 0.3 / (share * LIMITS[order]) ** 2)
+        with Simulation(model, 1e-3, Glued(order)) as simulation:
+            assert bool(simulation.loads) is (share > 1.0)
+            assert min(simulation.margins.values(), default=1.0 / share) == pytest.approx(1.0 / share, rel=0.03)
+        way, told = swung(model, Glued(order))
+        assert (way > 0.1) is told is (share > 1.0)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,17 @@ import references
 import scenarios
 from campaign import first_of, later, named
 from components import Beam, Fixed, ModalBody, RigidBody, SpringDamper
-from coordinator import HHT, Centralized, Checkpoints, Glued, MinimalCoordinates, Simulation, resume
+from coordinator import (
+    GGL,
+    HHT,
+    AugmentedLagrangian,
+    Centralized,
+    Checkpoints,
+    Glued,
+    MinimalCoordinates,
+    Simulation,
+    resume,
+)
 from modular import Assembly, Diverged
 from solvers import simulate
 
@@ -42,6 +52,14 @@ def test_welded_beams_and_modal_bodies_fall_as_glued_ones_in_fine_steps(elements
     for solver in (MinimalCoordinates(), HHT()):
         found = tip(model, Centralized(solver), 1e-3)
         assert np.abs(found - fine).max() < (3e-3 if isinstance(solver, MinimalCoordinates) else 3e-2) * fallen, solver
+
+
+@pytest.mark.parametrize("solver", [GGL(), AugmentedLagrangian()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize(("elements", "dimension", "modes"), [(6, 2, 3), *later([(2, 2, 1), (6, 3, 4)])])
+def test_solvers_with_multipliers_hold_welded_modal_bodies_too(elements, dimension, modes, solver):
+    model = welded(elements, dimension, modes=modes)
+    fine = tip(model, Glued(), 5e-5)
+    assert np.abs(tip(model, Centralized(solver), 5e-4) - fine).max() < 3e-2 * abs(fine[1])
 
 
 def test_what_rings_faster_than_the_step_dies_out_and_the_rest_keeps_its_energy():

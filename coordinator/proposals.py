@@ -1,0 +1,52 @@
+"""Steps that messages propose: such as the model can take, which is what whoever reads them will type."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, gcd
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+DECADE = 10  # steps that one may have to go down until two digits say it exactly
+ROUNDING = 1e-9
+
+
+def fitting(simulation: Simulation, step: float) -> float:
+    """The longest step up to this one [s] of which the periods of all controllers are multiples; of two digits if one is."""
+    whole = _period(simulation)
+    if whole is None or not step > 0.0:
+        return step
+    first = max(1, ceil(whole / step * (1.0 - ROUNDING)))
+    for parts in range(first, DECADE * first + DECADE):
+        if abs(float(f"{whole / parts:.2g}") * parts / whole - 1.0) < ROUNDING:
+            return float(f"{whole / parts:.2g}")
+    return whole / first
+
+
+def in_words(simulation: Simulation, step: float) -> str:
+    """Such a step as a number to type."""
+    step = fitting(simulation, step)
+    short = f"{step:.2g}"
+    return short if _period(simulation) is None or abs(float(short) / step - 1.0) < ROUNDING else f"{step:.12g}"
+
+
+def proposed(simulation: Simulation, sentence: str, step: float | None) -> tuple[str, float | None]:
+    """A remedy whose sentence names its step, with one that the model can take."""
+    if step is None:
+        return sentence, None
+    words = in_words(simulation, step)
+    return sentence.replace(f"dt = {step:.2g} s", f"dt = {words} s"), fitting(simulation, step)
+
+
+def _period(simulation: Simulation) -> float | None:
+    """The longest time of which the periods of all controllers are multiples [s]; None where there are none."""
+    periods = [getattr(edge.force, "period", None) for edge in simulation.assembly.force_edges.values()]
+    exact = [Fraction(str(float(period))) for period in periods if period is not None]
+    if not exact:
+        return None
+    below = max(one.denominator for one in exact)
+    for one in exact:
+        below = below * one.denominator // gcd(below, one.denominator)
+    return float(Fraction(gcd(*(int(one * below) for one in exact)), below))
