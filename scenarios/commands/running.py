@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from modular.errors import CouplingError, Diverged, ModelError
 from scenarios.commands.resume import checkpoint_warnings
 from scenarios.commands.rewind import leave_last_ticks, who_moves_what
