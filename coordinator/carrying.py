@@ -254,10 +254,10 @@ def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
             joint = max(demands, key=lambda name: np.nan_to_num(demands[name][at]))
             load, tick = Load(carrier.body, joint, carrier.growth(worst)), int(run.ticks[at])
             found.append(((worst <= carrier.room, tick if worst > carrier.room else 0, load.margin), load, tick))
-    _, load, tick = min(found, key=lambda one: one[0], default=(None, None, 0))
-    if load is None or load.margin >= 1.0:
+    if not found:
         return None, 1.0
-    return load, float(np.clip(simulation.bound_for / max(tick, 1), 1.0, GROWS))
+    _, load, tick = min(found, key=lambda one: one[0])
+    return (load if load.margin < 1.0 else None), float(np.clip(simulation.bound_for / max(tick, 1), 1.0, GROWS))
 
 
 def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[Array, Array]]]:
