@@ -324,7 +324,8 @@ class Simulation:
         try:
             with held_interrupts() as interrupt:
                 while self.tick < last:
-                    self.stride(last)
+                    self._look()
+                    self.stride(min(last, self._look_at))
                     interrupt.obey()
                     if checkpoints is not None:
                         checkpoints.if_due(self, until)
@@ -369,7 +370,7 @@ class Simulation:
         if load is not None:
             self._overloaded.add(load.body)
             remedy, _ = proposed(self, *carrying.remedy(load, self.coupling, self.dt))
-            self._warn(load.body, "body", load.margin, remedy, 6)
+            self._warn(load.body, "body", load.margin, remedy, 5)
 
     def _warn(self, name: str, what: str, margin: float, remedy: str, level: int) -> None:
         at = f" at {self.time:.6g} s" if self.tick else ""
@@ -397,8 +398,7 @@ class Simulation:
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
-        self._look()
-        free = min(self.schedule.next_tick(last), self._look_at)
+        free = self.schedule.next_tick(last)
         if looks := self.coupling.looks:
             free = min(free, self.tick if self.tick % looks == 0 else self.tick + looks - self.tick % looks)
         if self.tick < free:
