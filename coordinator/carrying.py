@@ -257,9 +257,7 @@ def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
     if not found:
         return None, 1.0
     _, load, tick = min(found, key=lambda one: one[0])
-    if load.margin >= 1.0:
-        return None, 1.0
-    return load, float(np.clip(simulation.bound_for / max(tick, 1), 1.0, GROWS))
+    return (load if load.margin < 1.0 else None), float(np.clip(simulation.bound_for / max(tick, 1), 1.0, GROWS))
 
 
 def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[Array, Array]]]:

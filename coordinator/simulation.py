@@ -331,7 +331,8 @@ class Simulation(Spelt):
         try:
             with held_interrupts() as interrupt:
                 while self.tick < last:
-                    self.stride(last)
+                    self._look()
+                    self.stride(min(last, self._look_at))
                     interrupt.obey()
                     if checkpoints is not None:
                         checkpoints.if_due(self, until)
@@ -376,7 +377,7 @@ class Simulation(Spelt):
         if load is not None:
             self._overloaded.add(load.body)
             remedy, _ = proposed(self, *carrying.remedy(load, self.coupling, self.dt))
-            self._warn(load.body, "body", load.margin, remedy, 6)
+            self._warn(load.body, "body", load.margin, remedy, 5)
 
     def _warn(self, name: str, what: str, margin: float, remedy: str, level: int) -> None:
         at = f" at {self.time:.6g} s" if self.tick else ""
@@ -407,8 +408,7 @@ class Simulation(Spelt):
         if self.lent_system.part > 0.0:  # the rest of a tick that was begun with another step
             self.step()
             return
-        self._look()
-        free = min(self.schedule.next_tick(last), self._look_at)
+        free = self.schedule.next_tick(last)
         if looks := self.coupling.looks:
             free = min(free, self.tick if self.tick % looks == 0 else self.tick + looks - self.tick % looks)
         if self.tick < free:
