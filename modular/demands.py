@@ -17,7 +17,7 @@ import numpy as np
 from modular.blocks import like, shaped
 from modular.elements import Array
 from modular.kernel import kernel
-from modular.lanes import LANES, given, lanes, larger, share
+from modular.lanes import LANES, any_above, given, lanes, larger, share
 from modular.loop import FINE, loop
 from modular.seen_mass import add_answer, as_matrix, looks, see_through
 from modular.small_inverses import desk_for_inverse, invert_on_range
@@ -72,15 +72,19 @@ def ask_loop(start: int, stop: int, joints: View, elements: View) -> int:
         add_answer(seen_second, modes, second)
         if joints.square.shape[0] == 1:
             uneven = as_matrix(joints, n, stop, 0.0 * block[0, 0])
-            most = strongest(block, first, second, 0, translations, translations)
-            invert_on_range(first, 0, translations, translations, desk, inverse)
-            add_load(seen_first, inverse, 0, translations, 0, given(uneven, most), on_first)
-            invert_on_range(second, 0, translations, translations, desk, inverse)
-            add_load(seen_second, inverse, 0, translations, 0, given(uneven, most), on_second)
-            for i in range(translations):  # what is left of the block is one number
-                for j in range(translations):
-                    block[i, j] = given(1.0 - uneven, block[i, j])
-        share_by_number(seen_first, seen_second, block, 0, translations, on_first, on_second)
+            if any_above(uneven):
+                most = strongest(block, first, second, 0, translations, translations)
+                invert_on_range(first, 0, translations, translations, desk, inverse)
+                add_load(seen_first, inverse, 0, translations, 0, given(uneven, most), on_first)
+                invert_on_range(second, 0, translations, translations, desk, inverse)
+                add_load(seen_second, inverse, 0, translations, 0, given(uneven, most), on_second)
+            if any_above(1.0 - uneven):
+                for i in range(translations):  # of the others the block is one number
+                    for j in range(translations):
+                        block[i, j] = given(1.0 - uneven, block[i, j])
+                share_by_number(seen_first, seen_second, block, 0, translations, on_first, on_second)
+        else:
+            share_by_number(seen_first, seen_second, block, 0, translations, on_first, on_second)
         if rows - translations == 3:
             most = strongest(block, first, second, translations, 3, rank)
             invert_on_range(first, translations, 3, rank, desk, inverse)
@@ -143,12 +147,13 @@ def asked(seen: Array, block: Array, start: int, stop: int, modes: int) -> Any:
 @kernel
 def add_load(seen: Array, block: Array, at: int, size: int, off: int, factor: Any, load: Array) -> None:
     """load += factor G^T A G of some rows of G, from `at` on; `off`: how much further in front they are in A."""
-    for i in range(at, at + size):
-        for j in range(at, at + size):
-            weight = factor * block[i - off, j - off]
-            for p in range(load.shape[0]):
-                for q in range(load.shape[1]):
-                    load[p, q] += weight * seen[i, p] * seen[j, q]
+    for p in range(load.shape[0]):
+        for q in range(load.shape[1]):
+            value = load[p, q]
+            for i in range(at, at + size):
+                for j in range(at, at + size):
+                    value += factor * block[i - off, j - off] * seen[i, p] * seen[j, q]
+            load[p, q] = value
 
 
 @kernel

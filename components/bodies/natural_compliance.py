@@ -16,6 +16,8 @@ from modular.lanes import LANES, lanes, share, types
 from modular.loop import FINE, loop
 from modular.views import View, fetch, fetch_slot, gather, gather_one, scatter, scatter_one, spots, spots_slot
 
+FLAT = (3, 3)  # what a rigid body in the plane is asked: two translations and a rotation
+
 answers = shaped(lanes, lambda response: [response, response[:1], (3, 3)])
 
 
@@ -142,12 +144,27 @@ def respond_freely_loop(start: int, stop: int, bodies: View, elements: View) -> 
 
 
 squares = shaped(lanes, lambda load: [load, load, (1, *load), (7,)])
+flat_squares = shaped(lanes, lambda load: [FLAT, FLAT, (1, *load), (7,)])
 
 
 @loop
 def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Upper bound of the largest eigenvalue of each body's summed loads, as often as it counts, written to all its elements."""
-    total, square, load, traces = squares(elements.load)
+    tighten_rows(start, stop, bodies, elements, squares(elements.load))
+    return FINE
+
+
+@loop
+def tighten_flat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """The same for rigid bodies in the plane: they have three motions, whatever there is room for."""
+    tighten_rows(start, stop, bodies, elements, flat_squares(elements.load))
+    return FINE
+
+
+@kernel
+def tighten_rows(start: int, stop: int, bodies: View, elements: View, desk: tuple[Array, ...]) -> None:
+    """As many motions as the first blocks of the desk have."""
+    total, square, load, traces = desk
     for n in range(start, stop, LANES):
         total[:, :] = 0.0
         longest = most(bodies.numbers, n, stop)
@@ -159,7 +176,6 @@ def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         value = bodies.gains[BURDEN] * largest_eigenvalue(total, square, traces)
         for k in range(longest):
             scatter_one(value, elements.bound, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
-    return FINE
 
 
 @kernel
@@ -169,26 +185,27 @@ def largest_eigenvalue(matrix: Array, square: Array, traces: Array) -> Any:
     lambda <= (tr A^64)^(1/64), by six squarings scaled by their traces: no branch, no library, smooth in A.
     """
     size = matrix.shape[0]
-    for power in range(7):
+    trace = 0.0
+    for i in range(size):
+        trace += matrix[i, i]
+    traces[0] = trace
+    for i in range(size):
+        for j in range(size):  # a sum of loads is symmetric but for rounding; its squares are so to the last bit
+            matrix[i, j] = share(matrix[i, j], trace)
+    for power in range(1, 7):
         trace = 0.0
-        for i in range(size):
-            trace += matrix[i, i]
-        traces[power] = trace
-        if power == 6:
-            break
-        for i in range(size):
-            for j in range(size):
-                matrix[i, j] = share(matrix[i, j], trace)
         for i in range(size):
             for j in range(i, size):
                 value = 0.0
                 for k in range(size):
                     value += matrix[i, k] * matrix[k, j]
                 square[i, j] = value
-                square[j, i] = value
-        for i in range(size):
-            for j in range(size):
-                matrix[i, j] = square[i, j]
+            trace += square[i, i]
+        traces[power] = trace
+        if power < 6:
+            for i in range(size):
+                for j in range(i, size):
+                    matrix[i, j] = matrix[j, i] = share(square[i, j], trace)
     largest = traces[6]
     for power in range(5, -1, -1):
         largest = traces[power] * sqrt(largest)

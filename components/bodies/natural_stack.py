@@ -76,7 +76,7 @@ class NaturalBodies(BodyStack):
             "go_on": kernels.go_on_loop,
             "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "respond": compliance.respond_loop,
             "respond_predicted": compliance.respond_predicted_loop, "respond_freely": compliance.respond_freely_loop,
-            "tighten": compliance.tighten_loop,
+            "tighten": compliance.tighten_flat_loop if dimension == 2 else compliance.tighten_loop,
             "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
             "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
             "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,

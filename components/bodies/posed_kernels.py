@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin
 
-from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
+from components.bodies.scheme import AGAIN, BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -202,7 +202,10 @@ def by_spin(q: Array, along: float, spin: Array, v: Array) -> None:
 
 @kernel
 def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
-    """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a."""
+    """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a.
+
+    What whirls is asked again with the velocities that the answer leads to (scheme.py).
+    """
     push, torque, turn = sums(q)
     make = bodies.make[n]
     mass, inertia = bodies.kilograms[make], bodies.inertia[make]
@@ -211,22 +214,47 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
     for c in range(push.shape[0]):
         a[c] = push[c] / mass + bodies.gravity[c]
     if q.shape[0] == SPACE:
-        spin = room((3,))
-        spin_of(q, now, spin)
+        gains, ease, pace, spin, swing = bodies.gains, room((3,)), room((3,)), room((3,)), room((3,))
         size, along, rate, square_rate = square_of(q), 0.0, 0.0, 0.0
         for c in range(3, SPACE):
             along += q[c] * now[c]
             rate += q[c] * v[c]
             square_rate += now[c] * now[c]
         for j in range(3):
-            s, t = (j + 1) % 3, (j + 2) % 3
-            whirl = spin[s] * inertia[t] * spin[t] - spin[t] * inertia[s] * spin[s]
-            torque[j] = (torque[j] - whirl - 2.0 * along * inertia[j] * spin[j]) / (size * inertia[j])
-        gains = bodies.gains
-        along = -(inward(gains, dt) * square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
-        by_spin(q, along, torque, a)
+            ease[j] = 1.0 / (size * inertia[j])
+        spin_of(q, now, spin)
+        whirl(inertia, ease, along, spin, torque, swing)
+        bend = bend_along(gains, dt, size, rate, square_rate)
+        if dt > 0.0:
+            spin_of(q, v, pace)
+            later = gains[GAMMA] * dt
+            for _ in range(AGAIN):
+                along, square_rate = rate + later * bend, 0.0
+                for j in range(3):
+                    spin[j] = pace[j] + later * swing[j]
+                    square_rate += 0.25 * spin[j] * spin[j]
+                square_rate = (square_rate + along * along) / size
+                whirl(inertia, ease, along, spin, torque, swing)
+                bend = bend_along(gains, dt, size, rate, square_rate)
+        by_spin(q, bend, swing, a)
     else:
         a[2] = torque[0] / inertia[0]
+
+
+@kernel
+def whirl(inertia: Array, ease: Array, along: float, spin: Array, torque: Array, swing: Array) -> None:
+    """Spin of the acceleration, from Euler's equations in the axes of the body; p p' = `along`, 1 / (|p|^2 I) = `ease`."""
+    for j in range(3):
+        s, t = (j + 1) % 3, (j + 2) % 3
+        gyroscopic = spin[s] * inertia[t] * spin[t] - spin[t] * inertia[s] * spin[s]
+        swing[j] = (torque[j] - gyroscopic - 2.0 * along * inertia[j] * spin[j]) * ease[j]
+
+
+@kernel
+def bend_along(gains: Array, dt: float, size: float, rate: float, square_rate: float) -> Any:
+    """p p'': what keeps a quaternion a unit, and what draws it back."""
+    inwards: float = inward(gains, dt) * square_rate
+    return -(inwards + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
 
 
 # --- predict and correct -----------------------------------------------------------------------------------------------

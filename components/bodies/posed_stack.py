@@ -11,7 +11,7 @@ import numpy as np
 from components.bodies import posed_gluing as gluing
 from components.bodies import posed_kernels as kernels
 from components.bodies.body_stack import BodyStack
-from components.bodies.natural_compliance import tighten_loop
+from components.bodies.natural_compliance import tighten_flat_loop, tighten_loop
 from components.bodies.pushed import PushedOneByOne
 from modular.body import Body
 from modular.elements import Array, Indices
@@ -42,7 +42,7 @@ class PosedBodies(PushedOneByOne):
             "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
             "go_on": kernels.go_on_loop, "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop,
             "respond": gluing.respond_loop, "respond_predicted": gluing.respond_predicted_loop,
-            "respond_freely": gluing.respond_loop, "tighten": tighten_loop,
+            "respond_freely": gluing.respond_loop, "tighten": tighten_flat_loop if dimension == 2 else tighten_loop,
             "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
             "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
             "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,

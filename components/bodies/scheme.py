@@ -8,6 +8,11 @@ by -beta dt^2 H a, its rate by -gamma dt H a. On a body that turns, H a = -s wit
 though nothing is open: 0.56 of the centripetal acceleration with the default gains. (IV.6) adds the whole of s; with `LEAD` what is
 added is only what is left of it, and velocities in s are those at the end of the step, v + dt a of the step before. Otherwise a
 turning body stretches until its gains hang in balance, and their work shows in its energy.
+
+What whirls (gyroscopic torques, and what links carry along) reads the velocities at the end of the step, v' + gamma dt a with v'
+predicted, and those wait for a. v + dt a of the step before stands in for them, but errs to one side: a body that tumbles would
+lose energy for good, in third order. So bodies whose velocities push at themselves ask `AGAIN` times more, each time with what the
+answer leads to. After one time the error is as large, and to the other side; after two nothing of it is left to be seen.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from modular.views import View
 
 # places in `gains`; SHARE: of a tick, that a step of the body takes; BURDEN: how often what acts on it counts against the limit
 BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD, MORE, SHARE, BURDEN = range(9)
+AGAIN = 2  # how often what whirls is asked once more
 
 
 @kernel

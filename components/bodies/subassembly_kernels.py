@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
 
-from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
+from components.bodies.scheme import AGAIN, BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -476,11 +476,25 @@ def pass_down(bodies: View, n: int, column: int) -> None:
 
 @kernel
 def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
-    """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a."""
-    make, d, gains = bodies.make[n], bodies.gravity.shape[0], bodies.gains
-    inwards = inward(gains, dt)
+    """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a.
+
+    What whirls is asked again with the velocities that the answer leads to, which are left in `now` (scheme.py).
+    """
     stand(bodies, n, q)
     weigh(bodies, n)
+    answer(bodies, elements, n, dt, q, v, now, a)
+    if dt > 0.0:
+        for _ in range(AGAIN):
+            for i in range(int(bodies.sizes[COORDINATES])):
+                now[i] = v[i] + bodies.gains[GAMMA] * dt * a[i]
+            answer(bodies, elements, n, dt, q, v, now, a)
+
+
+@kernel
+def answer(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
+    """The same with the velocities `now`, where links stand and are weighed."""
+    make, d, gains = bodies.make[n], bodies.gravity.shape[0], bodies.gains
+    inwards = inward(gains, dt)
     read_speeds(bodies, n, q, now, SPEED)
     travel(bodies, n, SPEED)
     push = bodies.pull[n]

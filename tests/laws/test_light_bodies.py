@@ -1,9 +1,11 @@
 """Bodies that answer much more one way than another: light ones on arms, heavy ones beside them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
-from campaign import first_of
+from campaign import first_of, some
 from components import Load, NewtonEulerBody, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Shannon, Simulation, Stable
 from coordinator.exact import exact_margin
@@ -131,13 +133,26 @@ def test_what_a_joint_bears_turns_with_what_its_bodies_answer():
     assert loads[1] == 0.0  # as printed
 
 
-@pytest.mark.parametrize("seed", first_of(6, range(2000), least=60))
-def test_the_rule_is_safe_for_masses_over_eight_decades(seed):
+@cache
+def share_of_the_bound(seed):
+    """The local bound as a share of the exact one, on a mechanism with masses over eight decades; the rule meets the local one."""
     with Simulation(random_assembly(seed, most=8, ratio=1e8), 1e-3, Penalty(rule=Stable(safety=1.0))) as simulation:
         exact, local = exact_margin(simulation.system, 1e-3), min(simulation.stiffness_margins.values())
-    assert exact >= local * (1 - 1e-8)
     assert local >= 1 - 1e-6
-    assert local >= 0.5 * exact
+    return local / exact
+
+
+@pytest.mark.parametrize("seed", first_of(6, range(2000), least=60))
+def test_the_rule_is_safe_for_masses_over_eight_decades(seed):
+    assert 0.5 <= share_of_the_bound(seed) <= 1 + 1e-8
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(some(2000), marks=pytest.mark.campaign)])
+def test_the_rule_gives_away_a_tenth_of_the_exact_bound_at_most_in_the_median(count):
+    """0.974 of it over 2 000 mechanisms, 0.79 of it in nineteen of twenty; never above."""
+    shares = [share_of_the_bound(seed) for seed in range(count)]
+    assert np.median(shares) >= 0.9
+    assert max(shares) <= 1 + 1e-8
 
 
 def arm(bush, ball, mass):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from components import Revolute, RigidBody, Rod, Spherical
+from components import Fixed, ModalBody, NewtonEulerBody, Revolute, RigidBody, Rod, Spherical, Subassembly
 from modular import Assembly
 
 COUPLER = {
@@ -59,3 +59,43 @@ def paths(run, dimension):
     name = FREE[dimension][0]
     ports = {2: COUPLER, 3: LOWER}[dimension]["ports"]
     return np.concatenate([run.position(f"{name}.{port}") for port in ports])
+
+
+def halves(*, mass, inertia, centre, ports):
+    """Two bodies welded together inside a component, which weigh as much together."""
+    centre, tensor = np.asarray(centre, float), np.asarray(inertia, float)
+    way = 0.1 * np.ones(len(centre))  # from one to the other
+    parts = {"left": (centre - 0.6 * way, 0.4 * mass), "right": (centre + 0.4 * way, 0.6 * mass)}
+    between = 0.24 * mass * (way @ way if tensor.ndim == 0 else way @ way * np.eye(3) - np.outer(way, way))
+    bodies = {
+        name: NewtonEulerBody(
+            mass=m, inertia=0.5 * (tensor - between), centre=c, ports={"seam": centre}
+            | {port: at for port, at in ports.items() if (port == "right") == (name == "right")},
+        )
+        for name, (c, m) in parts.items()
+    }  # fmt: skip
+    outer = {port: f"{'right' if port == 'right' else 'left'}.{port}" for port in ports}
+    return Subassembly(bodies, [(Fixed(), "left.seam", "right.seam")], outer)
+
+
+def by_modes(*, mass, inertia, centre, ports, stiff=None):
+    """Without modes it is rigid; or with one that hardly gives way."""
+    d, tensor = len(centre), np.asarray(inertia, float)
+    count = 0 if stiff is None else 1
+    moments = np.zeros((1 + count, 1 + count, d, d))
+    moments[0, 0] = 0.5 * tensor * np.eye(2) if d == 2 else 0.5 * np.trace(tensor) * np.eye(3) - tensor
+    shape = 0.3 * np.ones((count, 3 * d - 3))
+    shapes = {port: shape * (-1.0) ** k for k, port in enumerate(ports)}
+    frequencies = () if stiff is None else (stiff,)
+    return ModalBody(mass=mass, moments=moments, centre=centre, ports=ports, shapes=shapes, frequencies=frequencies)
+
+
+KINDS = {
+    "canonical": lambda **data: RigidBody(**data, basis="canonical"),
+    "points": lambda **data: RigidBody(**data, basis="points"),
+    "masses": lambda **data: RigidBody(**data, basis="masses"),
+    "newton-euler": NewtonEulerBody,
+    "subassembly": halves,
+    "no mode": by_modes,
+    "a stiff mode": lambda **data: by_modes(**data, stiff=5e4),
+}
