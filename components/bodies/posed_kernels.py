@@ -16,6 +16,7 @@ the predicted velocity lags behind by half a step.
 from __future__ import annotations
 
 from math import cos, isfinite, sin
+from typing import Any
 
 from components.bodies.scheme import AGAIN, BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
 from modular.blocks import room, shaped
