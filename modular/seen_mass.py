@@ -61,9 +61,8 @@ def seen_by(stack: Any, elements: Elements, row: int) -> list[Array]:
     return found
 
 
-UNEVEN = (
-    2.0  # tr M tr M^-1 / n^2 of what a body answers; 1.5 at the end of a slender rod, 1 where it answers alike all ways
-)
+# tr M tr M^-1 / n^2 of what a body answers; at most 1.5625 at the end of a slender rod, 1 where it answers alike all ways
+UNEVEN = 1.57
 small = shaped(lanes, lambda _: [(3, 3)])
 
 

@@ -254,8 +254,8 @@ def whirl(inertia: Array, ease: Array, along: float, spin: Array, torque: Array,
 @kernel
 def bend_along(gains: Array, dt: float, size: float, rate: float, square_rate: float) -> Any:
     """p p'': what keeps a quaternion a unit, and what draws it back."""
-    inwards: float = inward(gains, dt) * square_rate
-    return -(inwards + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
+    bend: float = -(inward(gains, dt) * square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
+    return bend
 
 
 # --- predict and correct -----------------------------------------------------------------------------------------------

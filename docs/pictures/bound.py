@@ -59,15 +59,15 @@ class Isolated(StiffnessRule):
         for joints in system.joints:
             n = joints.count
             joints.see(system.elements)
-            joints.weigh()
-            product = joints.compliance[:n] @ joints.shape[:n]
+            joints.weigh(system.elements)
+            product = joints.compliance[:n] @ joints.block[:n]
             allowed = (4.0 / np.linalg.eigvals(product).real.max(axis=1))[:, None, None]
             if not joints.form.holonomic:
-                joints.damping[:n] = 0.5 * allowed / dt * joints.shape[:n]
+                joints.damping[:n] = 0.5 * allowed / dt * joints.block[:n]
                 continue
             omega = 2.0 * (np.sqrt(self.damping**2 + 0.25 * allowed) - self.damping) / dt
-            joints.stiffness[:n] = omega**2 * joints.shape[:n]
-            joints.damping[:n] = 2.0 * self.damping * omega * joints.shape[:n]
+            joints.stiffness[:n] = omega**2 * joints.block[:n]
+            joints.damping[:n] = 2.0 * self.damping * omega * joints.block[:n]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """None is needed in a study."""
