@@ -15,15 +15,16 @@ import numpy as np
 from coordinator import carrying
 from coordinator.ahead import compile_ahead, foresee
 from coordinator.aiming import aim
-from coordinator.alarm import Alarm, StabilityWarning, VerdictWarning
+from coordinator.alarm import Alarm, VerdictWarning
 from coordinator.breakage import Breakage
 from coordinator.checkpoints.folder import Checkpoints
 from coordinator.controlling import consult, next_look
 from coordinator.couplings import Coupling, Penalty
 from coordinator.couplings.named import coupling_named
-from coordinator.diagnosis import beyond, diagnose
+from coordinator.diagnosis import diagnose
 from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
+from coordinator.foretelling import Foreteller
 from coordinator.gathering import add_bodies, add_joints, undisturbed
 from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
 from coordinator.interrupt import held_interrupts
@@ -31,7 +32,7 @@ from coordinator.located import advance_through_events
 from coordinator.margins import tightest
 from coordinator.merging import merge, unmerge
 from coordinator.one_at_a_time import Turn, one_at_a_time
-from coordinator.proposals import in_words, proposed
+from coordinator.proposals import in_words
 from coordinator.record.given import Given
 from coordinator.record.growing import recording
 from coordinator.record.past import Past, other_body
@@ -166,10 +167,7 @@ class Simulation(Spelt):
         self._residents = Residents()  # black boxes, while there are no workers
         self._alone = False  # while the model itself changes something
         self._closed = False
-        self._foretold = 0  # changes of margins of which has been told
-        self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
-        self._look_at = carrying.FIRST  # the tick from which on that is done again
-        self._overloaded: set[str] = set()  # bodies of which it has been told
+        self.foreteller = Foreteller()
         self.bound_for = 0  # the tick to which it runs, or has run
 
     @one_at_a_time
@@ -325,14 +323,14 @@ class Simulation(Spelt):
         self.recorder.expect(self.system, last - self.tick)
         compile_ahead(self)
         first_use.finish()
-        self._foretell()
+        self.foreteller.begin(self)
         started = shown = clock.perf_counter()
         compiling = seconds_spent()
         try:
             with held_interrupts() as interrupt:
                 while self.tick < last:
-                    self._look()
-                    self.stride(min(last, self._look_at))
+                    self.foreteller.look(self)
+                    self.stride(min(last, self.foreteller.look_at))
                     interrupt.obey()
                     if checkpoints is not None:
                         checkpoints.if_due(self, until)
@@ -356,37 +354,6 @@ class Simulation(Spelt):
             progress(self)
         self._judge()
         return self.recorded
-
-    def _foretell(self) -> None:
-        """Say so before it begins, where something is stiffer than the step can bear; once for every change of margins."""
-        if self._foretold == len(self.past.margins):
-            return
-        self._foretold = len(self.past.margins)
-        if (found := beyond(self)) is not None:
-            self._overloaded |= {found[0]} if found[1] == "body" else set()
-            self._warn(*found[:4], 5)
-
-    def _look(self) -> None:
-        """Say so where loads ask for more than the step bears: as an event has left them, or now and then; once of a body."""
-        if self.tick >= self._look_at:
-            self._look_at = carrying.next_look(self.tick)
-            at_home = self.company is None or not self.company.has_it
-            self._loads = carrying.now(self, self.past.latest_margins()) if at_home else carrying.sampled(self)
-        loads, self._loads = self._loads, []
-        load = carrying.least([load for load in loads if load.body not in self._overloaded])
-        if load is not None:
-            self._overloaded.add(load.body)
-            remedy, _ = proposed(self, *carrying.remedy(load, self.coupling, self.dt))
-            self._warn(load.body, "body", load.margin, remedy, 5)
-
-    def _warn(self, name: str, what: str, margin: float, remedy: str, level: int) -> None:
-        at = f" at {self.time:.6g} s" if self.tick else ""
-        warnings.warn(
-            f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1){at}, so the run may diverge. "
-            f"Remedy: {remedy}.",
-            StabilityWarning,
-            stacklevel=level,
-        )
 
     def _judge(self) -> None:
         """Say what speaks against what was recorded, once."""
@@ -786,9 +753,7 @@ class Simulation(Spelt):
         """Margins of all joints and springs, or of those on touched bodies."""
         system = self.system
         bodies = None if touched is None else list(touched)
-        margins = self.coupling.margins(system, self.dt, bodies)
-        self._loads = carrying.after(self, margins, bodies)
+        entry = self.foreteller.entry(self, self.coupling.margins(system, self.dt, bodies), bodies)
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them
-        margins, loads = carrying.tell(margins, self._loads)
-        self.past.margins.append({"tick": self.tick, "margins": margins, **({"loads": loads} if loads else {})})
+        self.past.margins.append(entry)
