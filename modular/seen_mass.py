@@ -61,8 +61,9 @@ def seen_by(stack: Any, elements: Elements, row: int) -> list[Array]:
     return found
 
 
-# tr M tr M^-1 / n^2 of what a body answers; at most 1.5625 at the end of a slender rod, 1 where it answers alike all ways
-UNEVEN = 1.57
+# tr M tr M^-1 / n^2 of what a body answers; at most 1.5625 at the end of a slender rod, 1 where it answers alike all ways, 2 where
+# directions are about six apart
+UNEVEN = 2.0
 small = shaped(lanes, lambda _: [(3, 3)])
 
 
