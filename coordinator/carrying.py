@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LIMIT = 4.0  # of all demands on a body
 HELD_BACK = 2.0  # times what loads ask, since they grow as a mechanism swings
-SIDES = 64  # sides of joints with the largest loads, on whose bodies one looks
+SIDES = 24  # sides of joints with the largest loads, on whose bodies one looks
 RISING = 0.7  # of the step that would just do: the same once more
 GROWS = 16.0  # times the load of a part of the way on the whole of it, at most
 JUMPS = 4.0  # times what the step bears: a load beyond, after smaller ones, is the divergence itself
@@ -163,7 +163,7 @@ def concerns(simulation: Simulation, margins: Mapping[str, float]) -> bool:
     system = simulation.system
     stacks = [joints for joints in system.joints if joints.form.translations]
     if simulation.coupling.swings is None:
-        stacks = [joints for joints in stacks if any(name in margins for name in joints.names)]
+        stacks = [joints for joints in stacks if any(name in joints.row for name in margins)]  # few, at an event
     return bool(stacks) and all(isinstance(stack, GivesCompliance) for stack in system.bodies)
 
 

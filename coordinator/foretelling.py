@@ -51,9 +51,14 @@ class Foreteller:
         self, simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None
     ) -> dict[str, Any]:
         """Margins of stiffness, all or those on touched bodies, with what loads leave of them, as the log has it."""
-        self._loads = carrying.after(simulation, margins, bodies)
-        told, loads = carrying.tell(margins, self._loads)
-        return {"tick": simulation.tick, "margins": told, **({"loads": loads} if loads else {})}
+        known = dict(margins.items())  # for now: of many the log keeps no more than they are
+        self._loads = carrying.after(simulation, known, bodies)
+        told, loads = carrying.tell(known, self._loads)
+        return (
+            {"tick": simulation.tick, "margins": told, "loads": loads}
+            if loads
+            else {"tick": simulation.tick, "margins": margins}
+        )
 
 
 def _warn(simulation: Simulation, name: str, what: str, margin: float, remedy: str) -> None:

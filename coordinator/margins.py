@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -36,6 +36,10 @@ class Margins(Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def items(self) -> ItemsView[str, float]:
+        """All, and nothing is kept of having been asked."""
+        return dict(zip(self._names, self._values, strict=True)).items()
 
     def __repr__(self) -> str:
         return repr(dict(self))
