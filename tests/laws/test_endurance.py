@@ -22,6 +22,7 @@ from coordinator.laboratory.session import Session
 
 BLOCKS, YOUNG = 10, 15  # points of a fit, and changes of the young one for each, at least
 MISJUDGED = 1e-3  # share of fits in which a slope that is zero is taken for another
+BYTE = 1.0  # a straight line through equal numbers has a slope of rounding
 LEAST = 0.1  # of the whole cost, over all repetitions: smaller slopes are those of caches and of the clock
 
 
@@ -130,6 +131,6 @@ def test_neither_time_nor_memory_has_a_slope_over_what_was_done_before(kind, cou
             f"{kind.__name__} {count}: costs {costs.min():.2f} to {costs.max():.2f}, slope {dearer:+.3f} ± {error:.3f}; "
             f"memory {memory[-1] / 1e6:.0f} MB, slope {grown / 1e6:+.2f} ± {spread / 1e6:.2f} MB, {per_act / 1e3:+.1f} kB each"
         )
-        if dearer < max(error, LEAST) and per_act <= kind.kept:
+        if dearer < max(error, LEAST) and per_act <= kind.kept + BYTE:
             return
     pytest.fail(f"costs {costs}, memory {memory}")
