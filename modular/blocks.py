@@ -16,8 +16,8 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 from numba.core import types as numba_types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, overload_attribute, register_model
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, lower_getattr, models, register_model
 
 from modular.lanes import NUMBER, SCALARS, SMALL, VECTOR, WHOLE, lanes, types
 
@@ -43,10 +43,25 @@ class BlockModel(models.PrimitiveModel):
         super().__init__(manager, kind, machine_type(kind.item).as_pointer())
 
 
-@overload_attribute(BlockType, "shape")
-def _shape(block):  # type: ignore[no-untyped-def]
-    shape = block.shape
-    return lambda block: shape
+def has_shape(kind: type[types.Type]) -> None:
+    """Let kernels read `.shape` of values of a type: whole numbers that the compiler knows, as if they were written out."""
+
+    def written_out(value: Any) -> types.Type:
+        return types.Tuple([types.literal(size) for size in value.shape])
+
+    @infer_getattr
+    class Shape(AttributeTemplate):
+        key = kind
+
+        def resolve_shape(self, value: Any) -> types.Type:
+            return written_out(value)
+
+    @lower_getattr(kind, "shape")
+    def shape(context: Any, builder: Any, found: Any, value: Any) -> Any:
+        return context.make_tuple(builder, written_out(found), [ir.Constant(WHOLE, size) for size in found.shape])
+
+
+has_shape(BlockType)
 
 
 def reserve(builder: Any, item: types.Type, shape: Sequence[int]) -> Any:

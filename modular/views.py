@@ -32,11 +32,10 @@ from numba.extending import (
     lower_cast,
     lower_getattr_generic,
     models,
-    overload_attribute,
     register_model,
 )
 
-from modular.blocks import BlockType, leading, machine_type, offset, places, split_index
+from modular.blocks import BlockType, has_shape, leading, machine_type, offset, places, split_index
 from modular.contents import Indescribable, words
 from modular.lanes import LANES, VECTOR, WHOLE, index, lanes, mask, types
 
@@ -54,11 +53,7 @@ class RowsType(numba_types.Type):
         super().__init__(f"Rows({item}, {self.shape})")
 
 
-@overload_attribute(RowsType, "shape")
-def _shape(rows):  # type: ignore[no-untyped-def]
-    """The shape of a row."""
-    shape = rows.shape
-    return lambda rows: shape
+has_shape(RowsType)  # that of a row
 
 
 @register_model(RowsType)
