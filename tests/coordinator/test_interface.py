@@ -74,7 +74,7 @@ def compliance(system):
     return g @ g.T
 
 
-@pytest.mark.parametrize("seed", shortened([2, 5, 39], [0, 2, 4, 5, 39]))
+@pytest.mark.parametrize("seed", shortened([39], [0, 2, 4, 5, 39]))
 def test_what_it_finds_answers_all_rows_at_once_also_where_some_depend_on_others(seed):
     with Simulation(random_assembly(seed), 1e-3, Glued()) as simulation:
         system = simulation.system
@@ -94,7 +94,7 @@ def test_what_it_finds_answers_all_rows_at_once_also_where_some_depend_on_others
         assert w @ rows_of(system, "effort") == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("name", ["double-pendulum", "double-pendulum-3d", "slider-crank", "chain", 10, *later([4])])
+@pytest.mark.parametrize("name", ["double-pendulum", "double-pendulum-3d", "slider-crank", "chain", *later([4, 10])])
 def test_v_is_the_slope_of_the_errors_ahead_by_the_reactions_now(name):
     """By differences, well into a step in which everything turns."""
     model = scenarios.load(name) if isinstance(name, str) else random_assembly(name)

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import t as student
 
 import scenarios
-from campaign import later
+from campaign import as_far_as, later, whole
 from components import Revolute
 from coordinator import Simulation
 from coordinator.laboratory.acts import Drag, Grab, Release, Step
@@ -86,7 +86,11 @@ class LiveActs:
         self.session.close()
 
 
-CASES = [(Changes, 150), (Runs, 150), *later([(Changes, 3000), (Runs, 6000), (LiveActs, 2000)])]
+CASES = [
+    (Changes, 150),
+    *later([(Changes, as_far_as(3000, 300)), (Runs, as_far_as(6000, 300))], least=2),
+    *whole([(LiveActs, 2000)]),
+]
 
 
 def slope(points):

@@ -307,7 +307,7 @@ def test_a_spring_on_one_body_diverges_where_its_margin_says(gamma, steps):
     assert holds(0.97 * limit) and not holds(1.09 * limit)
 
 
-@pytest.mark.parametrize("seed", first_of(4, range(400), least=40))
+@pytest.mark.parametrize("seed", first_of(4, range(400), least=10))
 def test_the_local_rule_is_safe_whatever_integrators_random_bodies_have(seed):
     rng = np.random.default_rng(seed)
     model = random_assembly(seed, most=8, ratio=1e6)

@@ -1,7 +1,7 @@
 """What runs in the long form only, `python -m pytest -m campaign`, and how long that form is.
 
 Every law holds in the short form too, with its first cases; long tails of seeds, whole products of parameters and long runs
-are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds, of every product some that are evenly
+are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds, of every product a few that are evenly
 spread over it, and of long runs their beginnings; what has no beginning that says anything waits for a whole campaign.
 """
 
@@ -12,6 +12,7 @@ import pytest
 
 WHOLE = 300
 CASES = int(os.environ.get("MODULAR_CAMPAIGN_CASES", str(WHOLE)))
+FEW = min(4, CASES)  # of every product, at least
 asked_for = True  # False where this session leaves the campaign out, so that its cases need not be collected either
 
 
@@ -37,7 +38,7 @@ def spread(items, least=8):
     return [items[round(k * (len(items) - 1) / max(1, count - 1))] for k in range(count)]
 
 
-def later(items, least=4):
+def later(items, least=FEW):
     """Cases for `pytest.mark.parametrize` that are the campaign's, several values as a tuple; `spread` where it is short."""
     if not asked_for:
         return []
@@ -45,20 +46,20 @@ def later(items, least=4):
     return [pytest.param(*case, marks=pytest.mark.campaign) for case in cases]
 
 
-def first_of(count, items, least=4):
+def first_of(count, items, least=FEW):
     """All of a list: so many of them always, those that follow in the campaign."""
     items = list(items)
     return [*items[:count], *later(items[count:], least)]
 
 
-def shortened(chosen, items, least=4):
+def shortened(chosen, items, least=FEW):
     """All of a list: those that are chosen always, the others in the campaign."""
     items, chosen = list(items), list(chosen)
     assert all(item in items for item in chosen), "what is chosen has to be there"
     return [*chosen, *later([item for item in items if item not in chosen], least)]
 
 
-def each_once(*values, least=4):
+def each_once(*values, least=FEW):
     """Cases of several parameters: every value of each of them once, and in the campaign the rest of their product.
 
     A tuple among the values stands for several parameters that go together.

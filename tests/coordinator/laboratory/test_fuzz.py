@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import first_of, some
+from campaign import as_far_as, first_of, some
 from coordinator import Simulation
 from coordinator.laboratory.acts import Reset
 from coordinator.laboratory.replaying import replay
@@ -31,14 +31,14 @@ def test_a_hundred_acts_of_sense_and_nonsense_are_repeated_to_the_last_bit(tmp_p
 @pytest.mark.campaign
 def test_an_hour_of_acts_kills_nothing_and_fills_no_memory():
     """Ten thousand acts with a third of a second of motion after each."""
-    acts = some(10_000)
+    acts, ticks = some(10_000), as_far_as(360, 60)
     with Session(Simulation(scenarios.load("double-pendulum"), 1e-3, record_every=10), memory=8e6) as session:
-        play(session, max(acts // 3, 100), 7, walked=360)
+        play(session, max(acts // 3, 100), 7, walked=ticks)
         gc.collect()
         tracemalloc.start()
         try:
             before = tracemalloc.get_traced_memory()[0]
-            play(session, acts - acts // 3, 8, walked=360)
+            play(session, acts - acts // 3, 8, walked=ticks)
             gc.collect()
             grown = tracemalloc.get_traced_memory()[0] - before
         finally:

@@ -55,10 +55,10 @@ def button(page, name):
 
 
 def press(page, key, condition):
-    """A key; the page may have to be ready for it first."""
-    for _ in range(5):
+    """A key; the page may have to be ready for it first, and longer where all cores are busy."""
+    for patience in (2, 4, 8, 16, 32, 64):
         page.keyboard.press(key)
-        until = time.monotonic() + GUARD / 5
+        until = time.monotonic() + patience
         while time.monotonic() < until:
             if condition():
                 return
