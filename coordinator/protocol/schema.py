@@ -3,7 +3,7 @@
 A record is a frozen dataclass whose fields are annotated with one of the types below. On the wire it is one JSON object
 on one line, whose last member is a checksum of all that stands before it:
 
-    {"message":"grant","epoch":1,"horizon":40,"plan":1,"check":"5c1f0a9e"}
+    {"message":"grant","horizon":40,"check":"CHECK"}
 
 There are no fractions: times are whole milliseconds, and a number that is not finite cannot be written.
 """
@@ -41,19 +41,6 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Flag:
-    """True or false."""
-
-    def read(self, value: Any, place: str) -> bool:
-        """The answer, or Malformed."""
-        if type(value) is not bool:
-            raise Malformed(f"{place}: {short(value)} is neither true nor false.")
-        return value
-
-    write = read
-
-
-@dataclass(frozen=True)
 class Text:
     """Text of bounded length; a name is not empty and has only printable characters."""
 
@@ -71,21 +58,6 @@ class Text:
         return value
 
     write = read
-
-
-@dataclass(frozen=True)
-class One:
-    """One record inside another."""
-
-    kind: type
-
-    def read(self, value: Any, place: str) -> Any:
-        """The record, or Malformed."""
-        return read_record(self.kind, value, place)
-
-    def write(self, value: Any, place: str) -> dict[str, Any]:
-        """The record as a JSON object."""
-        return write_record(value, place)
 
 
 @dataclass(frozen=True)
@@ -108,18 +80,15 @@ class Many:
         return [write_record(one, f"{place}[{k}]") for k, one in enumerate(value)]
 
 
-Rule = Whole | Flag | Text | One | Many
+Rule = Whole | Text | Many
 
 U16 = Annotated[int, Whole((1 << 16) - 1)]
 U32 = Annotated[int, Whole((1 << 32) - 1)]
 Step = Annotated[int, Whole((1 << 48) - 1)]
 Milliseconds = Annotated[int, Whole((1 << 48) - 1)]
-YesNo = Annotated[bool, Flag()]
 Name = Annotated[str, Text(128, name=True)]
-Mark = Annotated[str, Text(128)]  # digests, tokens, addresses: no meaning here, only equal or not
+Mark = Annotated[str, Text(128)]  # digests, addresses: no meaning here, only equal or not
 Reason = Annotated[str, Text(8192)]  # for people
-Matter = Annotated[str, Text(1 << 19)]  # what the physics hands on; opaque here
-
 
 _RULES: dict[type, dict[str, Rule]] = {}
 
@@ -158,15 +127,15 @@ def encode(message: Any) -> bytes:
     return raw + (_TAIL % crc32(raw)).encode("ascii")
 
 
-def decode(raw: bytes, kinds: Mapping[str, type], largest: int = LARGEST) -> Any:
+def decode(raw: bytes, kinds: Mapping[str, type]) -> Any:
     """The record in a line of JSON, one of `kinds`, or Malformed."""
-    if len(raw) > largest:
-        raise Malformed(f"control message: {len(raw)} bytes; at most {largest} are read.")
+    if len(raw) > LARGEST:
+        raise Malformed(f"control message: {len(raw)} bytes; at most {LARGEST} are read.")
     body = raw[:-_TAIL_LENGTH]
     if len(raw) <= _TAIL_LENGTH or raw[-_TAIL_LENGTH:] != (_TAIL % crc32(body)).encode("ascii"):
         raise Malformed(f"control message: the checksum at the end of {short(raw)} does not fit.")
-    if raw.count(b"{") + raw.count(b"[") > max(CROWDED, largest >> 5):
-        raise Malformed(f"control message: more than {max(CROWDED, largest >> 5)} objects and lists.")
+    if raw.count(b"{") + raw.count(b"[") > CROWDED:
+        raise Malformed(f"control message: more than {CROWDED} objects and lists.")
     try:
         value = _DECODER.decode(raw.decode("ascii"))
     except Malformed:
