@@ -119,7 +119,7 @@ class Process:
         self.core = world.make_worker(RUN, name, incarnation, self.address, DEADLINES, world.now)
         self.routes: dict[str, str] = {}
         self.alive, self.paused, self.spoilt = True, False, False
-        self.held: list[Callable[[], None]] = []  # what came while it was paused
+        self.held: list[tuple[Callable, tuple]] = []  # what came while it was paused
         self.task: Iterator[None] | None = None
         self.due: float | None = None
         self.body: Body | None = None
@@ -188,7 +188,7 @@ class Process:
     def send(self, name: str, frame: bytes) -> None:
         target = self.routes.get(name)
         if target is not None:
-            self.world.post(self.name, frame, lambda raw: self.world.deliver(target, raw))
+            self.world.post(self.name, frame, self.world.deliver, target)
 
     def pump(self) -> None:
         """Do what can be done now."""
@@ -198,58 +198,72 @@ class Process:
                 self.perform(effect)
             if core.state is State.ENDED:
                 self.die("ended")
+            elif not self.move():
+                wake = core.next_wake()
+                if self.due is None or wake < self.due:
+                    self.due = wake
+                    self.world.at(max(wake, self.world.now), self.woken, wake)
                 return
-            if self.task is None:
-                if self.body is None or not core.may_step:
-                    break
-                self.task = self.step()
-            elif not core.may_step:
-                self.task = None  # the core has failed
-                break
-            try:
-                next(self.task)
-                break
-            except StopIteration:
-                self.task = None
-            except RunFailed as error:
-                self.task = None
-                core.fail(str(error), self.world.now)
-        if self.alive and not self.paused:
-            for effect in core.effects():
-                self.perform(effect)
-            wake = core.next_wake()
-            if self.due is None or wake < self.due:
-                self.due = wake
-                self.world.at(max(wake, self.world.now), self.woken, wake)
+
+    def move(self) -> bool:
+        """Go on with the step; False where that is not possible now."""
+        core = self.core
+        if not core.may_step or self.body is None or not self.alive:
+            self.task = None  # nothing to do, or the core has failed
+            return False
+        if self.task is None:
+            self.task = self.step()
+        try:
+            next(self.task)
+            return False
+        except StopIteration:
+            self.task = None
+        except RunFailed as error:
+            self.task = None
+            core.fail(str(error), self.world.now)
+        return True
 
     def woken(self, wake: float) -> None:
         if self.due == wake:
             self.due = None
-            self.hand(lambda: self.core.wake(self.world.now))
+            self.hand(self.wake)
 
-    def hand(self, deed: Callable[[], None]) -> None:
+    def wake(self) -> None:
+        self.core.wake(self.world.now)
+
+    def receive(self, raw: bytes) -> None:
+        self.core.receive(raw, self.world.now)
+
+    def hear(self, raw: bytes) -> None:
+        day = self.world.day
+        self.core.hear(raw, self.world.now)
+        if day.die_at.islower() and raw.startswith(b'{"message":"%s"' % day.die_at.encode()):
+            self.maybe_die(day.die_at)
+
+    def hand(self, deed: Callable, *arguments) -> None:
         """Let the core do something, now or when the process goes on."""
         if self.paused:
-            self.held.append(deed)
+            self.held.append((deed, arguments))
         elif self.alive:
-            deed()
+            deed(*arguments)
             self.pump()
 
     def perform(self, effect: effects.ForWorker) -> None:
         world, now, rng = self.world, self.world.now, self.world.rng
-        self.maybe_die(type(effect).__name__)
+        if world.day.die_at:
+            self.maybe_die(type(effect).__name__)
         if not self.alive:
             return
         match effect:
-            case effects.Connect(name, address):
-                self.routes[name] = address
             case effects.Send(name, frame):
                 self.send(name, frame)
             case effects.Report(message):
-                world.post(self.name, message, lambda raw: world.tell_coordinator(self, raw))
+                world.post(self.name, message, world.tell_coordinator, self)
+            case effects.Connect(name, address):
+                self.routes[name] = address
             case effects.Load(kept):
                 if world.day.afar:
-                    world.post(self.name, b"load", lambda _: self.read(kept))
+                    world.post(self.name, b"load", lambda *_: self.read(kept))
                 else:
                     self.read(kept)
             case effects.Resume(state):
@@ -261,7 +275,7 @@ class Process:
             case effects.Store(step, incarnation, blob):
                 key = (self.name, step, incarnation)
                 if world.day.afar:
-                    world.post(self.name, b"store", lambda _: self.write(key, blob))
+                    world.post(self.name, b"store", lambda *_: self.write(key, blob))
                 else:
                     world.at(now + rng.uniform(0, 0.01), self.write, key, blob)
             case effects.Ended(reason):
@@ -286,7 +300,7 @@ class Process:
             self.core.loaded(kept, blob, world.now)
 
         if world.day.afar:
-            world.post("coordinator", b"loaded", lambda _: self.hand(answer))
+            world.post("coordinator", b"loaded", lambda *_: self.hand(answer))
         else:
             world.at(world.now + world.rng.uniform(0, 0.01), self.hand, answer)
 
@@ -295,10 +309,10 @@ class Process:
         world = self.world
         if world.day.afar:
             world.store(key, blob)
-            world.post("coordinator", b"stored", lambda _: self.hand(lambda: self.core.stored(key[1])))
+            world.post("coordinator", b"stored", lambda *_: self.hand(self.core.stored, key[1]))
         elif self.alive:
             world.store(key, blob)
-            self.hand(lambda: self.core.stored(key[1]))
+            self.hand(self.core.stored, key[1])
 
     def die(self, reason: str) -> None:
         if self.alive:
@@ -336,9 +350,9 @@ class Process:
             for m in self.body.own:
                 self.body.x[m] += 1.0
         held, self.held = self.held, []
-        for deed in held:
+        for deed, arguments in held:
             if self.alive:
-                deed()
+                deed(*arguments)
                 self.pump()
         self.pump()
 
@@ -465,7 +479,7 @@ class World:
         if self.is_fenced(process):
             self.at(self.now + self.rng.uniform(0, 0.01), process.go_on)
         elif process.alive:
-            self.at(self.now + 0.002, self.wake_zombie, process)
+            self.at(self.now + 0.005, self.wake_zombie, process)
 
     def clog(self) -> None:
         """Some nodes hear nothing for a while; they come back one by one."""
@@ -481,35 +495,35 @@ class World:
 
     # --- network --------------------------------------------------------------------------------------------------------
 
-    def post(self, source: str, raw: bytes, arrive: Callable[[bytes], None]) -> None:
-        day, rng = self.day, self.rng
+    def post(self, source: str, raw: bytes, arrive: Callable, whom: object = None) -> None:
+        """A message on its way: `arrive(whom, raw)`, once, twice or never."""
+        day, random = self.day, self.rng.random
         copies = 1
-        if day.loss and rng.random() < day.loss:
+        if day.loss and random() < day.loss:
             copies = 0
-        elif day.twice and rng.random() < day.twice:
+        elif day.twice and random() < day.twice:
             copies = 2
         for _ in range(copies):
-            delay = 0.001 * (1.0 + day.jitter * rng.uniform(-1.0, 1.0))
-            if day.slow and rng.random() < day.slow:
-                delay *= rng.uniform(1, 100)
+            delay = 0.001 * (1.0 + day.jitter * (2.0 * random() - 1.0))
+            if day.slow and random() < day.slow:
+                delay *= 1 + 99 * random()
             sent = raw
-            if day.flips and rng.random() < day.flips:
+            if day.flips and random() < day.flips:
                 damaged = bytearray(raw)
-                damaged[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+                damaged[self.rng.randrange(len(raw))] ^= 1 << self.rng.randrange(8)
                 sent = bytes(damaged)
-            self.at(self.now + delay, self.arrive, source, sent, arrive)
+            self.at(self.now + delay, self.arrive, source, arrive, whom, sent)
 
-    def arrive(self, source: str, raw: bytes, arrive: Callable[[bytes], None]) -> None:
-        free = self.clogged.get(source, 0.0)
-        if free > self.now:
-            self.at(free + 0.001 * self.rng.random(), self.arrive, source, raw, arrive)
+    def arrive(self, source: str, arrive: Callable, whom: object, raw: bytes) -> None:
+        if self.clogged and (free := self.clogged.get(source, 0.0)) > self.now:
+            self.at(free + 0.001 * self.rng.random(), self.arrive, source, arrive, whom, raw)
         else:
-            arrive(raw)
+            arrive(whom, raw)
 
     def deliver(self, address: str, raw: bytes) -> None:
         process = self.processes.get(address)
         if process is not None:
-            process.hand(lambda: process.core.receive(raw, self.now))
+            process.hand(process.receive, raw)
 
     # --- processes and disks ----------------------------------------------------------------------------------------------
 
@@ -572,7 +586,7 @@ class World:
     def tell_coordinator(self, process: Process, raw: bytes) -> None:
         core = self.coordinator
         if process.incarnation < core.seats[process.name].incarnation:
-            self.post("coordinator", b"quit", lambda _: process.hand(process.send_away))
+            self.post("coordinator", b"quit", lambda *_: process.hand(process.send_away))
         core.hear(raw, self.now, process.name)
         self.pump_coordinator()
 
@@ -605,20 +619,15 @@ class World:
             case effects.Tell(name, incarnation, message):
                 process = self.processes.get(f"{name}/{incarnation}")
                 if process is not None:
-                    self.post("coordinator", message, self.to_worker(process))
+                    self.post("coordinator", message, self.tell_worker, process)
             case effects.Reached(step):
                 self.finished = step == self.day.steps
                 self.coordinator.run_to(min(step + self.day.slice, self.day.steps), self.now)
             case effects.Ended(reason):
                 self.failure = reason
 
-    def to_worker(self, process: Process) -> Callable[[bytes], None]:
-        def hear(raw: bytes) -> None:
-            process.core.hear(raw, self.now)
-            if self.day.die_at.islower() and raw.startswith(b'{"message":"%s"' % self.day.die_at.encode()):
-                process.maybe_die(self.day.die_at)
-
-        return lambda raw: process.hand(lambda: hear(raw))
+    def tell_worker(self, process: Process, raw: bytes) -> None:
+        process.hand(process.hear, raw)
 
 
 def play(seed: int, **fields) -> str | None:
