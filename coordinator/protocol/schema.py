@@ -31,10 +31,10 @@ class Whole:
     most: int
     least: int = 0
 
-    def read(self, value: Any, place: str) -> int:
+    def read(self, value: Any, place: str, name: str) -> int:
         """The number, or Malformed."""
         if type(value) is not int or not self.least <= value <= self.most:
-            raise Malformed(f"{place}: {short(value)} is no whole number from {self.least} to {self.most}.")
+            raise Malformed(f"{place}.{name}: {short(value)} is no whole number from {self.least} to {self.most}.")
         return value
 
     write = read
@@ -47,14 +47,14 @@ class Text:
     most: int
     name: bool = False
 
-    def read(self, value: Any, place: str) -> str:
+    def read(self, value: Any, place: str, name: str) -> str:
         """The text, or Malformed."""
         if type(value) is not str or len(value) > self.most:
-            raise Malformed(f"{place}: {short(value)} is no text of at most {self.most} characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} is no text of at most {self.most} characters.")
         if self.name and not (value and value.isprintable()):
-            raise Malformed(f"{place}: {short(value)} is no name; use printable characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} is no name; use printable characters.")
         if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-            raise Malformed(f"{place}: {short(value)} has halves of characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} has halves of characters.")
         return value
 
     write = read
@@ -67,17 +67,17 @@ class Many:
     kind: type
     most: int
 
-    def read(self, value: Any, place: str) -> tuple[Any, ...]:
+    def read(self, value: Any, place: str, name: str) -> tuple[Any, ...]:
         """The records, or Malformed."""
         if type(value) is not list or len(value) > self.most:
-            raise Malformed(f"{place}: {short(value)} is no list of at most {self.most}.")
-        return tuple(read_record(self.kind, one, f"{place}[{k}]") for k, one in enumerate(value))
+            raise Malformed(f"{place}.{name}: {short(value)} is no list of at most {self.most}.")
+        return tuple(read_record(self.kind, one, f"{place}.{name}[{k}]") for k, one in enumerate(value))
 
-    def write(self, value: Any, place: str) -> list[dict[str, Any]]:
+    def write(self, value: Any, place: str, name: str) -> list[dict[str, Any]]:
         """The records as a JSON list."""
         if type(value) is not tuple or len(value) > self.most:
-            raise Malformed(f"{place}: {short(value)} is no tuple of at most {self.most}.")
-        return [write_record(one, f"{place}[{k}]") for k, one in enumerate(value)]
+            raise Malformed(f"{place}.{name}: {short(value)} is no tuple of at most {self.most}.")
+        return [write_record(one, f"{place}.{name}[{k}]") for k, one in enumerate(value)]
 
 
 Rule = Whole | Text | Many
@@ -106,18 +106,18 @@ def read_record(kind: type, value: Any, place: str) -> Any:
     wanted = rules(kind)
     if type(value) is not dict:
         raise Malformed(f"{place}: {short(value)} is no object with {', '.join(wanted)}.")
-    for name in value:
-        if name not in wanted:
-            raise Malformed(f"{place}: unknown field {short(name)}.")
-    for name in wanted:
-        if name not in value:
-            raise Malformed(f"{place}: field '{name}' is missing.")
-    return kind(**{name: rule.read(value[name], f"{place}.{name}") for name, rule in wanted.items()})
+    if value.keys() != wanted.keys():
+        for name in value:
+            if name not in wanted:
+                raise Malformed(f"{place}: unknown field {short(name)}.")
+        missing = next(name for name in wanted if name not in value)
+        raise Malformed(f"{place}: field '{missing}' is missing.")
+    return kind(**{name: rule.read(value[name], place, name) for name, rule in wanted.items()})
 
 
 def write_record(record: Any, place: str) -> dict[str, Any]:
     """A record as a JSON object; what could not be read back is not written."""
-    return {name: rule.write(getattr(record, name), f"{place}.{name}") for name, rule in rules(type(record)).items()}
+    return {name: rule.write(getattr(record, name), place, name) for name, rule in rules(type(record)).items()}
 
 
 def encode(message: Any) -> bytes:

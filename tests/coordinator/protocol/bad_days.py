@@ -18,7 +18,7 @@ from springs import Body, Model, Split, single, total
 
 from coordinator.protocol import Coordinator, Deadlines, Kept, Plan, RunFailed, State, Worker, effects
 
-DEADLINES = Deadlines(patience=0.02, patience_most=0.2, report=0.1, silence=1.5, start=2.0, stuck=30.0, orphan=60.0)
+DEADLINES = Deadlines(patience=0.02, patience_most=0.2, report=0.2, silence=1.5, start=2.0, stuck=10.0, orphan=20.0)
 LATEST = 300.0  # [s] of the world's clock
 RUN = 0x5EED
 
@@ -66,7 +66,7 @@ class Day:
             seed=seed,
             workers=workers,
             steps=rng.randint(steps // 2, steps),
-            every=rng.choice([2, 3, 5, 8]),
+            every=rng.choice([1, 2, 3, 5]),
             slice=rng.choice([3, 6, 10, 48]),
             loss=some(0, 0.02, 0.1, 0.2),
             twice=some(0, 0.02, 0.1, 0.2),

@@ -1,7 +1,7 @@
 """Masses on springs: a physics small enough to run thousands of times, in one piece or split over workers.
 
 One line per mass, so that both ways do the same arithmetic: forces are summed in the order of spring numbers, whoever
-owns the other mass. A step has one to three stages (an event step has 25), every seventh step the energies of all masses
+owns the other mass. A step has one to three stages (an event step has 12), every seventh step the energies of all masses
 are summed by worker 0, in the order of masses, and come back to everybody.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from coordinator.protocol import Edge
 
 DT = 1e-3
-STAGES_OF_EVENT = 25
+STAGES_OF_EVENT = 12
 
 
 @dataclass(frozen=True)

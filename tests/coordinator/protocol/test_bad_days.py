@@ -13,6 +13,7 @@ from bad_days import DEADLINES, Day, Process, World, play
 from campaign import first_of, some
 
 CHUNK = 20
+FIRST = 9  # every fault of test_mutants.py shows in the twenty days from there on
 
 
 def all_well(days):
@@ -20,9 +21,9 @@ def all_well(days):
     assert not bad, "\n".join(bad)
 
 
-@pytest.mark.parametrize("chunk", first_of(1, range(10)))  # every fault of test_mutants.py shows in the first of them
+@pytest.mark.parametrize("chunk", first_of(1, range(10)))
 def test_two_hundred_days(chunk):
-    all_well(Day.drawn(seed) for seed in range(CHUNK * chunk, CHUNK * (chunk + 1)))
+    all_well(Day.drawn(seed) for seed in range(FIRST + CHUNK * chunk, FIRST + CHUNK * (chunk + 1)))
 
 
 @pytest.mark.campaign

@@ -49,7 +49,7 @@ def test_duplicates_that_are_taken_again_are_caught():
 def test_incarnations_that_are_not_fenced_are_caught():
     world = broken_link(is_old=lambda self, incarnation: False)
     world.coordinator_class = type("Open", (Coordinator,), {"is_old": lambda self, seat, incarnation: False})
-    assert first_bad_day(world, begin=6) is not None
+    assert first_bad_day(world, begin=10) is not None
 
 
 def test_flipped_bits_that_no_checksum_finds_are_caught(monkeypatch):
@@ -68,7 +68,7 @@ def test_a_log_that_is_left_out_of_the_checkpoint_is_caught():
         saved, _ = Link.save(self)
         return {**saved, "log": []}, b""
 
-    told = first_bad_day(broken_link(save=save), begin=10)
+    told = first_bad_day(broken_link(save=save), begin=21)
     assert told is not None and "nothing has moved" in told
 
 
