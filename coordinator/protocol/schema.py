@@ -20,21 +20,21 @@ from coordinator.protocol.errors import Malformed
 
 LARGEST: Final = 1 << 20  # [bytes] of a control message
 CROWDED: Final = 1 << 15  # objects and lists in a message; bounds what it takes to hold it in memory
+TOLD: Final = 4096  # characters of words for people
 _TAIL = ',"check":"%08x"}'
 _TAIL_LENGTH = len(_TAIL % 0)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range."""
+    """A whole number from 0 on."""
 
     most: int
-    least: int = 0
 
     def read(self, value: Any, place: str, name: str) -> int:
         """The number, or Malformed."""
-        if type(value) is not int or not self.least <= value <= self.most:
-            raise Malformed(f"{place}.{name}: {short(value)} is no whole number from {self.least} to {self.most}.")
+        if type(value) is not int or not 0 <= value <= self.most:
+            raise Malformed(f"{place}.{name}: {short(value)} is no whole number from 0 to {self.most}.")
         return value
 
     write = read
@@ -155,9 +155,9 @@ def by_name(*kinds: type) -> dict[str, type]:
     return {kind.__name__.lower(): kind for kind in kinds}
 
 
-def told(text: str, most: int = 4096) -> str:
+def told(text: str) -> str:
     """Words for people, from anywhere, as they can be written in a message: cut, and without halves of characters."""
-    return text.encode("utf-8", "replace").decode("utf-8")[:most]
+    return text.encode("utf-8", "replace").decode("utf-8")[:TOLD]
 
 
 def short(value: Any) -> str:

@@ -118,7 +118,6 @@ class Away:
         names: Sequence[str],
         launcher: Launcher,
         *,
-        every: int = EVERY,
         where: str = HERE,
         keys: Keys | None = None,
         guests: Mapping[bytes, str] | None = None,
@@ -132,7 +131,7 @@ class Away:
         for this run, and whoever replaces it the same one: neighbours know it. `welcoming`: whoever comes with another name than
         those may take part. `largest`: bytes that a worker may say at once.
         """
-        self.launcher, self.every = launcher, every
+        self.launcher, self.every = launcher, EVERY
         self.deadlines = deadlines or protocol.Deadlines()
         self._trail: deque[str] = deque(maxlen=TRAIL)
         self._began = time.monotonic()
@@ -152,7 +151,7 @@ class Away:
         for name in names if self._own_keys else ():
             self._give_pair(name)
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
-        self._every = every  # in the present loan
+        self._every = EVERY  # in the present loan
         self._sample = 1  # bytes of one of a worker, about
         self._names = list(names)
         self._former: dict[str, int] = {}  # incarnations of workers that were dismissed

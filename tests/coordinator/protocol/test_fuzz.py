@@ -158,11 +158,11 @@ def test_frames():
 
 
 def test_control_messages():
-    fuzz_control(2, MANY // 2)
+    fuzz_control(2, MANY // 4)
 
 
 def test_checkpoints():
-    fuzz_checkpoints(3, 2000)
+    fuzz_checkpoints(3, MANY // 20)
 
 
 @pytest.mark.campaign
