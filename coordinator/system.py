@@ -457,15 +457,6 @@ class System:
         for joints in self.joints:
             joints.fold(*ANSWERS)
 
-    def force_bounds(self, dt: float) -> Array:
-        """What springs and dampers alone ask of the body behind each element: the largest eigenvalue of their loads."""
-        self.elements.play("forget_loads", self.elements)
-        for forces in self.forces:
-            forces.ask(self.elements, dt)
-        self.tighten()
-        self.elements.play("take_bounds", self.elements)
-        return self.elements.taken
-
     def tighten(self) -> None:
         """Let all bodies answer what the joints ask of them."""
         self.elements.prepare("tighten")

@@ -17,8 +17,6 @@ from pathlib import Path
 from modular.errors import ModelError
 from modular.house import HOUSE
 
-COUPLINGS = ("penalty", "glued")
-
 
 def compile_all(
     names: Iterable[str], couplings: Sequence[str], root: Path | None, tell: Callable[[str], None] = lambda name: None

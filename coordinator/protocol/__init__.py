@@ -4,33 +4,24 @@ No socket, no file, no clock, no thread, no physics. `Worker` and `Coordinator` 
 edge between two workers; `effects` lists what they ask of their owners.
 """
 
-from coordinator.protocol.control import Hello
 from coordinator.protocol.coordinator import Coordinator
 from coordinator.protocol.deadlines import Deadlines
-from coordinator.protocol.errors import Disagreement, Malformed, NonDeterministic, NotFinite, RunFailed
-from coordinator.protocol.journal import Called, Opened
+from coordinator.protocol.errors import Malformed, RunFailed
 from coordinator.protocol.link import Link
-from coordinator.protocol.plan import Edge, Kept, Member, Neighbour, Plan, Share
+from coordinator.protocol.plan import Edge, Kept, Member, Neighbour, Plan
 from coordinator.protocol.worker import State, Worker
 
 __all__ = [
-    "Called",
     "Coordinator",
     "Deadlines",
-    "Disagreement",
     "Edge",
-    "Hello",
     "Kept",
     "Link",
     "Malformed",
     "Member",
     "Neighbour",
-    "NonDeterministic",
-    "NotFinite",
-    "Opened",
     "Plan",
     "RunFailed",
-    "Share",
     "State",
     "Worker",
 ]

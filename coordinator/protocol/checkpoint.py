@@ -23,18 +23,17 @@ from coordinator.protocol.errors import Malformed
 
 _HEAD = Struct("<8s32sQ")
 _MAGIC = b"mbsave\x00\x01"
-_FIELDS: dict[str, type] = {"run": int, "name": str, "incarnation": int, "step": int, "plan": int}
+_FIELDS: dict[str, type] = {"run": int, "name": str, "incarnation": int, "step": int}
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A worker after `step` steps, before the changes of that step. `plan` is the version that it ran under last."""
+    """A worker after `step` steps."""
 
     run: int
     name: str
     incarnation: int
     step: int
-    plan: int
     state: bytes  # what the physics gave
     links: Sequence[tuple[Mapping[str, Any], bytes]]
 

@@ -1,8 +1,7 @@
-"""What workers and the coordinator say to each other.
+"""What workers and the coordinator say to each other in a run; which run it is, the owners see to.
 
 Every message can be lost, doubled or late without harm: workers report how they stand, again and again, and the
-coordinator answers with whatever they lack. `epoch` counts the starts of the coordinator; a worker does not listen to
-an older one.
+coordinator answers with whatever they lack.
 """
 
 from __future__ import annotations
@@ -10,20 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from coordinator.protocol.plan import Kept, Member, Share
-from coordinator.protocol.schema import (
-    U32,
-    Many,
-    Mark,
-    Milliseconds,
-    Name,
-    One,
-    Reason,
-    Step,
-    YesNo,
-    by_name,
-    decode,
-)
+from coordinator.protocol.plan import Kept, Member, Neighbour
+from coordinator.protocol.schema import U32, Many, Mark, Milliseconds, Name, Reason, Step, by_name, decode
 
 Members = Annotated[tuple[Member, ...], Many(Member, 1 << 14)]
 
@@ -32,57 +19,34 @@ Members = Annotated[tuple[Member, ...], Many(Member, 1 << 14)]
 
 @dataclass(frozen=True)
 class Hello:
-    """A worker is there and wants to take part.
-
-    Incarnation 0 stands for "whichever you wait for", said by workers that were started by hand. `token` is drawn by
-    the process: of two that claim one incarnation the first is taken.
-    """
+    """A worker is there and wants to take part."""
 
     name: Name
     incarnation: U32
-    token: Mark
-    run: U32
-    fingerprint: Reason  # versions of all that decides the bits
-    model: Mark  # hash of the model
     address: Mark  # where neighbours find it
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How a worker stands: sent at intervals and whenever it reaches its horizon. It says all that a hello says."""
+    """How a worker stands: sent at intervals and when it reaches its horizon."""
 
     name: Name
     incarnation: U32
-    epoch: U32
-    plan: U32
     step: Step
     exchanges: Step  # frames taken so far: a step may have many stages
-    horizon: Step
     roster: U32
-    prepared: U32  # version of a plan that waits for its commit, or 0
     waits_for: Mark  # name of a neighbour, or nothing
     waiting: Milliseconds
 
 
 @dataclass(frozen=True)
 class Checkpointed:
-    """The state after `step` steps is on disk. `digest` is a hash of the state alone."""
+    """The state after `step` steps is kept. `digest` is a hash of the state alone."""
 
     name: Name
     incarnation: U32
     step: Step
     digest: Mark
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Whether the worker can go over to a plan; a refusal says why."""
-
-    name: Name
-    incarnation: U32
-    version: U32
-    agreed: YesNo
-    reason: Reason
 
 
 @dataclass(frozen=True)
@@ -102,99 +66,51 @@ class Failed:
 class Welcome:
     """All that a worker needs to start, or to take the place of its predecessor."""
 
-    epoch: U32
-    run: U32
-    token: Mark  # of the process that is meant
     incarnation: U32
     number: U32
-    every: U32  # steps between checkpoints; 0: none, the worker cannot be replaced
+    every: U32  # steps between checkpoints
     horizon: Step
-    report: Step
     roster: U32
     members: Members
-    shares: Annotated[tuple[Share, ...], Many(Share, 1 << 14)]  # plans since the oldest checkpoint, in order
+    neighbours: Annotated[tuple[Neighbour, ...], Many(Neighbour, 1 << 14)]
     kept: Annotated[tuple[Kept, ...], Many(Kept, 2)]  # checkpoints to resume from, newest first
 
 
 @dataclass(frozen=True)
-class Refused:
-    """The worker has no place here, and why. It exits."""
-
-    epoch: U32
-    name: Name
-    incarnation: U32
-    token: Mark
-    reason: Reason
-
-
-@dataclass(frozen=True)
 class Grant:
-    """Run until `horizon` steps are done, and report when `report` are; holds for those who know the plan."""
+    """Run until `horizon` steps are done."""
 
-    epoch: U32
     horizon: Step
-    report: Step
-    plan: U32
 
 
 @dataclass(frozen=True)
 class Roster:
     """Which incarnations of the neighbours count, and where they are. Older ones are not listened to any more."""
 
-    epoch: U32
     number: U32
     members: Members
 
 
 @dataclass(frozen=True)
-class Prepare:
-    """Look at a new plan, connect to its neighbours, and answer."""
-
-    epoch: U32
-    share: Annotated[Share, One(Share)]
-    members: Members
-
-
-@dataclass(frozen=True)
-class Commit:
-    """The plan holds from its start on."""
-
-    epoch: U32
-    share: Annotated[Share, One(Share)]
-    members: Members
-
-
-@dataclass(frozen=True)
-class Abort:
-    """The plan will not come; all stays as it is."""
-
-    epoch: U32
-    version: U32
-    reason: Reason
-
-
-@dataclass(frozen=True)
 class Durable:
-    """The checkpoint at `step` is in the journal; what only checkpoints before `forget` need may be forgotten."""
+    """The checkpoint at `step` is known; what only checkpoints before `forget` need may be forgotten."""
 
-    epoch: U32
     step: Step
     forget: Step
 
 
 @dataclass(frozen=True)
 class Stop:
-    """The run is over, and why."""
+    """The run cannot go on, and why."""
 
-    epoch: U32
     reason: Reason
 
 
-FromWorker = Hello | Progress | Checkpointed | Answer | Failed
-FromCoordinator = Welcome | Refused | Grant | Roster | Prepare | Commit | Abort | Durable | Stop
+FromWorker = Hello | Progress | Checkpointed | Failed
+FromCoordinator = Welcome | Grant | Roster | Durable | Stop
 
-_FROM_WORKER = by_name(Hello, Progress, Checkpointed, Answer, Failed)
-_FROM_COORDINATOR = by_name(Welcome, Refused, Grant, Roster, Prepare, Commit, Abort, Durable, Stop)
+_FROM_WORKER = by_name(Hello, Progress, Checkpointed, Failed)
+_FROM_COORDINATOR = by_name(Welcome, Grant, Roster, Durable, Stop)
 
 
 def from_worker(raw: bytes) -> FromWorker:

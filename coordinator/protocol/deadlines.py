@@ -18,7 +18,6 @@ class Deadlines:
         600.0  # of a worker whose process may still be there, until it counts as dead: a lid may be closed over it
     )
     start: float = 300.0  # of a new incarnation, until its hello
-    prepare: float = 30.0  # for all answers to a new plan
     stuck: float = 3600.0  # without any worker getting on, until the run is stopped with the cause
     orphan: float = 86400.0  # without a word from the coordinator, until a worker gives up
 

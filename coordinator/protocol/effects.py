@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.protocol.plan import Kept, Share
+from coordinator.protocol.plan import Kept
 
 # --- of the owner of a worker -------------------------------------------------------------------------------------------
 
@@ -14,7 +14,6 @@ class Connect:
     """Frames for `name` go to this address from now on."""
 
     name: str
-    incarnation: int
     address: str
 
 
@@ -35,78 +34,43 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Read a checkpoint of this name, and say `loaded`, with its bytes or None. Asked again and again: it may get lost."""
+    """Read a checkpoint of this worker, and say `loaded`, with its bytes or None. Asked again and again: it may get lost."""
 
-    name: str
     kept: Kept
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """Take on the state that was saved after `step` steps; at step 0 it is empty: build it from the model."""
+    """Take on a state that was saved; an empty one is that at the start of the run."""
 
-    step: int
-    plan: int
     state: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Write a checkpoint so that it survives (temporary file, fsync, rename), and say `stored` when it does.
+    """Keep a checkpoint of this worker, and say `stored` when it is kept.
 
     It may get lost: the one before serves as well, and the next one comes.
     """
 
-    name: str
-    incarnation: int
     step: int
+    incarnation: int
     blob: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Discard:
-    """Checkpoints of this name before a step are not needed any more."""
-
-    name: str
-    before: int
-
-
-@dataclass(frozen=True, slots=True)
-class Validate:
-    """See whether the physics can go over to a plan, and say `validated`."""
-
-    share: Share
-
-
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """The plan will not come: drop what was prepared for it."""
-
-    version: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Ended:
-    """The run is over for this core, and why; nothing is sent after it."""
+    """The run cannot go on, for this core, and why; nothing is sent after it."""
 
     reason: str
-    failed: bool
 
 
 # --- of the owner of the coordinator --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """Append a line to the journal. It is on disk before anything that follows is performed."""
-
-    line: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Start:
-    """Start this incarnation of a worker, once, however often it is asked for."""
+    """Start this incarnation of a worker."""
 
     name: str
     incarnation: int
@@ -126,17 +90,7 @@ class Tell:
 
     name: str
     incarnation: int
-    token: str
     message: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A proposed plan holds, or will not come, and why."""
-
-    version: int
-    committed: bool
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,5 +100,5 @@ class Reached:
     step: int
 
 
-ForWorker = Connect | Send | Report | Load | Resume | Store | Discard | Validate | Forget | Ended
-ForCoordinator = Write | Start | End | Tell | Decided | Reached | Ended
+ForWorker = Connect | Send | Report | Load | Resume | Store | Ended
+ForCoordinator = Start | End | Tell | Reached | Ended

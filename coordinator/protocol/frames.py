@@ -5,7 +5,7 @@
          2      1  version of this layout
          3      1  kind
          4      4  run
-         8      4  plan: the version of the plan that the step belongs to
+         8      4  nothing: the numbers begin at a multiple of eight
         12      4  sender: number of the worker
         16      4  incarnation of the sender
         20      8  step
@@ -31,15 +31,15 @@ import numpy as np
 Buffer = bytes | bytearray | memoryview
 
 MAGIC = b"mb"
-VERSION = 1
+VERSION = 2
 SIZE = 40  # [bytes] of the header
 CHECKED = 36  # [bytes] of the header that the checksum covers
 STAGES = 1 << 16  # stages of a step
 STEPS = 1 << 48  # steps of a run, so that step and stage together are one key of 64 bits
 
-_CHECKED = Struct("<2sBBIIIIQHHI")
+_CHECKED = Struct("<2sBBI4xIIQHHI")
 _CHECKSUM = Struct("<I")
-_WHOLE = Struct("<2sBBIIIIQHHII")
+_WHOLE = Struct("<2sBBI4xIIQHHII")
 assert _CHECKED.size == CHECKED and _WHOLE.size == SIZE
 
 
@@ -69,7 +69,6 @@ class Header(NamedTuple):
 
     kind: int
     run: int
-    plan: int
     sender: int
     incarnation: int
     step: int
@@ -79,11 +78,10 @@ class Header(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A frame that has passed all checks that need no knowledge of the plan: its header, and what comes with it."""
+    """A frame that has passed all checks that need no knowledge of the edge: its header, and what comes with it."""
 
     kind: int
     run: int
-    plan: int
     sender: int
     incarnation: int
     step: int
@@ -103,7 +101,7 @@ def key_of(step: int, stage: int) -> int:
     return step << 16 | stage
 
 
-def encode(header: tuple[int, int, int, int, int, int, int, int, int], payload: Buffer = b"") -> bytes:
+def encode(header: tuple[int, int, int, int, int, int, int, int], payload: Buffer = b"") -> bytes:
     """A frame. `header` has the fields of `Header`; `payload` is contiguous little-endian float64: `array.data`."""
     head = _CHECKED.pack(MAGIC, VERSION, *header)
     return b"".join((head, _CHECKSUM.pack(crc32(head, crc32(payload))), payload))
@@ -115,7 +113,7 @@ def decode(frame: Buffer, run: int) -> Frame | Rejection:
     if length < SIZE or length & 7:
         return Rejection.LENGTH
     fields = _WHOLE.unpack_from(frame)
-    magic, version, kind, of_run, _, _, _, step, _, _, _, checksum = fields
+    magic, version, kind, of_run, _, _, step, _, _, _, checksum = fields
     if magic != MAGIC:
         return Rejection.MAGIC
     if version != VERSION:
@@ -130,13 +128,13 @@ def decode(frame: Buffer, run: int) -> Frame | Rejection:
         return Rejection.RUN
     if step >= STEPS:
         return Rejection.STEP
-    return _new(Frame, (*fields[2:11], check, payload))  # as Frame(…), in half the time
+    return _new(Frame, (*fields[2:10], check, payload))  # as Frame(…), in half the time
 
 
 def stamped(frame: bytes, incarnation: int) -> bytes:
     """The same frame as a later incarnation of its sender sends it."""
-    _, _, kind, run, plan, sender, _, step, stage, joints, layout, _ = _WHOLE.unpack_from(frame)
-    return encode((kind, run, plan, sender, incarnation, step, stage, joints, layout), memoryview(frame)[SIZE:])
+    _, _, kind, run, sender, _, step, stage, joints, layout, _ = _WHOLE.unpack_from(frame)
+    return encode((kind, run, sender, incarnation, step, stage, joints, layout), memoryview(frame)[SIZE:])
 
 
 _NUMBERS = np.dtype("<f8")

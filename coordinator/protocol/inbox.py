@@ -21,7 +21,6 @@ class Verdict(StrEnum):
     UNWANTED = "unwanted"  # a key that the program of this worker does not have
     FULL = "full"  # too far ahead; it can be asked for later
     FENCED = "fenced"  # from an incarnation that has been replaced
-    PLAN = "plan"  # of another version of the plan than its step has
     LAYOUT = "layout"  # the two ends lay out their numbers differently
 
 

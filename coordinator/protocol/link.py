@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coordinator.protocol.deadlines import Deadlines
-from coordinator.protocol.errors import Disagreement, Malformed, NonDeterministic, NotFinite
+from coordinator.protocol.errors import Malformed, RunFailed
 from coordinator.protocol.frames import (
     SIZE,
     STAGES,
@@ -31,23 +30,16 @@ _DATA = int(Kind.DATA)
 
 
 class Link:
-    """The edge from worker `me` to worker `peer`, for the whole run: plans come and go, the link stays.
+    """The edge from worker `me` to worker `peer`, for the whole run; `incarnation`: the oldest that is listened to."""
 
-    It stays also where a plan has no such edge any more, since the neighbour may be replaced and ask for old frames.
-    """
-
-    def __init__(self, run: int, me: Member, peer: Member, deadlines: Deadlines) -> None:
+    def __init__(self, run: int, me: Member, peer: Neighbour, deadlines: Deadlines, incarnation: int = 0) -> None:
         self.run, self.me, self.peer = run, me, peer
-        self.incarnation = peer.incarnation  # the oldest that is listened to
+        self.incarnation = incarnation
         self.deadlines = deadlines
         self.counts: Counter[str] = Counter()
         self.log = SendLog()
         self.inbox = Inbox()
         self.posted = -1  # key of the last frame that was posted
-        self._starts: list[int] = []  # steps at which plans start, and what the edge is from there on
-        self._plans: list[tuple[int, Neighbour | None]] = []
-        self._latest: tuple[int, Neighbour | None] = (0, None)
-        self._latest_start = 0
         self._wanted = -1  # key that is waited for, or -1
         self._since = 0.0
         self._heard: float | None = None
@@ -56,21 +48,6 @@ class Link:
         self._exists = -1  # newest key that the peer is known to have posted
         self._fed = True  # something has come since the last request
         self._resumed = False  # from a checkpoint, and nothing asked for yet
-
-    # --- plans --------------------------------------------------------------------------------------------------------
-
-    def plan(self, version: int, start: int, edge: Neighbour | None) -> None:
-        """From a step on, frames belong to this version; None where it has no such edge."""
-        self._starts.append(start)
-        self._plans.append((version, edge))
-        self._latest, self._latest_start = (version, edge), start
-
-    def planned(self, step: int) -> tuple[int, Neighbour | None]:
-        """The version of the plan that a step belongs to, and the edge in it."""
-        if step >= self._latest_start:
-            return self._latest
-        place = bisect_right(self._starts, step)
-        return self._plans[place - 1] if place else (0, None)
 
     def replaced(self, incarnation: int, now: float) -> None:
         """The peer has a new incarnation: older ones are not listened to any more."""
@@ -88,16 +65,13 @@ class Link:
         `payload` is contiguous little-endian float64; of an array, give its `data`.
         """
         key = step << 16 | stage
-        version, edge = self._latest if step >= self._latest_start else self.planned(step)
-        if key <= self.posted or edge is None or not 0 <= stage < STAGES or step >= STEPS:
+        if key <= self.posted or not 0 <= stage < STAGES or step >= STEPS:
             raise ModelError(
                 f"step {step}, stage {stage} cannot be posted from '{self.me.name}' to '{self.peer.name}': "
-                + ("the plan has no such edge." if edge is None else "steps and stages are posted in order, each once.")
+                "steps and stages are posted in order, each once."
             )
-        me = self.me
-        frame = encode(
-            (_DATA, self.run, version, me.number, me.incarnation, step, stage, edge.joints, edge.layout), payload
-        )
+        me, peer = self.me, self.peer
+        frame = encode((_DATA, self.run, me.number, me.incarnation, step, stage, peer.joints, peer.layout), payload)
         if len(frame) & 7:
             raise ModelError(
                 f"{len(frame) - SIZE} bytes cannot be posted to '{self.peer.name}': give whole float64 numbers."
@@ -124,32 +98,26 @@ class Link:
             return None
         self._wanted = -1
         if len(payload) != size:
-            self._disagree(step, f"step {step}, stage {stage} has {len(payload)} bytes, and {size} are expected")
+            self._disagree(f"step {step}, stage {stage} has {len(payload)} bytes, and {size} are expected")
         if self.inbox.waiting and (extra := self.inbox.passed_over()) is not None:
-            self._disagree(step, f"step {extra >> 16}, stage {extra & 0xFFFF} is sent, and nobody asks for it")
+            self._disagree(f"step {extra >> 16}, stage {extra & 0xFFFF} is sent, and nobody asks for it")
         if (position := first_not_finite(payload)) is not None:
-            raise NotFinite(
+            raise RunFailed(
                 f"worker '{self.peer.name}' sent a number that is not finite in step {step}, stage {stage} "
-                f"(number {position} of {size // 8}); look there for what diverged.",
-                worker=self.peer.name,
-                step=step,
-                position=position,
+                f"(number {position} of {size // 8}); look there for what diverged."
             )
         return payload
 
-    def usual(self, step: int) -> tuple[Header, Header] | None:
-        """The headers of what goes out and of what is taken in from a step on, at step 0 and stage 0.
+    def usual(self) -> tuple[Header, Header]:
+        """The headers of what goes out and of what is taken in, at step 0 and stage 0.
 
         For those who exchange frames without calling `post` and `take` for each, as long as everything goes as it should; any other
-        frame has to come here. None where the plan of that step has no such edge, or is not the latest.
+        frame has to come here.
         """
-        version, edge = self._latest
-        if edge is None or step < self._latest_start:
-            return None
-        me, peer, rest = self.me, self.peer, (0, 0, edge.joints, edge.layout)
+        me, peer, rest = self.me, self.peer, (0, 0, self.peer.joints, self.peer.layout)
         return (
-            Header(_DATA, self.run, version, me.number, me.incarnation, *rest),
-            Header(_DATA, self.run, version, peer.number, self.incarnation, *rest),
+            Header(_DATA, self.run, me.number, me.incarnation, *rest),
+            Header(_DATA, self.run, peer.number, self.incarnation, *rest),
         )
 
     def went(
@@ -169,21 +137,17 @@ class Link:
                     f"step {taken[0] >> 16} of '{self.peer.name}' was taken before; each frame is taken once."
                 )
             if (key := self.inbox.took(taken, checks)) is not None:
-                raise NonDeterministic(
+                raise RunFailed(
                     f"worker '{self.peer.name}' sent step {key >> 16}, stage {key & 0xFFFF} twice with different numbers: a "
-                    "component there is not deterministic; one that draws random numbers must save their state.",
-                    worker=self.peer.name,
-                    step=key >> 16,
+                    "component there is not deterministic; one that draws random numbers must save their state."
                 )
             self.counts[ACCEPTED] += len(taken)
             self._wanted, self._fed, self._heard = -1, True, now
 
-    def _disagree(self, step: int, what: str) -> None:
-        raise Disagreement(
+    def _disagree(self, what: str) -> None:
+        raise RunFailed(
             f"workers '{self.me.name}' and '{self.peer.name}' do not run the same program: from '{self.peer.name}', "
-            f"{what}; give both the same model, plan and versions.",
-            worker=self.peer.name,
-            step=step,
+            f"{what}; give both the same model and versions."
         )
 
     # --- frames of the neighbour ------------------------------------------------------------------------------------------
@@ -214,11 +178,7 @@ class Link:
 
     def _place(self, frame: Frame, now: float) -> Verdict:
         key = frame.step << 16 | frame.stage
-        version, edge = self._latest if frame.step >= self._latest_start else self.planned(frame.step)
-        if frame.plan != version or edge is None:
-            self._exists = max(self._exists, key)  # ask for it as soon as we know its plan
-            return Verdict.PLAN
-        if frame.layout != edge.layout or frame.joints != edge.joints:
+        if frame.layout != self.peer.layout or frame.joints != self.peer.joints:
             return Verdict.LAYOUT
         verdict = self.inbox.place(key, frame.check, frame.payload)
         if verdict is ACCEPTED:
@@ -268,8 +228,7 @@ class Link:
 
     def _signal(self, kind: Kind, key: int) -> bytes:
         step, stage = key >> 16, key & 0xFFFF
-        version, _ = self.planned(step)
-        return encode((kind, self.run, version, self.me.number, self.me.incarnation, step, stage, 0, 0))
+        return encode((kind, self.run, self.me.number, self.me.incarnation, step, stage, 0, 0))
 
     def waited(self, now: float) -> float:
         """How long the missing frame has been waited for [s]; 0 where nothing is missing."""

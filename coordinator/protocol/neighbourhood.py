@@ -1,4 +1,4 @@
-"""The neighbours of a worker: which plans hold, which incarnation of each neighbour counts, and the link to it."""
+"""The neighbours of a worker: which incarnation of each counts, and the link to it."""
 
 from __future__ import annotations
 
@@ -8,48 +8,31 @@ from typing import Any
 from coordinator.protocol.deadlines import Deadlines
 from coordinator.protocol.effects import Connect, Send
 from coordinator.protocol.link import Link
-from coordinator.protocol.plan import Member, Share
+from coordinator.protocol.plan import Member, Neighbour
 
-MakeLink = Callable[[int, Member, Member, Deadlines], Link]
+MakeLink = Callable[[int, Member, Neighbour, Deadlines, int], Link]
 
 
 class Neighbourhood:
-    """Links by name. They outlive the plans that made them: a former neighbour may still ask for old frames."""
+    """Links by name, and by the numbers of the workers."""
 
-    def __init__(self, run: int, me: Member, deadlines: Deadlines, make_link: MakeLink) -> None:
-        self.run, self.me, self.deadlines, self.make_link = run, me, deadlines, make_link
-        self.links: dict[str, Link] = {}
-        self.shares: list[Share] = []  # plans that hold, in order
+    def __init__(
+        self, run: int, me: Member, neighbours: Sequence[Neighbour], deadlines: Deadlines, make_link: MakeLink
+    ) -> None:
+        self.run, self.me, self.neighbours = run, me, neighbours
+        self.deadlines, self.make_link = deadlines, make_link
         self.roster = 0  # newest list of members that was seen
-        self.by_number: dict[int, Link] = {}  # the same, by the numbers of the workers
         self._members: dict[str, Member] = {}
         self._connected: dict[str, int] = {}
+        self.renew()
 
-    @property
-    def version(self) -> int:
-        """The newest plan that is known to hold."""
-        return self.shares[-1].version if self.shares else 0
-
-    def starting(self, step: int) -> list[Share]:
-        """Plans that start at a step, in order."""
-        return [share for share in self.shares if share.start == step]
-
-    def version_before(self, step: int) -> int:
-        """The plan under which the step before this one ran."""
-        return max((share.version for share in self.shares if share.start < step), default=0)
-
-    def adopt(self, share: Share, members: Iterable[Member], number: int, now: float) -> list[Connect]:
-        """From its start on, frames belong to this plan."""
-        self.shares.append(share)
-        edges = {edge.name: edge for edge in share.neighbours}
-        for edge in share.neighbours:
-            if edge.name not in self.links:
-                peer = self._members.get(edge.name, Member(edge.name, edge.number, 0, ""))
-                link = self.make_link(self.run, self.me, peer, self.deadlines)
-                self.links[edge.name] = self.by_number[edge.number] = link
-        for name, link in self.links.items():
-            link.plan(share.version, share.start, edges.get(name))
-        return self.enrol(members, number, now)
+    def renew(self) -> None:
+        """Fresh links, as if nothing had been said or restored."""
+        self.links: dict[str, Link] = {}
+        for peer in self.neighbours:
+            incarnation = self._members[peer.name].incarnation if peer.name in self._members else 0
+            self.links[peer.name] = self.make_link(self.run, self.me, peer, self.deadlines, incarnation)
+        self.by_number = {link.peer.number: link for link in self.links.values()}
 
     def enrol(self, members: Iterable[Member], number: int, now: float) -> list[Connect]:
         """Listen to these incarnations and to no older ones. What was known before and is newer stays."""
@@ -64,7 +47,7 @@ class Neighbourhood:
                 link.replaced(known.incarnation, now)
             if known.address and self._connected.get(known.name, 0) < known.incarnation:
                 self._connected[known.name] = known.incarnation
-                connect.append(Connect(known.name, known.incarnation, known.address))
+                connect.append(Connect(known.name, known.address))
         return connect
 
     # --- waiting --------------------------------------------------------------------------------------------------------
@@ -90,7 +73,7 @@ class Neighbourhood:
         return max(waiting, key=lambda link: link.waited(now), default=None)
 
     def notices(self, step: int) -> list[Send]:
-        """Tells all neighbours, former ones too, that nothing before a step will be asked for again."""
+        """Tells all neighbours that nothing before a step will be asked for again."""
         return [Send(name, link.notice(step)) for name, link in self.links.items()]
 
     # --- checkpoints ------------------------------------------------------------------------------------------------------
@@ -103,12 +86,5 @@ class Neighbourhood:
         """Go on where a predecessor has saved, or raise Malformed; then `renew` before the next attempt."""
         for one, frames in saved:
             number = one.get("peer")
-            if type(number) is int and number in self.by_number:  # otherwise an edge that nobody can ask about any more
+            if type(number) is int and number in self.by_number:
                 self.by_number[number].restore(one, frames)
-
-    def renew(self, now: float) -> None:
-        """Fresh links, as if nothing had been restored."""
-        known, self.shares = self.shares, []
-        self.links, self.by_number = {}, {}
-        for share in known:
-            self.adopt(share, (), 0, now)

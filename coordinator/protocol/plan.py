@@ -1,33 +1,21 @@
-"""Who exchanges what with whom, from which step on: the plan, and the share of it that one worker needs."""
+"""Who takes part in a run and who exchanges what with whom: the plan, and what others need to know of a worker."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
-from coordinator.protocol.schema import U16, U32, Many, Mark, Matter, Name, Step
+from coordinator.protocol.schema import U16, U32, Mark, Name, Step
+from modular.errors import ModelError
 
 
 @dataclass(frozen=True)
 class Edge:
     """Two workers that exchange frames; workers are known by their numbers."""
 
-    first: U32
-    second: U32
-    layout: U32  # hash of what stands where in the numbers of a frame
-    joints: U16  # across the edge
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All edges from step `start` on. `previous` is the version that it follows; `change` is for the physics alone."""
-
-    version: U32
-    previous: U32
-    start: Step
-    edges: Annotated[tuple[Edge, ...], Many(Edge, 1 << 20)]
-    change: Matter = ""
+    first: int
+    second: int
+    layout: int  # hash of what stands where in the numbers of a frame
+    joints: int  # across the edge
 
 
 @dataclass(frozen=True)
@@ -38,17 +26,6 @@ class Neighbour:
     number: U32
     layout: U32
     joints: U16
-
-
-@dataclass(frozen=True)
-class Share:
-    """What one worker needs of a plan: its own edges, and the change."""
-
-    version: U32
-    previous: U32
-    start: Step
-    neighbours: Annotated[tuple[Neighbour, ...], Many(Neighbour, 1 << 14)]
-    change: Matter = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +40,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Kept:
-    """A durable checkpoint. Step 0, incarnation 0 is the start of the run, which needs no file."""
+    """A checkpoint that a worker may start from. Step 0, incarnation 0 is the start of the run, which needs none."""
 
     step: Step
     incarnation: U32
@@ -73,26 +50,37 @@ class Kept:
 START = Kept(0, 0, "")
 
 
-def shares(plan: Plan, names: Sequence[str]) -> list[Share]:
-    """The share of every worker, by its number."""
-    neighbours: list[list[Neighbour]] = [[] for _ in names]
-    for edge in plan.edges:
-        for one, other in ((edge.first, edge.second), (edge.second, edge.first)):
-            neighbours[one].append(Neighbour(names[other], other, edge.layout, edge.joints))
-    return [
-        Share(plan.version, plan.previous, plan.start, tuple(sorted(mine, key=lambda n: n.number)), plan.change)
-        for mine in neighbours
-    ]
+@dataclass(frozen=True)
+class Plan:
+    """A run: its workers in the order of their numbers, the edges between them, and what is done about deaths."""
 
+    run: int
+    names: tuple[str, ...]
+    edges: tuple[Edge, ...]
+    every: int  # steps between two checkpoints of a worker
+    deaths: int  # of one worker without a new checkpoint, until the run is stopped
 
-def check(plan: Plan, names: Sequence[str]) -> str | None:
-    """What is wrong with the edges of a plan, or None."""
-    seen: set[tuple[int, int]] = set()
-    for edge in plan.edges:
-        pair = (min(edge.first, edge.second), max(edge.first, edge.second))
-        if pair[0] == pair[1] or pair[1] >= len(names):
-            return f"edge {edge.first}-{edge.second} does not join two of the {len(names)} workers."
-        if pair in seen:
-            return f"workers '{names[pair[0]]}' and '{names[pair[1]]}' have two edges; one carries all joints."
-        seen.add(pair)
-    return None
+    def __post_init__(self) -> None:
+        names = self.names
+        if not names or len(set(names)) != len(names):
+            raise ModelError(f"workers {', '.join(names) or '(none)'}: give at least one, each with its own name.")
+        if self.every < 1 or self.deaths < 1:
+            raise ModelError(f"every {self.every} and deaths {self.deaths}: both are at least 1.")
+        seen: set[tuple[int, int]] = set()
+        for edge in self.edges:
+            low, high = pair = (min(edge.first, edge.second), max(edge.first, edge.second))
+            if low == high or high >= len(names):
+                raise ModelError(
+                    f"edge {edge.first}-{edge.second} does not join two of the {len(names)} workers: {', '.join(names[:10])}."
+                )
+            if pair in seen:
+                raise ModelError(f"workers '{names[low]}' and '{names[high]}' have two edges; one carries all joints.")
+            seen.add(pair)
+
+    def neighbours(self) -> list[tuple[Neighbour, ...]]:
+        """Those of every worker, by its number."""
+        found: list[list[Neighbour]] = [[] for _ in self.names]
+        for edge in self.edges:
+            for one, other in ((edge.first, edge.second), (edge.second, edge.first)):
+                found[one].append(Neighbour(self.names[other], other, edge.layout, edge.joints))
+        return [tuple(sorted(mine, key=lambda neighbour: neighbour.number)) for mine in found]

@@ -31,7 +31,7 @@ class Recovery:
         if (snapshot.run, snapshot.name, snapshot.step) != (self.run, self.name, kept.step):
             raise Malformed(f"{where}: it is of '{snapshot.name}' at step {snapshot.step} of run {snapshot.run}.")
         if snapshot.digest != kept.digest:
-            raise Malformed(f"{where}: the state has digest {snapshot.digest}; the journal has {kept.digest}.")
+            raise Malformed(f"{where}: the state has digest {snapshot.digest}; the coordinator has {kept.digest}.")
         return snapshot
 
     def pass_over(self, reason: Malformed) -> None:

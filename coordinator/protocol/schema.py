@@ -3,7 +3,7 @@
 A record is a frozen dataclass whose fields are annotated with one of the types below. On the wire it is one JSON object
 on one line, whose last member is a checksum of all that stands before it:
 
-    {"message":"grant","epoch":1,"horizon":40,"plan":1,"check":"5c1f0a9e"}
+    {"message":"grant","horizon":40,"check":"CHECK"}
 
 There are no fractions: times are whole milliseconds, and a number that is not finite cannot be written.
 """
@@ -20,34 +20,21 @@ from coordinator.protocol.errors import Malformed
 
 LARGEST: Final = 1 << 20  # [bytes] of a control message
 CROWDED: Final = 1 << 15  # objects and lists in a message; bounds what it takes to hold it in memory
+TOLD: Final = 4096  # characters of words for people
 _TAIL = ',"check":"%08x"}'
 _TAIL_LENGTH = len(_TAIL % 0)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range."""
+    """A whole number from 0 on."""
 
     most: int
-    least: int = 0
 
-    def read(self, value: Any, place: str) -> int:
+    def read(self, value: Any, place: str, name: str) -> int:
         """The number, or Malformed."""
-        if type(value) is not int or not self.least <= value <= self.most:
-            raise Malformed(f"{place}: {short(value)} is no whole number from {self.least} to {self.most}.")
-        return value
-
-    write = read
-
-
-@dataclass(frozen=True)
-class Flag:
-    """True or false."""
-
-    def read(self, value: Any, place: str) -> bool:
-        """The answer, or Malformed."""
-        if type(value) is not bool:
-            raise Malformed(f"{place}: {short(value)} is neither true nor false.")
+        if type(value) is not int or not 0 <= value <= self.most:
+            raise Malformed(f"{place}.{name}: {short(value)} is no whole number from 0 to {self.most}.")
         return value
 
     write = read
@@ -60,32 +47,17 @@ class Text:
     most: int
     name: bool = False
 
-    def read(self, value: Any, place: str) -> str:
+    def read(self, value: Any, place: str, name: str) -> str:
         """The text, or Malformed."""
         if type(value) is not str or len(value) > self.most:
-            raise Malformed(f"{place}: {short(value)} is no text of at most {self.most} characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} is no text of at most {self.most} characters.")
         if self.name and not (value and value.isprintable()):
-            raise Malformed(f"{place}: {short(value)} is no name; use printable characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} is no name; use printable characters.")
         if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-            raise Malformed(f"{place}: {short(value)} has halves of characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} has halves of characters.")
         return value
 
     write = read
-
-
-@dataclass(frozen=True)
-class One:
-    """One record inside another."""
-
-    kind: type
-
-    def read(self, value: Any, place: str) -> Any:
-        """The record, or Malformed."""
-        return read_record(self.kind, value, place)
-
-    def write(self, value: Any, place: str) -> dict[str, Any]:
-        """The record as a JSON object."""
-        return write_record(value, place)
 
 
 @dataclass(frozen=True)
@@ -95,31 +67,28 @@ class Many:
     kind: type
     most: int
 
-    def read(self, value: Any, place: str) -> tuple[Any, ...]:
+    def read(self, value: Any, place: str, name: str) -> tuple[Any, ...]:
         """The records, or Malformed."""
         if type(value) is not list or len(value) > self.most:
-            raise Malformed(f"{place}: {short(value)} is no list of at most {self.most}.")
-        return tuple(read_record(self.kind, one, f"{place}[{k}]") for k, one in enumerate(value))
+            raise Malformed(f"{place}.{name}: {short(value)} is no list of at most {self.most}.")
+        return tuple(read_record(self.kind, one, f"{place}.{name}[{k}]") for k, one in enumerate(value))
 
-    def write(self, value: Any, place: str) -> list[dict[str, Any]]:
+    def write(self, value: Any, place: str, name: str) -> list[dict[str, Any]]:
         """The records as a JSON list."""
         if type(value) is not tuple or len(value) > self.most:
-            raise Malformed(f"{place}: {short(value)} is no tuple of at most {self.most}.")
-        return [write_record(one, f"{place}[{k}]") for k, one in enumerate(value)]
+            raise Malformed(f"{place}.{name}: {short(value)} is no tuple of at most {self.most}.")
+        return [write_record(one, f"{place}.{name}[{k}]") for k, one in enumerate(value)]
 
 
-Rule = Whole | Flag | Text | One | Many
+Rule = Whole | Text | Many
 
 U16 = Annotated[int, Whole((1 << 16) - 1)]
 U32 = Annotated[int, Whole((1 << 32) - 1)]
 Step = Annotated[int, Whole((1 << 48) - 1)]
 Milliseconds = Annotated[int, Whole((1 << 48) - 1)]
-YesNo = Annotated[bool, Flag()]
 Name = Annotated[str, Text(128, name=True)]
-Mark = Annotated[str, Text(128)]  # digests, tokens, addresses: no meaning here, only equal or not
+Mark = Annotated[str, Text(128)]  # digests, addresses: no meaning here, only equal or not
 Reason = Annotated[str, Text(8192)]  # for people
-Matter = Annotated[str, Text(1 << 19)]  # what the physics hands on; opaque here
-
 
 _RULES: dict[type, dict[str, Rule]] = {}
 
@@ -137,18 +106,18 @@ def read_record(kind: type, value: Any, place: str) -> Any:
     wanted = rules(kind)
     if type(value) is not dict:
         raise Malformed(f"{place}: {short(value)} is no object with {', '.join(wanted)}.")
-    for name in value:
-        if name not in wanted:
-            raise Malformed(f"{place}: unknown field {short(name)}.")
-    for name in wanted:
-        if name not in value:
-            raise Malformed(f"{place}: field '{name}' is missing.")
-    return kind(**{name: rule.read(value[name], f"{place}.{name}") for name, rule in wanted.items()})
+    if value.keys() != wanted.keys():
+        for name in value:
+            if name not in wanted:
+                raise Malformed(f"{place}: unknown field {short(name)}.")
+        missing = next(name for name in wanted if name not in value)
+        raise Malformed(f"{place}: field '{missing}' is missing.")
+    return kind(**{name: rule.read(value[name], place, name) for name, rule in wanted.items()})
 
 
 def write_record(record: Any, place: str) -> dict[str, Any]:
     """A record as a JSON object; what could not be read back is not written."""
-    return {name: rule.write(getattr(record, name), f"{place}.{name}") for name, rule in rules(type(record)).items()}
+    return {name: rule.write(getattr(record, name), place, name) for name, rule in rules(type(record)).items()}
 
 
 def encode(message: Any) -> bytes:
@@ -158,15 +127,15 @@ def encode(message: Any) -> bytes:
     return raw + (_TAIL % crc32(raw)).encode("ascii")
 
 
-def decode(raw: bytes, kinds: Mapping[str, type], largest: int = LARGEST) -> Any:
+def decode(raw: bytes, kinds: Mapping[str, type]) -> Any:
     """The record in a line of JSON, one of `kinds`, or Malformed."""
-    if len(raw) > largest:
-        raise Malformed(f"control message: {len(raw)} bytes; at most {largest} are read.")
+    if len(raw) > LARGEST:
+        raise Malformed(f"control message: {len(raw)} bytes; at most {LARGEST} are read.")
     body = raw[:-_TAIL_LENGTH]
     if len(raw) <= _TAIL_LENGTH or raw[-_TAIL_LENGTH:] != (_TAIL % crc32(body)).encode("ascii"):
         raise Malformed(f"control message: the checksum at the end of {short(raw)} does not fit.")
-    if raw.count(b"{") + raw.count(b"[") > max(CROWDED, largest >> 5):
-        raise Malformed(f"control message: more than {max(CROWDED, largest >> 5)} objects and lists.")
+    if raw.count(b"{") + raw.count(b"[") > CROWDED:
+        raise Malformed(f"control message: more than {CROWDED} objects and lists.")
     try:
         value = _DECODER.decode(raw.decode("ascii"))
     except Malformed:
@@ -186,9 +155,9 @@ def by_name(*kinds: type) -> dict[str, type]:
     return {kind.__name__.lower(): kind for kind in kinds}
 
 
-def told(text: str, most: int = 4096) -> str:
+def told(text: str) -> str:
     """Words for people, from anywhere, as they can be written in a message: cut, and without halves of characters."""
-    return text.encode("utf-8", "replace").decode("utf-8")[:most]
+    return text.encode("utf-8", "replace").decode("utf-8")[:TOLD]
 
 
 def short(value: Any) -> str:

@@ -19,27 +19,16 @@ class SendLog:
     def __init__(self) -> None:
         self._keys: list[int] = []
         self._frames: list[bytes] = []
-        self.bytes = 0  # held now
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    @property
-    def newest(self) -> int | None:
-        """Key of the last frame, or None."""
-        return self._keys[-1] if self._keys else None
 
     def append(self, key: int, frame: bytes) -> None:
         """Keep a frame; keys grow."""
         self._keys.append(key)
         self._frames.append(frame)
-        self.bytes += len(frame)
 
     def extend(self, keys: Sequence[int], frames: Sequence[bytes]) -> None:
         """Keep several."""
         self._keys.extend(keys)
         self._frames.extend(frames)
-        self.bytes += sum(map(len, frames))
 
     def since(self, key: int, most: int) -> list[bytes]:
         """Up to `most` frames from a key on."""
@@ -50,7 +39,6 @@ class SendLog:
         """Forget what is before a step."""
         first = bisect_left(self._keys, key_of(step, 0))
         if first:
-            self.bytes -= sum(map(len, self._frames[:first]))
             del self._keys[:first], self._frames[:first]
 
     def save(self) -> tuple[list[tuple[int, int]], bytes]:
@@ -59,7 +47,7 @@ class SendLog:
 
     def restore(self, index: list[tuple[int, int]], frames: bytes, incarnation: int) -> None:
         """Take over what a predecessor had sent; the frames are stamped with the new incarnation."""
-        self._keys, self._frames, self.bytes = [], [], 0
+        self._keys, self._frames = [], []
         place = 0
         for key, length in index:
             self.append(key, stamped(frames[place : place + length], incarnation))

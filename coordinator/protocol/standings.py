@@ -1,12 +1,12 @@
-"""What the workers last said of themselves. Not in the journal: a coordinator that starts again is told again."""
+"""What the workers last said of themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from coordinator.protocol.control import Progress
-from coordinator.protocol.history import History
+from coordinator.protocol.seats import Seat
 
 
 @dataclass
@@ -18,36 +18,28 @@ class Standing:
     exchanges: int = 0
     waits_for: str = ""
     waiting: int = 0  # [ms]
-    answered: bool = False  # agreed to the proposal
 
 
 class Standings:
-    """All workers by name; who has not come to a step that matters."""
+    """All workers by name; who has not come to the goal."""
 
     def __init__(self, names: Iterable[str], now: float) -> None:
         self.of = {name: Standing(now) for name in names}
         self.goal = 0
-        self.behind: set[str] = set()  # not yet where the next horizon is due
         self.short: set[str] = set()  # not yet at the goal
         self.moved = now  # when anything last got on
 
-    def aim(self, goal: int, report_step: int, now: float) -> None:
+    def aim(self, goal: int, now: float) -> None:
         """Workers are to do this many steps."""
         self.goal = max(self.goal, goal)
         self.moved = now
         self.short = {name for name, standing in self.of.items() if standing.step < self.goal}
-        self.expect(report_step)
-
-    def expect(self, report_step: int) -> None:
-        """The next horizon is due when all have reported this step."""
-        self.behind = {name for name, standing in self.of.items() if standing.step < report_step}
 
     def begin(self, name: str, now: float) -> None:
         """A new incarnation of a worker: nothing that the old one said holds any more."""
         self.of[name] = Standing(now)
         self.moved = now
         if self.goal:
-            self.behind.add(name)
             self.short.add(name)
 
     def excuse(self, name: str, seconds: float, now: float) -> None:
@@ -56,15 +48,13 @@ class Standings:
         standing.heard = min(now, standing.heard + seconds)
         self.moved = min(now, self.moved + seconds)
 
-    def report(self, message: Progress, report_step: int, now: float) -> bool:
+    def report(self, message: Progress, now: float) -> bool:
         """Take in a report. True where it is the last that was missing at the goal."""
         standing = self.of[message.name]
         if (message.step, message.exchanges) != (standing.step, standing.exchanges):
             self.moved = now
         standing.step, standing.exchanges = message.step, message.exchanges
         standing.waits_for, standing.waiting = message.waits_for, message.waiting
-        if message.step >= report_step:
-            self.behind.discard(message.name)
         if message.step < self.goal or message.name not in self.short:
             return False
         self.short.discard(message.name)
@@ -73,18 +63,18 @@ class Standings:
     @property
     def idle(self) -> bool:
         """Whether nobody has anything to do."""
-        return not self.behind and not self.short
+        return not self.short
 
     @property
     def slowest(self) -> int:
         """Steps that every worker is known to have done."""
         return min(standing.step for standing in self.of.values())
 
-    def lines(self, history: History, now: float) -> list[str]:
+    def lines(self, seats: Mapping[str, Seat], now: float) -> list[str]:
         """How every worker stands, one line each, the slowest first."""
         lines = []
         for name, one in sorted(self.of.items(), key=lambda item: item[1].step):
-            seat = history.seats[name]
+            seat = seats[name]
             there = "" if seat.joined else ", has not said hello"
             wait = f", waits for '{one.waits_for}' since {one.waiting / 1000:.1f} s" if one.waits_for else ""
             lines.append(

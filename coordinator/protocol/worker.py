@@ -1,15 +1,13 @@
 """A worker between its neighbours and the coordinator: when it may step, when it saves, how it takes a predecessor's place.
 
-    joining --welcome--> loading --loaded--> running --stop, failure, refusal--> ended
+    joining --welcome--> loading --loaded--> running --stop--> ended
 
-The owner feeds bytes and times in (`hear`, `receive`, `wake`, `loaded`, `stored`, `validated`), performs `effects()`,
-and steps while `may_step`:
+The owner feeds bytes and times in (`hear`, `receive`, `wake`, `loaded`, `stored`), performs `effects()`, and steps while
+`may_step`:
 
-    for share in worker.begin():        # changes that hold from this step on
-        ...
     ...                                 # link.post, link.take, physics
     if worker.finish(now):              # a checkpoint is due
-        worker.checkpoint(state, now)
+        worker.checkpoint(state)
 """
 
 from __future__ import annotations
@@ -18,8 +16,7 @@ from collections import Counter
 from enum import StrEnum
 
 from coordinator.protocol import checkpoint, control, effects, schema
-from coordinator.protocol.changeover import Changeover
-from coordinator.protocol.control import FromWorker, Hello, from_coordinator
+from coordinator.protocol.control import FromWorker, from_coordinator
 from coordinator.protocol.deadlines import Deadlines
 from coordinator.protocol.effects import ForWorker
 from coordinator.protocol.errors import Malformed
@@ -27,12 +24,11 @@ from coordinator.protocol.frames import Buffer, Frame, decode
 from coordinator.protocol.inbox import ACCEPTED, Verdict
 from coordinator.protocol.link import Link
 from coordinator.protocol.neighbourhood import Neighbourhood
-from coordinator.protocol.plan import START, Kept, Member, Share
+from coordinator.protocol.plan import START, Kept, Member
 from coordinator.protocol.recovery import Recovery
 from coordinator.protocol.saving import Saving
 
 NEVER = float("inf")
-RELEASE = 64  # steps after which neighbours may forget, where nobody can be replaced
 
 
 class State(StrEnum):
@@ -45,27 +41,24 @@ class State(StrEnum):
 
 
 class Worker:
-    """The protocol of one worker. `hello` says who it is; steps count those that are done."""
+    """The protocol of one worker in one run; steps count those that are done."""
 
     make_link = Link
 
-    def __init__(self, hello: Hello, deadlines: Deadlines, now: float) -> None:
-        self.hello, self.deadlines = hello, deadlines
-        self.me = Member(hello.name, 0, hello.incarnation, hello.address)
+    def __init__(self, run: int, name: str, incarnation: int, address: str, deadlines: Deadlines, now: float) -> None:
+        """`address`: where neighbours find it."""
+        self.run, self.deadlines = run, deadlines
+        self.me = Member(name, 0, incarnation, address)
         self.state, self._over = State.JOINING, False
-        self._run = hello.run
-        self.step = self.horizon = 0
-        self.epoch = self.every = 0
-        self.near = Neighbourhood(hello.run, self.me, deadlines, self.make_link)
+        self.step = self.horizon = self.every = 0
+        self.near = Neighbourhood(run, self.me, (), deadlines, self.make_link)
         self.counts: Counter[str] = Counter()  # what was dropped, and why
         self._out: list[ForWorker] = []
-        self._recovery = Recovery(hello.run, hello.name, ())
+        self._recovery = Recovery(run, name, ())
         self._load_at = NEVER  # when the checkpoint is asked for again
         self._load_patience = deadlines.report
-        self._change = Changeover()
         self._saving = Saving()
         self._failure: control.Failed | None = None
-        self._report_step = 0  # where the coordinator wants to hear from us before we have to wait for it
         self._heard = now
         self._report_at = now
 
@@ -81,24 +74,16 @@ class Worker:
         """Whether the next step is within the horizon."""
         return self.state is State.RUNNING and self.step < self.horizon and self._failure is None
 
-    def begin(self) -> list[Share]:
-        """Plans whose changes the physics applies before the coming step, in order."""
-        return self.near.starting(self.step)
-
     def finish(self, now: float) -> bool:
         """The step is done. True where a checkpoint is due: then hand over the state before going on."""
         self.step += 1
-        if self.step in (self._report_step, self.horizon):
+        if self.step == self.horizon:
             self._report(now)
-        if not self.every and self.step % RELEASE == 0:
-            self._out += self.near.notices(self.step)
-        return bool(self.every) and self.step % self.every == 0
+        return self.step % self.every == 0
 
     def next_due(self) -> int:
         """The step after which `finish` has something to do again; those before may be passed over."""
-        period = self.every or RELEASE
-        due = min(self.horizon, (self.step // period + 1) * period)
-        return min(due, self._report_step) if self._report_step > self.step else due
+        return min(self.horizon, (self.step // self.every + 1) * self.every)
 
     def pass_over(self, steps: int) -> None:
         """So many steps are done, after none of which `finish` would have had anything to do."""
@@ -106,15 +91,13 @@ class Worker:
 
     def checkpoint(self, state: bytes) -> None:
         """Save the state after the step that was just finished."""
-        plan = self.near.version_before(self.step)
-        snapshot = checkpoint.Snapshot(
-            self.hello.run, self.me.name, self.me.incarnation, self.step, plan, state, self.near.save()
-        )
+        me = self.me
+        snapshot = checkpoint.Snapshot(self.run, me.name, me.incarnation, self.step, state, self.near.save())
         self._saving.begin(self.step, snapshot.digest)
-        self._out.append(effects.Store(self.me.name, self.me.incarnation, self.step, checkpoint.encode(snapshot)))
+        self._out.append(effects.Store(self.step, me.incarnation, checkpoint.encode(snapshot)))
 
     def stored(self, step: int) -> None:
-        """The checkpoint at a step is on disk."""
+        """The checkpoint at a step is kept."""
         if self._saving.stored(step):
             self._report_saved()
 
@@ -145,7 +128,7 @@ class Worker:
         if now >= self._load_at:
             self._ask_for_checkpoint(now)
         if now - self._heard > self.deadlines.orphan:
-            self._end(f"{self.waiting(now)}; the coordinator was last heard {now - self._heard:.0f} s ago.", True)
+            self._end(f"{self.waiting(now)}; the coordinator was last heard {now - self._heard:.0f} s ago.")
         elif now >= self._report_at:
             self._report(now)
 
@@ -162,7 +145,7 @@ class Worker:
 
     def receive(self, raw: Buffer, now: float) -> None:
         """Take in a frame; whatever is wrong with it is counted."""
-        frame = decode(raw, self._run)
+        frame = decode(raw, self.run)
         if not isinstance(frame, Frame):
             self.counts[frame] += 1
             return
@@ -188,94 +171,48 @@ class Worker:
             self.fail(f"worker '{link.peer.name}' sends step {frame.step}, which nobody asks for.", now)
         elif verdict is Verdict.LAYOUT:
             self.fail(
-                f"workers '{self.me.name}' and '{link.peer.name}' lay out the numbers of plan {frame.plan} "
-                f"differently: {frame.joints} joints and layout {frame.layout:08x} were sent.",
+                f"workers '{self.me.name}' and '{link.peer.name}' lay out their numbers differently: "
+                f"{frame.joints} joints and layout {frame.layout:08x} were sent.",
                 now,
             )
 
     # --- messages of the coordinator ----------------------------------------------------------------------------------------
 
     def hear(self, raw: bytes, now: float) -> None:
-        """Take in a message of the coordinator; what is malformed or older than its last start is counted."""
+        """Take in a message of the coordinator; what is malformed is counted."""
         try:
             message = from_coordinator(raw)
         except Malformed:
             self.counts["malformed"] += 1
             return
-        if message.epoch < self.epoch or self.state is State.ENDED:
-            self.counts["old"] += 1
-            return
-        if isinstance(message, control.Refused):
-            if message.incarnation == self.me.incarnation and message.token in ("", self.hello.token):
-                self._end(message.reason, True)
+        if self.state is State.ENDED:
             return
         if isinstance(message, control.Welcome):
-            meant = (message.run, message.token) == (self.hello.run, self.hello.token)
-            if self.state is State.JOINING and meant:
+            if self.state is State.JOINING and message.incarnation == self.me.incarnation:
                 self._welcome(message, now)
+            return
+        if isinstance(message, control.Stop):
+            self._end(message.reason)
             return
         if self.state is State.JOINING:
             return
-        self.epoch, self._heard = message.epoch, now
+        self._heard = now
         if isinstance(message, control.Grant):
-            self._granted(message, now)
+            self.horizon = max(self.horizon, message.horizon)
         elif isinstance(message, control.Roster):
             self._out += self.near.enrol(message.members, message.number, now)
-        elif isinstance(message, control.Prepare):
-            self._out += self.near.enrol(message.members, 0, now)  # connect early, so that no frame waits for it
-            self._out += self._change.prepare(message.share, self.near.version)
-        elif isinstance(message, control.Commit):
-            self._commit(message, now)
-        elif isinstance(message, control.Abort):
-            self._out += self._change.abort(message.version, message.reason)
         elif isinstance(message, control.Durable):
             self._durable(message)
-        elif isinstance(message, control.Stop):
-            self._end(message.reason, bool(message.reason))
 
     def _welcome(self, message: control.Welcome, now: float) -> None:
-        self.me = Member(self.me.name, message.number, message.incarnation, self.me.address)
-        self.epoch, self.every, self._heard = message.epoch, message.every, now
-        self.horizon, self._report_step = message.horizon, message.report
-        self.near = Neighbourhood(self.hello.run, self.me, self.deadlines, self.make_link)
-        for share in message.shares:
-            self._out += self.near.adopt(share, message.members, message.roster, now)
+        self.me = Member(self.me.name, message.number, self.me.incarnation, self.me.address)
+        self.every, self.horizon, self._heard = message.every, message.horizon, now
+        self.near = Neighbourhood(self.run, self.me, message.neighbours, self.deadlines, self.make_link)
+        self._out += self.near.enrol(message.members, message.roster, now)
         self.state = State.LOADING
-        self._recovery = Recovery(self.hello.run, self.me.name, message.kept)
+        self._recovery = Recovery(self.run, self.me.name, message.kept)
         self._saving = Saving(message.kept[-1].step if message.kept else 0)
         self._load(now)
-
-    def _granted(self, message: control.Grant, now: float) -> None:
-        if message.plan > self.near.version:
-            self._report(now)  # a commit got lost
-        elif message.horizon > self.horizon:
-            self.horizon = message.horizon
-            self._report_step = message.report
-
-    # --- plans --------------------------------------------------------------------------------------------------------------
-
-    def validated(self, version: int, reason: str | None) -> None:
-        """The physics can go over to a plan; or it cannot, for this reason."""
-        if self._change.validated(version, reason):
-            self._answer()
-
-    def _answer(self) -> None:
-        reason = self._change.answer
-        if reason is not None:
-            self._say(
-                control.Answer(self.me.name, self.me.incarnation, self._change.version, not reason, schema.told(reason))
-            )
-
-    def _commit(self, message: control.Commit, now: float) -> None:
-        share = message.share
-        if share.version <= self.near.version or share.previous != self.near.version:
-            return
-        if share.start < self.step:
-            self.fail(f"plan {share.version} starts at step {share.start}, and {self.step} steps are done.", now)
-            return
-        self._change.commit()
-        self._out += self.near.adopt(share, message.members, 0, now)
-        self._report(now)
 
     # --- checkpoints --------------------------------------------------------------------------------------------------------
 
@@ -285,7 +222,7 @@ class Worker:
         if candidate is None:
             self.fail(f"no checkpoint of '{self.me.name}' can be read: {' '.join(self._recovery.unreadable)}", now)
         elif candidate == START:
-            self._go_on(0, 0, b"", now)
+            self._go_on(0, b"", now)
         else:
             self._load_patience = self.deadlines.report
             self._ask_for_checkpoint(now)
@@ -294,7 +231,7 @@ class Worker:
         """It may be kept on another machine, so question and answer can be lost; a large one takes long, and asking is no help."""
         candidate = self._recovery.candidate
         assert candidate is not None
-        self._out.append(effects.Load(self.me.name, candidate))
+        self._out.append(effects.Load(candidate))
         self._load_at = now + self._load_patience
         self._load_patience = min(2.0 * self._load_patience, self.deadlines.silence)
 
@@ -307,19 +244,19 @@ class Worker:
             self.near.restore(snapshot.links)
         except Malformed as reason:
             self._recovery.pass_over(reason)
-            self.near.renew(now)
+            self.near.renew()
             self._load(now)
         else:
-            self._go_on(kept.step, snapshot.plan, snapshot.state, now)
+            self._go_on(kept.step, snapshot.state, now)
 
-    def _go_on(self, step: int, plan: int, state: bytes, now: float) -> None:
+    def _go_on(self, step: int, state: bytes, now: float) -> None:
         self.step, self.state, self._load_at = step, State.RUNNING, NEVER
-        self._out.append(effects.Resume(step, plan, state))
+        self._out.append(effects.Resume(state))
         self._report(now)
 
     def _durable(self, message: control.Durable) -> None:
         if self._saving.confirmed(message.step, message.forget):
-            self._out += [*self.near.notices(message.forget), effects.Discard(self.me.name, message.forget)]
+            self._out += self.near.notices(message.forget)
 
     # --- reports ------------------------------------------------------------------------------------------------------------
 
@@ -327,7 +264,7 @@ class Worker:
         """Say how things stand, and repeat what has no answer yet."""
         self._report_at = now + self.deadlines.report
         if self.state is State.JOINING:
-            self._say(self.hello)
+            self._say(control.Hello(self.me.name, self.me.incarnation, self.me.address))
             return
         if self._failure is not None:
             self._say(self._failure)
@@ -335,7 +272,6 @@ class Worker:
         if self.state is not State.ENDED:
             self._say(self._progress(now))
         self._report_saved()
-        self._answer()
 
     def _report_saved(self) -> None:
         if self._saving.reported is not None:
@@ -347,13 +283,9 @@ class Worker:
         return control.Progress(
             name=self.me.name,
             incarnation=self.me.incarnation,
-            epoch=self.epoch,
-            plan=self.near.version,
             step=self.step,
             exchanges=sum(link.inbox.count for link in self.links.values()),
-            horizon=self.horizon,
             roster=self.near.roster,
-            prepared=self._change.version,
             waits_for=longest.peer.name if longest is not None else "",
             waiting=int(1000 * longest.waited(now)) if longest is not None else 0,
         )
@@ -361,6 +293,6 @@ class Worker:
     def _say(self, message: FromWorker) -> None:
         self._out.append(effects.Report(schema.encode(message)))
 
-    def _end(self, reason: str, failed: bool) -> None:
+    def _end(self, reason: str) -> None:
         self.state, self._over = State.ENDED, True
-        self._out.append(effects.Ended(reason, failed))
+        self._out.append(effects.Ended(reason))

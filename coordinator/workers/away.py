@@ -22,7 +22,6 @@ from coordinator import protocol
 from coordinator.interrupt import obey_late
 from coordinator.launchers import ByHand, Exited, Launcher, Order
 from coordinator.protocol import effects
-from coordinator.protocol.journal import Called, Opened
 from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
 from coordinator.transports.addresses import HERE, LOCAL, is_local
@@ -103,7 +102,7 @@ class Run:
 
     def store(self, name: str, step: int, incarnation: int, blob: bytes) -> None:
         """Keep a checkpoint of a worker, and no longer those from which it will never start again."""
-        oldest = self.core.history.seats[name].kept[-1].step
+        oldest = self.core.seats[name].kept[-1].step
         for key in [key for key in self.blobs if key[0] == name and key[1] < oldest]:
             del self.blobs[key]
         self.blobs[name, step, incarnation] = blob
@@ -119,7 +118,6 @@ class Away:
         names: Sequence[str],
         launcher: Launcher,
         *,
-        every: int = EVERY,
         where: str = HERE,
         keys: Keys | None = None,
         guests: Mapping[bytes, str] | None = None,
@@ -133,7 +131,7 @@ class Away:
         for this run, and whoever replaces it the same one: neighbours know it. `welcoming`: whoever comes with another name than
         those may take part. `largest`: bytes that a worker may say at once.
         """
-        self.launcher, self.every = launcher, every
+        self.launcher, self.every = launcher, EVERY
         self.deadlines = deadlines or protocol.Deadlines()
         self._trail: deque[str] = deque(maxlen=TRAIL)
         self._began = time.monotonic()
@@ -153,7 +151,7 @@ class Away:
         for name in names if self._own_keys else ():
             self._give_pair(name)
         self.places = {name: Place(name, number) for number, name in enumerate(names)}
-        self._every = every  # in the present loan
+        self._every = EVERY  # in the present loan
         self._sample = 1  # bytes of one of a worker, about
         self._names = list(names)
         self._former: dict[str, int] = {}  # incarnations of workers that were dismissed
@@ -363,10 +361,8 @@ class Away:
     def _open(self, tick: int, starts: list[bytes]) -> None:
         """A new run of the protocol."""
         self._runs += 1
-        plan = protocol.Plan(1, 0, 0, tuple(self._edges))
-        called = tuple(Called(name) for name in self._names)
-        opened = Opened(self._runs, "", "", self._every, 1 << 30, DEATHS, called, plan)
-        core = protocol.Coordinator.open(opened, self.deadlines, self._attention.now())
+        plan = protocol.Plan(self._runs, tuple(self._names), tuple(self._edges), self._every, DEATHS)
+        core = protocol.Coordinator(plan, self.deadlines, self._attention.now())
         self._run = Run(core, self._runs, tick, starts)
         for place in self.places.values():
             place.acting, place.wanted = 0, False
@@ -645,7 +641,7 @@ class Away:
         place.wanted = False
         data = {
             "run": run.number, "incarnation": place.acting, "names": self._names, "tick": run.tick, "kept": self._kept,
-            "model": "", "keys": self._public if self.mailbox.keys is not None else {}, "most": self._largest,
+            "keys": self._public if self.mailbox.keys is not None else {}, "most": self._largest,
             **{name: min(getattr(self.deadlines, name), LONGEST) for name in ("report", "silence", "orphan")},
         }  # fmt: skip
         data["packages"], data["folders"] = as_data()
@@ -658,7 +654,7 @@ class Away:
 
     def _begin_again(self, place: Place, now: float) -> None:
         """A worker has nothing to do, or does what is over: it has not heard what it was told."""
-        seat = self._running().core.history.seats[place.name]
+        seat = self._running().core.seats[place.name]
         if now >= place.again_at and not (seat.joined and seat.incarnation == place.acting):
             self._begin(place)
 
@@ -690,7 +686,7 @@ class Away:
                     self._tell(place, "core", {"kept": self._kept}, effect.message)
             elif isinstance(effect, effects.Reached):
                 self._reached = effect.step
-            elif isinstance(effect, effects.Ended) and effect.failed:
+            elif isinstance(effect, effects.Ended):
                 self._failure = effect.reason
 
 

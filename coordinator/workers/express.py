@@ -129,14 +129,12 @@ class Express:
 
     # --- going on ----------------------------------------------------------------------------------------------------
 
-    def begin(self, core: protocol.Worker, lines: Sequence[int], limit: int) -> bool:
-        """Make ready to go on to a step; `lines`: the sockets to the neighbours. False where the plan has something else."""
+    def begin(self, core: protocol.Worker, lines: Sequence[int], limit: int) -> None:
+        """Make ready to go on to a step; `lines`: the sockets to the neighbours."""
         state = self.state
         for j, name in enumerate(self.names):
             link = core.links[name]
-            headers = link.usual(core.step)
-            if headers is None:
-                return False
+            headers = link.usual()
             if headers != self._headers[j]:
                 self._headers[j] = headers
                 self._out[j], self._into[j] = map(_words_of, headers)
@@ -145,7 +143,6 @@ class Express:
         if state[driver.PLACE] == 0:
             state[driver.STEP], state[driver.TICK] = core.step, self.worker.tick
             state[driver.OPEN] = self.worker.open
-        return True
 
     def go(self) -> int:
         """Until something has to be looked at; what."""
@@ -218,13 +215,6 @@ class Express:
         size = int(self.state[driver.SIZE])
         copied = HEAD_BYTES <= size <= self._mail_numbers.nbytes and size % 8 == 0
         return self._mail_numbers.view(np.uint8)[:size].tobytes() if copied else self.wire.last(size)
-
-    def leave(self) -> list[bytes]:
-        """Frames that came too early, for whoever goes on instead."""
-        sizes = WORD * self.near[:, driver.EARLY]
-        found = [self._early_numbers[j].view(np.uint8)[:n].tobytes() for j, n in enumerate(sizes.tolist()) if n]
-        self.near[:, driver.EARLY] = 0
-        return found
 
     def forget(self) -> None:
         """Stand at the beginning of a tick, with nothing heard."""

@@ -33,9 +33,8 @@ class Job:
         self,
         data: Mapping[str, Any],
         piece: Piece,
-        hello: protocol.Hello,
+        core: protocol.Worker,
         send: Send,
-        now: float,
         wire: Wire | None = None,
         line: Line = lambda name: 0,
     ) -> None:
@@ -49,8 +48,7 @@ class Job:
         self.kept_at: int = data["kept"]  # samples up to here have arrived at the coordinator
         self.run: int = data["run"]
         self.incarnation: int = data["incarnation"]
-        deadlines = protocol.Deadlines(**{name: data[name] for name in ("report", "silence", "orphan")})
-        self.core = protocol.Worker(hello, deadlines, now)
+        self.core = core
         self.tell_at = 0.0  # when it is said, or said again, that it cannot go further
         self._gone_back = False  # then this run is over
         self._ticking: Iterator[str] | None = None
@@ -79,10 +77,8 @@ class Job:
 
     def go_on(self, now: float) -> str:
         """Go on to the end of a tick or of several, or until somebody has to be heard first."""
-        if self._express is not None and self._ticking is None and not self._missing:
-            waits_for = self._go_fast(self._express, now)
-            if waits_for is not None:
-                return waits_for
+        if self._express is not None:
+            return self._go_fast(self._express, now)
         while True:
             if self._missing:
                 self._hear(now)
@@ -98,26 +94,21 @@ class Job:
                 self._ticking = None
             elif item == NOTHING:
                 self._finish(now)
-                if self._express is not None:
-                    self._ticking = None
                 return NOBODY
             elif self._saying:
                 self._say(item)
             else:
                 self._missing, self._saying = set(self.piece.hearing), True
 
-    def _go_fast(self, express: Express, now: float) -> str | None:
-        """The same in compiled code; None where it cannot be now."""
+    def _go_fast(self, express: Express, now: float) -> str:
+        """The same in compiled code."""
         core, worker = self.core, self.worker
         if not self._may_go_on:
             return COORDINATOR
         limit = core.next_due()
         if self.kept_at > self.tick:
             limit = min(limit, self.kept_at - self.base)
-        if not express.begin(core, list(map(self._line, express.names)), limit):
-            for frame in express.leave():
-                core.receive(frame, now)
-            return None
+        express.begin(core, list(map(self._line, express.names)), limit)
         why = express.go()
         self.sent += express.tell(core, now)
         self.waiting += 1e-6 * float(express.state[driver.WAITING])

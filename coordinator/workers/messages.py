@@ -3,7 +3,7 @@
 Any of them can get lost with a connection, which comes back without a word. So whoever wants something says it until it is there.
 
 word        from      what
-here        worker    I am there: name, incarnation, address, process number, versions
+here        worker    I am there: name, incarnation, process number, versions
 idle        worker    I have nothing to do; said until there is something
 core        both      a message of the protocol (coordinator/protocol); and up to which tick samples have arrived
 begin       coord.    take this piece over (the parcel; a second one says how it stands)
@@ -37,11 +37,11 @@ MOST = 1 << 20  # bytes of the data of a message
 LONGEST = 1 << 16  # letters of a text in it
 NUMBER = (int, float)
 FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which kind; nothing more and nothing less
-    "here": {"name": str, "incarnation": int, "pid": int, "address": str, "fingerprint": str},
+    "here": {"name": str, "incarnation": int, "pid": int, "fingerprint": str},
     "idle": {},
     "core": {"run": int, "kept": int},
     "begin": {
-        "run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "model": str, "keys": dict, "most": int,
+        "run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "keys": dict, "most": int,
         "packages": list, "folders": list, "report": NUMBER, "silence": NUMBER, "orphan": NUMBER,
     },
     "refused": {"run": int, "why": str},

@@ -154,7 +154,11 @@ class Process:
     def _work(self, job: Job, now: float) -> str:
         """Go on with the job; who has to be heard next."""
         started, before = time.monotonic(), (job.tick, job.sent, job.worker.working, job.waiting)
-        waits_for = job.go_on(now)
+        try:
+            waits_for = job.go_on(now)
+        except protocol.RunFailed as error:  # another process would come to the same
+            job.core.fail(str(error), now)
+            waits_for = COORDINATOR
         self._ticks += job.tick - before[0]
         self._sent += job.sent - before[1]
         if job.stands and now >= job.tell_at:
@@ -174,13 +178,8 @@ class Process:
         self.mailbox.send(HUB, *written(word, data, parcel))
 
     def _say_hello(self) -> None:
-        self._say(
-            "here",
-            {
-                "name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "address": self.address,
-                "fingerprint": bits(),
-            },
-        )  # fmt: skip
+        me = {"name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "fingerprint": bits()}
+        self._say("here", me)
 
     # --- what the coordinator says -------------------------------------------------------------------------------------
 
@@ -244,10 +243,9 @@ class Process:
         self._lay_down()
         self._keys, self._most = data["keys"], data["most"]
         self.mailbox.guests.keys = {key.encode(): name for name, key in self._keys.items()}
-        hello = protocol.Hello(
-            self.name, data["incarnation"], f"{os.getpid()}", data["run"], "", data["model"], self.address
-        )
-        self.job = Job(data, self._piece, hello, self.mailbox.send, now, self._wire, self.mailbox.line)
+        deadlines = protocol.Deadlines(**{name: data[name] for name in ("report", "silence", "orphan")})
+        core = protocol.Worker(data["run"], self.name, data["incarnation"], self.address, deadlines, now)
+        self.job = Job(data, self._piece, core, self.mailbox.send, self._wire, self.mailbox.line)
         if message.second:
             self.job.take_state(message.second)
         if not gc.get_freeze_count():
@@ -282,8 +280,7 @@ class Process:
                     job.take_state(effect.state)
             elif isinstance(effect, effects.Ended):
                 self._lay_down()
-                if effect.failed:
-                    print(effect.reason, file=sys.stderr, flush=True)
+                print(effect.reason, file=sys.stderr, flush=True)
 
 
 def serve(told: Mapping[str, str], *, by_hand: bool = False) -> None:

@@ -59,10 +59,6 @@ class Stepper:
         """Microseconds per body and step."""
         return [1e6 * value / self.ticks / self.bodies for value in seconds]
 
-    def per_step(self, seconds: list[float]) -> list[float]:
-        """Microseconds per step."""
-        return [1e6 * value / self.ticks for value in seconds]
-
 
 def step_together(steppers: Mapping[str, Stepper], effort: Effort) -> dict[str, list[float]]:
     """Seconds of each in turns, all of them calibrated first."""

@@ -39,8 +39,6 @@ class Controls:
         post: Callable[[Doing], Receipt],
         selection: Selection,
         scene: object = None,
-        *,
-        container: Any = None,
     ) -> None:
         self.server, self.gui, self.post, self.selection = server, server.gui, post, selection
         self.inputs = Fields(self.gui)
@@ -51,18 +49,12 @@ class Controls:
         self._lines: deque[tuple[str, float, str]] = deque(maxlen=LINES)
         self._heard = 0
         self._log_is_new = False
-        if container is None:
-            put_main_panel(server)
-            self._build()
-            with side_tab(server, "Build", "tools"):
-                self._forms()
-            with side_tab(server, "Settings", "adjustments"):
-                self.settings = SettingsForm(self.gui, self.post, self.inputs)
-        else:
-            with container:
-                self._build()
-                self._forms()
-                self.settings = SettingsForm(self.gui, self.post, self.inputs)
+        put_main_panel(server)
+        self._build()
+        with side_tab(server, "Build", "tools"):
+            self._forms()
+        with side_tab(server, "Settings", "adjustments"):
+            self.settings = SettingsForm(self.gui, self.post, self.inputs)
         self._commands()
 
     def _build(self) -> None:

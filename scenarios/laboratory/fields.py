@@ -83,13 +83,13 @@ class Fields:
         """A number."""
         return self._field(add_number(self.gui, label, value, hint), tell, REST)
 
-    def vector(self, label: str, value: Sequence[float], tell: Tell, hint: str | None = None) -> Field:
+    def vector(self, label: str, value: Sequence[float], tell: Tell) -> Field:
         """Two numbers or three."""
-        return self._field(add_vector(self.gui, label, value, hint), tell, REST)
+        return self._field(add_vector(self.gui, label, value), tell, REST)
 
-    def choice(self, label: str, options: Sequence[str], value: str, tell: Tell, hint: str | None = None) -> Field:
+    def choice(self, label: str, options: Sequence[str], value: str, tell: Tell) -> Field:
         """One of some."""
-        return self._field(self.gui.add_dropdown(label, options, initial_value=value, hint=hint), tell, 0.0)
+        return self._field(self.gui.add_dropdown(label, options, initial_value=value), tell, 0.0)
 
     def tick(self, label: str, value: bool, tell: Tell, hint: str | None = None) -> Field:
         """Yes or no."""

@@ -21,6 +21,7 @@ from scenarios.laboratory.words import block, dim, in_red, short, swatch
 COLOURS = ("#1864ab", "#c92a2a", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#495057")
 OFTEN = 0.12  # seconds between two pictures
 POINTS = 600
+WINDOW = 10.0  # that curves show [s]
 HEIGHT, MOST = 112, 8  # pixels of a chart; curves in it
 LEGEND = 32  # letters of what a legend tells
 MANY = 1000  # names that are offered for choice
@@ -36,18 +37,16 @@ WHATS = {
 class Plots:
     """The panel below the controls."""
 
-    def __init__(self, server: Any, selection: Selection, container: Any = None, *, window: float = 10.0) -> None:
+    def __init__(self, server: Any, selection: Selection) -> None:
         self.server, self.gui, self.selection = server, server.gui, selection
-        self.curves = Curves(window, POINTS)
+        self.curves = Curves(WINDOW, POINTS)
         self.inputs = Fields(self.gui)
         self.chosen: list[Quantity] = []
         self.plan: Plan | None = None
         self._drawn_at, self._seen = 0.0, (-1, 0)
         self._changes = 0
         self._options: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
-        if container is None:
-            container = tab_below_main(server, "Plots", "chart-line")
-        with container:
+        with tab_below_main(server, "Plots", "chart-line"):
             self.charts = {
                 "energy": Chart(self.gui, "energy", 0),
                 "violation": Chart(self.gui, "violation", 1),

@@ -29,7 +29,7 @@ HINTS = {
 class SettingsForm:
     """Fields for them; the gravity field waits until it is known whether the model is planar."""
 
-    def __init__(self, gui: Any, post: Callable[[Doing], Receipt], inputs: Fields, dimension: int = 2) -> None:
+    def __init__(self, gui: Any, post: Callable[[Doing], Receipt], inputs: Fields) -> None:
         self.gui, self.post, self.inputs = gui, post, inputs
         self.plan: Plan | None = None
         self.step = inputs.number(

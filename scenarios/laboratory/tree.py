@@ -51,16 +51,14 @@ USUAL_LIMIT, WINDOW = 100.0, 0.02  # [N], [s]
 class Tree:
     """The panel on the left."""
 
-    def __init__(self, server: Any, post: Post, selection: Selection, container: Any = None) -> None:
+    def __init__(self, server: Any, post: Post, selection: Selection) -> None:
         self.server, self.gui, self.post, self.selection = server, server.gui, post, selection
         self.fields = Fields(self.gui)
         self.plan: Plan | None = None
         self._chosen: str | None = None
         self._read_at, self._turned = 0.0, False
         self._names: tuple[str, ...] = ()
-        if container is None:
-            container = side_tab(server, "Model", "hierarchy")
-        with container:
+        with side_tab(server, "Model", "hierarchy"):
             self.said = self.gui.add_html("", visible=False)
             self._choice = self.fields.choice("selected", (NOBODY,), NOBODY, self._choose)
             self._reading = self.gui.add_html("")

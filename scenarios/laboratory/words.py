@@ -61,10 +61,10 @@ def safe(text: object) -> str:
     return html.escape(str(text), quote=True)
 
 
-def block(*lines: str, size: float = 0.8, colour: str = "inherit") -> str:
+def block(*lines: str, size: float = 0.8) -> str:
     """Some lines of HTML."""
     inner = "".join(f"<div>{line}</div>" for line in lines if line)
-    style = f"font-size:{size}em;line-height:1.4;padding:0 0.8em 0.5em;color:{colour};overflow-wrap:anywhere"
+    style = f"font-size:{size}em;line-height:1.4;padding:0 0.8em 0.5em;color:inherit;overflow-wrap:anywhere"
     return f'<div style="{style}">{inner}</div>'
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,15 +17,10 @@ EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
 @contextmanager
-def waiting(console: Console, text: str, *, always: bool = False) -> Iterator[None]:
-    """A spinner while something takes its time; without a terminal a line if `always`, else nothing."""
-    if console.is_terminal:
-        with console.status(text):
-            yield
-        return
-    if always:
-        console.print(text, markup=False)
-    yield
+def waiting(console: Console, text: str) -> Iterator[None]:
+    """A spinner while something takes its time; nothing without a terminal."""
+    with console.status(text) if console.is_terminal else nullcontext():
+        yield
 
 
 @contextmanager

@@ -23,7 +23,6 @@ RESULTS = {
     "internal error [m^2 or -]": "internal", "energy drift [J]": "drift", "energy drift [-]": "drift_share",
     "stability margin": "margin", "tightest": "margin_joint", "wall time [s]": "seconds",
 }  # fmt: skip
-MEASURED = {"wall time [s]"}  # differs from one time to the next; everything else repeats, bit for bit
 
 
 def write_csv(study: Study, path: Path) -> Path:

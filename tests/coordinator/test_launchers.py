@@ -216,7 +216,7 @@ def test_a_second_process_with_an_incarnation_that_is_there_is_sent_away():
         simulation.run(0.01)
         team, again = simulation.company.team, Mailbox()
         again.connect("hub", team.mailbox.address, identity="worker1/1/again")
-        facts = {"name": "worker1", "incarnation": 1, "pid": 1, "address": again.address, "fingerprint": ""}
+        facts = {"name": "worker1", "incarnation": 1, "pid": 1, "fingerprint": ""}
         again.send("hub", *written("here", facts))
         said = []
 

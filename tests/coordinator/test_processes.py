@@ -15,8 +15,9 @@ from clock_of_words import let_words_count
 from company_of_processes import gone
 from components import Spherical
 from coordinator import LeakWarning, Simulation, Site
-from coordinator.protocol import Deadlines
+from coordinator.protocol import Deadlines, RunFailed
 from coordinator.workers import away, process
+from coordinator.workers.express import Express
 from coordinator.workers.process import Process
 from modular import Crossing, Cut, Join, Limit, ModelError
 from scenarios.report.workers import advice
@@ -178,7 +179,23 @@ def test_of_all_checkpoints_of_workers_those_are_kept_that_somebody_may_start_fr
         simulation.company.team.every = 50
         assert simulation.run(UNTIL).digest == alone_and_calm.digest
         assert simulation.company.team.mailbox.said["worker", "store"] >= 70
-    assert 4 <= max(sizes) <= 2 * 4  # two of each worker, and those that are not in the journal yet
+    assert 4 <= max(sizes) <= 2 * 4  # two of each worker, and those that are not known yet
+
+
+def test_what_no_other_process_would_do_better_stops_the_run_in_the_words_of_the_worker(monkeypatch):
+    tell = Express.tell
+
+    def tell_or_doubt(self, core, now):
+        if core.step > 60 and core.me.name == "worker1":
+            raise RunFailed("worker 'worker0' sent a number that is not finite.")
+        return tell(self, core, now)
+
+    monkeypatch.setattr(Express, "tell", tell_or_doubt)
+    monkeypatch.setattr(process.gc, "freeze", lambda: None)
+    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=Site(Threads())) as simulation:
+        with pytest.raises(ModelError, match=r"worker 'worker1' at step \d+: worker 'worker0' sent a number"):
+            simulation.run(UNTIL)
+        assert simulation.company.team.deaths == []
 
 
 def test_workers_end_when_the_program_that_started_them_is_killed():

@@ -97,7 +97,7 @@ def test_without_such_folders_keys_are_made_by_default(monkeypatch):
 
 
 def greeting(name, incarnation=1, fingerprint=None):
-    facts = {"name": name, "incarnation": incarnation, "pid": 1, "address": "ipc:///nowhere"}
+    facts = {"name": name, "incarnation": incarnation, "pid": 1}
     return written("here", {**facts, "fingerprint": bits() if fingerprint is None else fingerprint})
 
 

@@ -14,15 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from springs import Body, Changed, Model, Split, changed, single, total
+from springs import Body, Model, Split, single, total
 
-from coordinator.protocol import Called, Coordinator, Deadlines, Hello, Opened, Plan, RunFailed, State, Worker, effects
-from coordinator.protocol import journal as journals
-from coordinator.protocol.plan import Kept
+from coordinator.protocol import Coordinator, Deadlines, Kept, Plan, RunFailed, State, Worker, effects
 
-DEADLINES = Deadlines(
-    patience=0.02, patience_most=0.2, report=0.1, silence=1.5, start=2.0, prepare=0.6, stuck=30.0, orphan=60.0
-)
+DEADLINES = Deadlines(patience=0.02, patience_most=0.2, report=0.2, silence=1.5, start=2.0, stuck=10.0, orphan=20.0)
 LATEST = 300.0  # [s] of the world's clock
 RUN = 0x5EED
 
@@ -35,7 +31,7 @@ class Day:
     workers: int = 4
     steps: int = 30
     every: int = 5
-    stride: int = 6
+    slice: int = 6  # steps that the owner asks for at once
     loss: float = 0.0
     twice: float = 0.0
     flips: float = 0.0
@@ -45,11 +41,7 @@ class Day:
     zombies: int = 0  # longer than the deadline
     kills: int = 0
     pairs: int = 0  # two at once
-    coordinator_kills: int = 0
-    coordinator_dies_at: int = -1  # after so many effects
     dies_at_event: int = -1  # a worker, after so many events of the world
-    proposals: int = 0
-    racing: bool = False  # kills come with the proposals
     rot: float = 0.0  # chance that the newest checkpoint cannot be read
     deaths: int = 5  # until the run is given up
     die_at: str = ""  # effect ("Store") or message ("commit") of a worker at which processes die
@@ -74,8 +66,8 @@ class Day:
             seed=seed,
             workers=workers,
             steps=rng.randint(steps // 2, steps),
-            every=rng.choice([2, 3, 5, 8]),
-            stride=rng.choice([3, 6, 10, 48]),
+            every=rng.choice([1, 2, 3, 5]),
+            slice=rng.choice([3, 6, 10, 48]),
             loss=some(0, 0.02, 0.1, 0.2),
             twice=some(0, 0.02, 0.1, 0.2),
             flips=some(0, 0.01, 0.05),
@@ -85,9 +77,6 @@ class Day:
             zombies=int(some(0, 0, 1, 2)),
             kills=int(some(0, 1, 2, 4)),
             pairs=int(some(0, 0, 1)),
-            coordinator_kills=int(some(0, 0, 1, 3)),
-            proposals=int(some(0, 1, 3)),
-            racing=rng.random() < 0.5,
             rot=some(0, 0, 0.3),
             false_starts=some(0, 0, 0.2),
             afar=rng.random() < 0.5,
@@ -102,7 +91,7 @@ class Day:
             workers=rng.choice([2, 3, 4, 6, 9]),
             steps=rng.randint(8, 40),
             every=rng.choice([1, 2, 3, 5, 8]),
-            stride=rng.choice([1, 2, 3, 7, 50]),
+            slice=rng.choice([1, 2, 3, 7, 50]),
             loss=rng.choice([0, 0.2, 0.4]),
             twice=rng.choice([0, 0.3]),
             flips=rng.choice([0, 0.1]),
@@ -112,12 +101,9 @@ class Day:
             zombies=rng.randint(0, 4),
             kills=rng.randint(0, 12),
             pairs=rng.randint(0, 3),
-            coordinator_kills=rng.randint(0, 8),
-            proposals=rng.randint(0, 6),
-            racing=rng.random() < 0.5,
             rot=rng.choice([0, 0.5]),
             deaths=50,
-            die_at=rng.choice(["", "Store", "Load", "Resume", "Validate", "commit", "prepare", "welcome", "grant"]),
+            die_at=rng.choice(["", "Store", "Load", "Resume", "welcome", "grant"]),
             dying=rng.randint(0, 6),
             false_starts=rng.choice([0, 0.3]),
             afar=rng.random() < 0.5,
@@ -127,39 +113,32 @@ class Day:
 class Process:
     """A worker process: a core, its share of the physics, and an owner that does what the core asks."""
 
-    def __init__(self, world: "World", name: str, incarnation: int, token: str) -> None:
-        self.world, self.name, self.incarnation, self.token = world, name, incarnation, token
-        self.number = world.names.index(name)
-        hello = Hello(name, incarnation, token, RUN, "versions", "model", f"{name}/{token}")
-        self.core = world.make_worker(hello, DEADLINES, world.now)
+    def __init__(self, world: "World", name: str, incarnation: int) -> None:
+        self.world, self.name, self.incarnation = world, name, incarnation
+        self.number, self.address = world.names.index(name), f"{name}/{incarnation}"
+        self.core = world.make_worker(RUN, name, incarnation, self.address, DEADLINES, world.now)
         self.routes: dict[str, str] = {}
         self.alive, self.paused, self.spoilt = True, False, False
-        self.held: list[Callable[[], None]] = []  # what came while it was paused
+        self.held: list[tuple[Callable, tuple]] = []  # what came while it was paused
         self.task: Iterator[None] | None = None
         self.due: float | None = None
         self.body: Body | None = None
-        self.split: Split | None = None
+        split = Split(world.model, self.number)
+        self.others = sorted({a + b - self.number for a, b in split.joints if self.number in (a, b)})
+        near = [w for w in self.others if split.joints[min(w, self.number), max(w, self.number)]]
+        self.tells = {w: split.sends(self.number, w) for w in near}  # masses
+        self.hears = {w: split.sends(w, self.number) for w in near}
 
     # --- physics ------------------------------------------------------------------------------------------------------
 
     def step(self) -> Iterator[None]:
-        core, body, model, me = self.core, self.body, self.world.model, self.number
-        for share in core.begin():
-            if share.change:
-                body.apply(share.version, share.change)
-                self.split = None
-        if self.split is None:
-            self.split = Split(model, body.springs, me)
-            pairs = self.split.joints
-            self.others = sorted({a + b - me for a, b in pairs if me in (a, b)})
-            self.near = [w for w in self.others if pairs[min(w, me), max(w, me)]]
-        split, step = self.split, core.step
+        core, body, model = self.core, self.body, self.world.model
+        step = core.step
         body.begin()
         stages = model.stages(step)
         for stage in range(stages):
-            for other in self.near:
-                numbers = [value for m in split.sends(me, other) for value in (body.x[m], body.v[m])]
-                self.post(other, step, stage, numbers)
+            for other, masses in self.tells.items():
+                self.post(other, step, stage, [value for m in masses for value in (body.x[m], body.v[m])])
             yield from self.take_states(step, stage)
             body.stage(stage, stages)
         if model.gathers_at(step):
@@ -171,8 +150,7 @@ class Process:
 
     def take_states(self, step: int, stage: int) -> Iterator[None]:
         body = self.body
-        for other in self.near:
-            masses = self.split.sends(other, self.number)
+        for other, masses in self.hears.items():
             numbers: list[float] = []
             yield from self.take(other, step, stage, 2 * len(masses), numbers)
             for k, m in enumerate(masses):
@@ -210,7 +188,7 @@ class Process:
     def send(self, name: str, frame: bytes) -> None:
         target = self.routes.get(name)
         if target is not None:
-            self.world.post(self.name, frame, lambda raw: self.world.deliver(target, raw))
+            self.world.post(self.name, frame, self.world.deliver, target)
 
     def pump(self) -> None:
         """Do what can be done now."""
@@ -220,79 +198,88 @@ class Process:
                 self.perform(effect)
             if core.state is State.ENDED:
                 self.die("ended")
+            elif not self.move():
+                wake = core.next_wake()
+                if self.due is None or wake < self.due:
+                    self.due = wake
+                    self.world.at(max(wake, self.world.now), self.woken, wake)
                 return
-            if self.task is None:
-                if self.body is None or not core.may_step:
-                    break
-                self.task = self.step()
-            elif not core.may_step:
-                self.task = None  # the core has failed
-                break
-            try:
-                next(self.task)
-                break
-            except StopIteration:
-                self.task = None
-            except RunFailed as error:
-                self.task = None
-                core.fail(str(error), self.world.now)
-        if self.alive and not self.paused:
-            for effect in core.effects():
-                self.perform(effect)
-            wake = core.next_wake()
-            if self.due is None or wake < self.due:
-                self.due = wake
-                self.world.at(max(wake, self.world.now), self.woken, wake)
+
+    def move(self) -> bool:
+        """Go on with the step; False where that is not possible now."""
+        core = self.core
+        if not core.may_step or self.body is None or not self.alive:
+            self.task = None  # nothing to do, or the core has failed
+            return False
+        if self.task is None:
+            self.task = self.step()
+        try:
+            next(self.task)
+            return False
+        except StopIteration:
+            self.task = None
+        except RunFailed as error:
+            self.task = None
+            core.fail(str(error), self.world.now)
+        return True
 
     def woken(self, wake: float) -> None:
         if self.due == wake:
             self.due = None
-            self.hand(lambda: self.core.wake(self.world.now))
+            self.hand(self.wake)
 
-    def hand(self, deed: Callable[[], None]) -> None:
+    def wake(self) -> None:
+        self.core.wake(self.world.now)
+
+    def receive(self, raw: bytes) -> None:
+        self.core.receive(raw, self.world.now)
+
+    def hear(self, raw: bytes) -> None:
+        day = self.world.day
+        self.core.hear(raw, self.world.now)
+        if day.die_at.islower() and raw.startswith(b'{"message":"%s"' % day.die_at.encode()):
+            self.maybe_die(day.die_at)
+
+    def hand(self, deed: Callable, *arguments) -> None:
         """Let the core do something, now or when the process goes on."""
         if self.paused:
-            self.held.append(deed)
+            self.held.append((deed, arguments))
         elif self.alive:
-            deed()
+            deed(*arguments)
             self.pump()
 
     def perform(self, effect: effects.ForWorker) -> None:
         world, now, rng = self.world, self.world.now, self.world.rng
-        self.maybe_die(type(effect).__name__)
+        if world.day.die_at:
+            self.maybe_die(type(effect).__name__)
         if not self.alive:
             return
         match effect:
-            case effects.Connect(name, _, address):
-                self.routes[name] = address
             case effects.Send(name, frame):
                 self.send(name, frame)
             case effects.Report(message):
-                world.post(self.name, message, world.tell_coordinator)
-            case effects.Load(name, kept):
+                world.post(self.name, message, world.tell_coordinator, self)
+            case effects.Connect(name, address):
+                self.routes[name] = address
+            case effects.Load(kept):
                 if world.day.afar:
-                    world.post(self.name, b"load", lambda _: self.read(name, kept))
+                    world.post(self.name, b"load", lambda *_: self.read(kept))
                 else:
-                    self.read(name, kept)
-            case effects.Resume(step, _, state):
+                    self.read(kept)
+            case effects.Resume(state):
                 self.body = Body(world.model, [m for m, w in enumerate(world.model.owner) if w == self.number])
-                if step:
+                if state:
                     self.body.restore(state)
-                if step == world.day.steps:
+                if self.core.step == world.day.steps:
                     world.stepped(self)
-            case effects.Store(name, incarnation, step, blob):
-                key = (name, step, incarnation)
+            case effects.Store(step, incarnation, blob):
+                key = (self.name, step, incarnation)
                 if world.day.afar:
-                    world.post(self.name, b"store", lambda _: self.write(key, blob))
+                    world.post(self.name, b"store", lambda *_: self.write(key, blob))
                 else:
                     world.at(now + rng.uniform(0, 0.01), self.write, key, blob)
-            case effects.Discard(name, before):
-                for key in [key for key in world.disk if key[0] == name and key[1] < before]:
-                    del world.disk[key]
-            case effects.Validate(share):
-                world.at(now + rng.uniform(0, 0.005), self.validate, share)
-            case effects.Ended(reason, failed):
-                world.endings.append((self.name, self.incarnation, reason, failed))
+            case effects.Ended(reason):
+                world.endings.append((self.name, self.incarnation, reason))
 
     def maybe_die(self, moment: str) -> None:
         world = self.world
@@ -304,16 +291,16 @@ class Process:
 
     # --- the disk, which may be on the machine of the coordinator ---------------------------------------------------------
 
-    def read(self, name: str, kept: Kept) -> None:
+    def read(self, kept: Kept) -> None:
         world = self.world
         world.counts["loads"] += 1
-        blob = world.load(name, kept)
+        blob = world.load(self.name, kept)
 
         def answer() -> None:
             self.core.loaded(kept, blob, world.now)
 
         if world.day.afar:
-            world.post("coordinator", b"loaded", lambda _: self.hand(answer))
+            world.post("coordinator", b"loaded", lambda *_: self.hand(answer))
         else:
             world.at(world.now + world.rng.uniform(0, 0.01), self.hand, answer)
 
@@ -321,40 +308,27 @@ class Process:
         """Temporary file, fsync, rename: a process that died before leaves nothing, unless all had been sent."""
         world = self.world
         if world.day.afar:
-            world.disk[key] = blob
-            world.post("coordinator", b"stored", lambda _: self.hand(lambda: self.core.stored(key[1])))
+            world.store(key, blob)
+            world.post("coordinator", b"stored", lambda *_: self.hand(self.core.stored, key[1]))
         elif self.alive:
-            world.disk[key] = blob
-            self.hand(lambda: self.core.stored(key[1]))
-
-    def validate(self, share) -> None:
-        def answer() -> None:
-            if self.body is None:
-                return self.world.at(self.world.now + 0.01, self.validate, share)
-            done = {version for version, _ in self.body.changes}
-            waiting = [
-                s for s in self.core.near.shares if s.change and s.version not in done and s.start >= self.core.step
-            ]
-            try:
-                springs = self.body.springs
-                for one in [*waiting, share]:
-                    springs = changed(springs, one.change)
-                self.core.validated(share.version, None)
-            except Changed as reason:
-                self.core.validated(share.version, str(reason))
-            return None
-
-        if self.alive:
-            self.hand(answer)
+            world.store(key, blob)
+            self.hand(self.core.stored, key[1])
 
     def die(self, reason: str) -> None:
         if self.alive:
             self.alive = False
-            for link in self.core.links.values():
-                self.world.counts.update(link.counts)
-            del self.world.processes[self.core.hello.address]
-            self.world.called[self.name].remove(self)
+            self.count()
+            del self.world.processes[self.address]
             self.world.exited(self, reason)
+
+    def count(self) -> None:
+        for link in self.core.links.values():
+            self.world.counts.update(link.counts)
+
+    def send_away(self) -> None:
+        """It has been replaced, and is told so."""
+        self.world.counts["sent away"] += 1
+        self.die("sent away")
 
     def pause(self, seconds: float | None) -> None:
         """For a while; with None until it has been replaced."""
@@ -376,9 +350,9 @@ class Process:
             for m in self.body.own:
                 self.body.x[m] += 1.0
         held, self.held = self.held, []
-        for deed in held:
+        for deed, arguments in held:
             if self.alive:
-                deed()
+                deed(*arguments)
                 self.pump()
         self.pump()
 
@@ -397,24 +371,21 @@ class World:
         self.now, self.order = 0.0, 0
         self.queue: list[tuple[float, int, Callable, tuple]] = []
         self.processes: dict[str, Process] = {}  # by address
-        self.called: dict[str, list[Process]] = {name: [] for name in self.names}
         self.disk: dict[tuple[str, int, int], bytes] = {}
-        self.journal = bytearray()
-        self.coordinator: Coordinator | None = None
+        plan = Plan(RUN, tuple(self.names), tuple(Split(self.model).edges()), day.every, day.deaths)
+        self.coordinator = self.coordinator_class(plan, DEADLINES, 0.0)
         self.coordinator_due: float | None = None
         self.performed = 0  # effects of the coordinator
         self.started: set[tuple[str, int]] = set()
         self.clogged: dict[str, float] = {}
         self.counts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()  # per worker: what may count as a death
-        self.endings: list[tuple[str, int, str, bool]] = []
+        self.endings: list[tuple[str, int, str]] = []
         self.states: dict[tuple[int, int], set[bytes]] = {}
         self.finished = False
         self.latest = LATEST
         self.deaths_left = day.dying
         self.failure = ""
-        self.wanted_changes: list[str] = []
-        self.decisions: dict[int, tuple[bool, str]] = {}
 
     # --- time -----------------------------------------------------------------------------------------------------------
 
@@ -425,13 +396,7 @@ class World:
     def run(self) -> str | None:
         """Play the day. None, or what was bad about it."""
         self.schedule_faults()
-        edges = tuple(Split(self.model, self.model.springs).edges())
-        self.opened = Opened(
-            run=RUN, fingerprint="versions", model="model", every=self.day.every, stride=self.day.stride, deaths=self.day.deaths,
-            workers=tuple(Called(name) for name in self.names), plan=Plan(1, 0, 0, edges),
-        )  # fmt: skip
-        self.coordinator = self.coordinator_class.open(self.opened, DEADLINES, 0.0)
-        self.coordinator.run_to(self.day.steps, 0.0)
+        self.coordinator.run_to(min(self.day.slice, self.day.steps), 0.0)
         self.pump_coordinator()
         events = 0
         while self.queue and not self.is_over():
@@ -443,18 +408,21 @@ class World:
             deed(*args)
             events += 1
         self.counts["events"] = events
+        for process in self.processes.values():
+            process.count()
         return self.verdict()
 
     def is_over(self) -> bool:
-        """All is done, and every process that can has ended."""
-        if not self.finished and not self.failure:
-            return False
+        """All is done; or it has failed, and every process that can has ended."""
+        if self.finished or not self.failure:
+            return self.finished
         self.latest = min(self.latest, self.now + 20.0)
         return not any(process.alive and not process.paused for process in self.processes.values())
 
     def standing(self) -> list[str]:
-        lines = self.coordinator.standing(self.now)[:5] if self.coordinator else ["coordinator is down"]
-        return lines + [p.core.waiting(self.now) for p in list(self.processes.values())[:8]]
+        return self.coordinator.standing(self.now)[:5] + [
+            p.core.waiting(self.now) for p in list(self.processes.values())[:8]
+        ]
 
     def told(self, what: str) -> str:
         return f"seed {self.day.seed}: {what}\n    {self.day}"
@@ -466,21 +434,13 @@ class World:
                 self.counts["gave up"] += 1
                 return None
             return self.told(f"failed: {self.failure}")
-        history = journals.read(bytes(self.journal))[0]
-        proposed = {e.plan.version: e.plan for e in history if isinstance(e, journals.Proposed)}
-        held = [proposed[e.version] for e in history if isinstance(e, journals.Settled) and e.committed]
-        changes = [(plan.version, plan.start, plan.change) for plan in held]
-        self.counts["committed"] = len(held)
-        truth = single(self.model, changes, self.day.steps, self.day.every)
+        truth = single(self.model, self.day.steps, self.day.every)
         for worker in range(self.day.workers):
             if (worker, self.day.steps) not in self.states:
                 return self.told(f"worker {worker} never finished")
         for key, seen in self.states.items():
             if seen != {truth[key]}:
                 return self.told(f"other bits: worker {key[0]} at step {key[1]}")
-        for version, (committed, _) in self.decisions.items():
-            if committed != (version in {plan.version for plan in held}):
-                return self.told(f"plan {version} is decided twice")
         return None
 
     # --- faults ---------------------------------------------------------------------------------------------------------
@@ -488,12 +448,8 @@ class World:
     def schedule_faults(self) -> None:
         day, rng = self.day, self.rng
         span = 0.1 + 0.004 * day.steps * (1 + 8 * day.loss)
-        moments = [rng.uniform(0, span) for _ in range(day.proposals)]
-        for moment in moments:
-            self.at(moment, self.propose)
-        for k in range(day.kills):
-            moment = moments[k % len(moments)] + rng.uniform(-0.01, 0.02) if day.racing and moments else None
-            self.at(max(0.0, moment if moment is not None else rng.uniform(0, 1.5 * span)), self.kill, 1)
+        for _ in range(day.kills):
+            self.at(rng.uniform(0, 1.5 * span), self.kill, 1)
         for _ in range(day.pairs):
             self.at(rng.uniform(0, 1.5 * span), self.kill, 2)
         for _ in range(day.pauses):
@@ -502,8 +458,6 @@ class World:
             self.at(rng.uniform(0, span), self.pause, None)
         for _ in range(day.clogs):
             self.at(rng.uniform(0, span), self.clog)
-        for _ in range(day.coordinator_kills):
-            self.at(rng.uniform(0, 1.5 * span), self.kill_coordinator)
 
     def victims(self, count: int) -> list[Process]:
         living = [p for p in self.processes.values() if p.alive]
@@ -525,7 +479,7 @@ class World:
         if self.is_fenced(process):
             self.at(self.now + self.rng.uniform(0, 0.01), process.go_on)
         elif process.alive:
-            self.at(self.now + 0.002, self.wake_zombie, process)
+            self.at(self.now + 0.005, self.wake_zombie, process)
 
     def clog(self) -> None:
         """Some nodes hear nothing for a while; they come back one by one."""
@@ -534,51 +488,46 @@ class World:
             self.faults[name] += 1
 
     def is_fenced(self, process: Process) -> bool:
-        seat = self.coordinator.history.seats[process.name] if self.coordinator is not None else None
-        if seat is None or seat.incarnation <= process.incarnation:
+        if self.coordinator.seats[process.name].incarnation <= process.incarnation:
             return False
         links = [p.core.links.get(process.name) for p in self.processes.values() if p is not process]
-        return all(link is None or link.peer.incarnation > process.incarnation or
-                   link.incarnation > process.incarnation for link in links)  # fmt: skip
+        return all(link is None or link.incarnation > process.incarnation for link in links)
 
     # --- network --------------------------------------------------------------------------------------------------------
 
-    def post(self, source: str, raw: bytes, arrive: Callable[[bytes], None]) -> None:
-        day, rng = self.day, self.rng
+    def post(self, source: str, raw: bytes, arrive: Callable, whom: object = None) -> None:
+        """A message on its way: `arrive(whom, raw)`, once, twice or never."""
+        day, random = self.day, self.rng.random
         copies = 1
-        if day.loss and rng.random() < day.loss:
+        if day.loss and random() < day.loss:
             copies = 0
-        elif day.twice and rng.random() < day.twice:
+        elif day.twice and random() < day.twice:
             copies = 2
         for _ in range(copies):
-            delay = 0.001 * (1.0 + day.jitter * rng.uniform(-1.0, 1.0))
-            if day.slow and rng.random() < day.slow:
-                delay *= rng.uniform(1, 100)
+            delay = 0.001 * (1.0 + day.jitter * (2.0 * random() - 1.0))
+            if day.slow and random() < day.slow:
+                delay *= 1 + 99 * random()
             sent = raw
-            if day.flips and rng.random() < day.flips:
+            if day.flips and random() < day.flips:
                 damaged = bytearray(raw)
-                damaged[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+                damaged[self.rng.randrange(len(raw))] ^= 1 << self.rng.randrange(8)
                 sent = bytes(damaged)
-            self.at(self.now + delay, self.arrive, source, sent, arrive)
+            self.at(self.now + delay, self.arrive, source, arrive, whom, sent)
 
-    def arrive(self, source: str, raw: bytes, arrive: Callable[[bytes], None]) -> None:
-        free = self.clogged.get(source, 0.0)
-        if free > self.now:
-            self.at(free + 0.001 * self.rng.random(), self.arrive, source, raw, arrive)
+    def arrive(self, source: str, arrive: Callable, whom: object, raw: bytes) -> None:
+        if self.clogged and (free := self.clogged.get(source, 0.0)) > self.now:
+            self.at(free + 0.001 * self.rng.random(), self.arrive, source, arrive, whom, raw)
         else:
-            arrive(raw)
+            arrive(whom, raw)
 
     def deliver(self, address: str, raw: bytes) -> None:
         process = self.processes.get(address)
         if process is not None:
-            process.hand(lambda: process.core.receive(raw, self.now))
+            process.hand(process.receive, raw)
 
     # --- processes and disks ----------------------------------------------------------------------------------------------
 
     def launch(self, name: str, incarnation: int) -> None:
-        if (name, incarnation) in self.started:
-            return
-        self.started.add((name, incarnation))
         if self.rng.random() < self.day.false_starts:
             if self.rng.random() < 0.5:
                 self.faults[name] += 1
@@ -588,24 +537,30 @@ class World:
         self.at(self.now + self.rng.uniform(0, 0.02), self.spawn, name, incarnation)
 
     def spawn(self, name: str, incarnation: int) -> None:
-        process = self.make_process(self, name, incarnation, f"{self.rng.getrandbits(64):016x}")
-        self.processes[process.core.hello.address] = process
-        self.called[name].append(process)
+        if (name, incarnation) in self.started:
+            return  # its place is taken
+        self.started.add((name, incarnation))
+        process = self.make_process(self, name, incarnation)
+        self.processes[process.address] = process
         process.pump()
 
     def exited(self, process: Process, reason: str) -> None:
-        refused = any(other.incarnation == process.incarnation for other in self.called[process.name])
-        if not refused and self.rng.random() < 0.8:  # otherwise only silence tells
+        if self.rng.random() < 0.8:  # otherwise only silence tells
             self.at(self.now + self.rng.uniform(0, 0.02), self.say_exited, process.name, process.incarnation, reason)
 
     def say_exited(self, name: str, incarnation: int, reason: str) -> None:
-        if self.coordinator is not None:
-            self.coordinator.exited(name, incarnation, reason, self.now)
-            self.pump_coordinator()
+        self.coordinator.exited(name, incarnation, reason, self.now)
+        self.pump_coordinator()
+
+    def store(self, key: tuple[str, int, int], blob: bytes) -> None:
+        oldest = self.coordinator.seats[key[0]].kept[-1].step
+        for other in [other for other in self.disk if other[0] == key[0] and other[1] < oldest]:
+            del self.disk[other]
+        self.disk[key] = blob
 
     def load(self, name: str, kept) -> bytes | None:
         blob = self.disk.get((name, kept.step, kept.incarnation))
-        newest = self.coordinator is not None and kept == self.coordinator.history.seats[name].kept[0]
+        newest = kept == self.coordinator.seats[name].kept[0]
         if blob is not None and newest and self.rng.random() < self.day.rot:
             self.counts["rot"] += 1
             cut = self.rng.randrange(len(blob))
@@ -628,110 +583,51 @@ class World:
 
     # --- the coordinator ----------------------------------------------------------------------------------------------------
 
-    def tell_coordinator(self, raw: bytes) -> None:
-        if self.coordinator is not None:
-            self.coordinator.hear(raw, self.now)
-            self.pump_coordinator()
+    def tell_coordinator(self, process: Process, raw: bytes) -> None:
+        core = self.coordinator
+        if process.incarnation < core.seats[process.name].incarnation:
+            self.post("coordinator", b"quit", lambda *_: process.hand(process.send_away))
+        core.hear(raw, self.now, process.name)
+        self.pump_coordinator()
 
     def pump_coordinator(self) -> None:
         core = self.coordinator
-        while core is not None and (todo := core.effects()):
+        while todo := core.effects():
             for effect in todo:
-                if self.performed == self.day.coordinator_dies_at:
-                    self.performed += 1
-                    if isinstance(effect, effects.Write):
-                        self.journal += effect.line[: self.rng.randrange(len(effect.line))]
-                    self.kill_coordinator()
-                if self.coordinator is not core:
-                    return
                 self.performed += 1
                 self.perform(effect)
-        if core is not None:
-            wake = core.next_wake()
-            if self.coordinator_due is None or wake < self.coordinator_due:
-                self.coordinator_due = wake
-                self.at(max(wake, self.now), self.wake_coordinator, core, wake)
+        wake = core.next_wake()
+        if self.coordinator_due is None or wake < self.coordinator_due:
+            self.coordinator_due = wake
+            self.at(max(wake, self.now), self.wake_coordinator, wake)
 
-    def wake_coordinator(self, core: Coordinator, wake: float) -> None:
-        if self.coordinator is core and self.coordinator_due == wake:
+    def wake_coordinator(self, wake: float) -> None:
+        if self.coordinator_due == wake:
             self.coordinator_due = None
-            core.wake(self.now)
+            self.coordinator.wake(self.now)
             self.pump_coordinator()
 
     def perform(self, effect: effects.ForCoordinator) -> None:
         match effect:
-            case effects.Write(line):
-                self.journal += line
             case effects.Start(name, incarnation):
                 self.launch(name, incarnation)
             case effects.End(name, incarnation):
-                for process in list(self.called[name]):
-                    if process.incarnation == incarnation and not process.paused:
-                        process.die("ended by the launcher")
-            case effects.Tell(name, incarnation, token, message):
-                for process in self.called[name]:
-                    if process.token == token or (not token and process.incarnation == incarnation):
-                        self.post("coordinator", message, self.to_worker(process))
-            case effects.Decided(version, committed, reason):
-                self.decisions[version] = (committed, reason)
-                self.counts["decided"] += 1
+                self.started.add((name, incarnation))  # or it never will be
+                process = self.processes.get(f"{name}/{incarnation}")
+                if process is not None and not process.paused:
+                    process.die("ended by the launcher")
+            case effects.Tell(name, incarnation, message):
+                process = self.processes.get(f"{name}/{incarnation}")
+                if process is not None:
+                    self.post("coordinator", message, self.tell_worker, process)
             case effects.Reached(step):
-                if step == self.day.steps:
-                    self.finished = True
-                    self.coordinator.stop()
-            case effects.Ended(reason, failed):
-                if failed:
-                    self.failure = reason
+                self.finished = step == self.day.steps
+                self.coordinator.run_to(min(step + self.day.slice, self.day.steps), self.now)
+            case effects.Ended(reason):
+                self.failure = reason
 
-    def to_worker(self, process: Process) -> Callable[[bytes], None]:
-        def hear(raw: bytes) -> None:
-            process.core.hear(raw, self.now)
-            if self.day.die_at.islower() and raw.startswith(b'{"message":"%s"' % self.day.die_at.encode()):
-                process.maybe_die(self.day.die_at)
-
-        return lambda raw: process.hand(lambda: hear(raw))
-
-    def kill_coordinator(self) -> None:
-        if self.coordinator is not None:
-            self.coordinator, self.coordinator_due = None, None
-            self.counts["coordinator kills"] += 1
-            self.at(self.now + self.rng.uniform(0.0, 0.4), self.restart_coordinator)
-
-    def restart_coordinator(self) -> None:
-        entries, good = journals.read(bytes(self.journal))
-        del self.journal[good:]
-        make = self.coordinator_class
-        if entries:
-            self.coordinator = make.resume(entries, DEADLINES, self.now)
-        else:  # died before its first entry: nothing had been started
-            self.coordinator = make.open(self.opened, DEADLINES, self.now)
-        self.coordinator.run_to(self.day.steps, self.now)
-        self.pump_coordinator()
-
-    def propose(self) -> None:
-        core = self.coordinator
-        if core is None or core.history.proposal is not None or core.history.closed is not None:
-            self.at(self.now + 0.02, self.propose)
-            return
-        springs = self.model.springs
-        for plan in core.history.plans[1:]:
-            springs = changed(springs, plan.change)
-        change, rng = {}, self.rng
-        if rng.random() < 0.5:
-            change["cut"] = rng.choice([*springs, 10_000])
-        else:
-            pair = rng.sample(range(len(self.model.masses)), 2)
-            spring = Model.spring(rng, *pair)
-            number = max(springs, default=0) + (rng.random() < 0.9)  # sometimes taken already
-            change["add"] = [number, *pair, spring.stiffness, spring.length]
-        text = str(change).replace("'", '"')
-        try:
-            edges = Split(self.model, changed(springs, text)).edges()
-        except Changed:
-            edges = Split(self.model, springs).edges()
-        core.propose(edges, text, self.now)
-        self.counts["proposed"] += 1
-        self.pump_coordinator()
+    def tell_worker(self, process: Process, raw: bytes) -> None:
+        process.hand(process.hear, raw)
 
 
 def play(seed: int, **fields) -> str | None:

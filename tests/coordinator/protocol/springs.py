@@ -1,11 +1,10 @@
 """Masses on springs: a physics small enough to run thousands of times, in one piece or split over workers.
 
 One line per mass, so that both ways do the same arithmetic: forces are summed in the order of spring numbers, whoever
-owns the other mass. A step has one to three stages (an event step has 25), every seventh step the energies of all masses
+owns the other mass. A step has one to three stages (an event step has 12), every seventh step the energies of all masses
 are summed by worker 0, in the order of masses, and come back to everybody.
 """
 
-import json
 import random
 import struct
 import zlib
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from coordinator.protocol import Edge
 
 DT = 1e-3
-STAGES_OF_EVENT = 25
+STAGES_OF_EVENT = 12
 
 
 @dataclass(frozen=True)
@@ -66,37 +65,17 @@ class Model:
         return self.gathers and step % 7 == 3
 
 
-class Changed(ValueError):
-    """A change that cannot be made."""
-
-
-def changed(springs: dict[int, Spring], change: str) -> dict[int, Spring]:
-    """Springs after a change, given as text."""
-    what = json.loads(change)
-    springs = dict(springs)
-    if "cut" in what:
-        if what["cut"] not in springs:
-            raise Changed(f"spring {what['cut']} is not there.")
-        del springs[what["cut"]]
-    else:
-        number, *spring = what["add"]
-        if number in springs:
-            raise Changed(f"spring {number} is there already.")
-        springs[number] = Spring(*spring)
-    return springs
-
-
 class Split:
-    """Who sends which masses to whom, for some springs."""
+    """Who sends which masses to whom."""
 
-    def __init__(self, model: Model, springs: dict[int, Spring], me: int | None = None) -> None:
+    def __init__(self, model: Model, me: int | None = None) -> None:
         owner = model.owner
         self.reads: dict[tuple[int, int], set[int]] = {}  # (from, to): masses
         self.joints: dict[tuple[int, int], int] = {}
         if model.gathers:
             for other in range(1, max(owner) + 1):
                 self.joints[0, other] = 0
-        for spring in springs.values():
+        for spring in model.springs.values():
             a, b = owner[spring.first], owner[spring.second]
             if a != b and (me is None or me in (a, b)):
                 pair = (min(a, b), max(a, b))
@@ -119,16 +98,11 @@ class Body:
 
     def __init__(self, model: Model, own: list[int]) -> None:
         self.model, self.own = model, own
-        self.changes: list[list] = []  # version of the plan, text
         self.x = {m: model.start[m][0] for m in own}
         self.v = {m: model.start[m][1] for m in own}
-        self.set_springs(model.springs)
-
-    def set_springs(self, springs: dict[int, Spring]) -> None:
-        self.springs = springs
-        self.at: dict[int, list[Spring]] = {m: [] for m in self.own}
-        for number in sorted(springs):
-            spring = springs[number]
+        self.at: dict[int, list[Spring]] = {m: [] for m in own}
+        for number in sorted(model.springs):
+            spring = model.springs[number]
             for m in (spring.first, spring.second):
                 if m in self.at:
                     self.at[m].append(spring)
@@ -160,22 +134,15 @@ class Body:
         for m in self.own:
             self.v[m] = self.v[m] / (1.0 + 1e-4 * total)
 
-    def apply(self, version: int, change: str) -> None:
-        self.set_springs(changed(self.springs, change))
-        self.changes = [*self.changes, [version, change]]
-
     def state(self, own: list[int]) -> bytes:
-        """The state of some masses, and the changes that were made."""
+        """The state of some masses."""
         values = [value for m in own for value in (self.x[m], self.v[m])]
-        return struct.pack(f"<Q{len(values)}d", len(values), *values) + json.dumps(self.changes).encode()
+        return struct.pack(f"<{len(values)}d", *values)
 
     def restore(self, state: bytes) -> None:
-        (count,) = struct.unpack_from("<Q", state)
-        values = struct.unpack_from(f"<{count}d", state, 8)
+        values = struct.unpack(f"<{2 * len(self.own)}d", state)
         for k, m in enumerate(self.own):
             self.x[m], self.v[m] = values[2 * k], values[2 * k + 1]
-        for version, change in json.loads(state[8 + 8 * count :]):
-            self.apply(version, change)
 
 
 def total(energies: list[float]) -> float:
@@ -185,18 +152,15 @@ def total(energies: list[float]) -> float:
     return amount
 
 
-def single(model: Model, changes: list[tuple[int, int, str]], steps: int, every: int) -> dict[tuple[int, int], bytes]:
+def single(model: Model, steps: int, every: int) -> dict[tuple[int, int], bytes]:
     """The state of every worker's masses at every checkpoint and at the end, computed in one piece."""
     workers = max(model.owner) + 1
     own = [[m for m, w in enumerate(model.owner) if w == worker] for worker in range(workers)]
     body = Body(model, list(range(len(model.masses))))
     states = {}
     for step in range(steps + 1):
-        if step == steps or (every and step % every == 0):
+        if step == steps or step % every == 0:
             states.update({(worker, step): body.state(own[worker]) for worker in range(workers)})
-        for version, start, change in changes:
-            if start == step and step < steps:
-                body.apply(version, change)
         if step < steps:
             body.begin()
             stages = model.stages(step)

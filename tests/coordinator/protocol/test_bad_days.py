@@ -3,8 +3,8 @@
 Every day that goes wrong prints its seed; `python tests/coordinator/protocol/bad_days.py SEED` plays it alone.
 """
 
-import functools
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -13,6 +13,7 @@ from bad_days import DEADLINES, Day, Process, World, play
 from campaign import first_of, some
 
 CHUNK = 20
+FIRST = 9  # every fault of test_mutants.py shows in the twenty days from there on
 
 
 def all_well(days):
@@ -20,9 +21,9 @@ def all_well(days):
     assert not bad, "\n".join(bad)
 
 
-@pytest.mark.parametrize("chunk", first_of(1, range(10)))  # every fault of test_mutants.py shows in the first of them
+@pytest.mark.parametrize("chunk", first_of(1, range(10)))
 def test_two_hundred_days(chunk):
-    all_well(Day.drawn(seed) for seed in range(CHUNK * chunk, CHUNK * (chunk + 1)))
+    all_well(Day.drawn(seed) for seed in range(FIRST + CHUNK * chunk, FIRST + CHUNK * (chunk + 1)))
 
 
 @pytest.mark.campaign
@@ -39,26 +40,26 @@ def test_days_that_are_worse_than_promised(chunk):
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(20)))
 def test_a_thousand_workers(seed):
-    all_well([Day(seed, 1000, 10, 4, 5, loss=0.05, twice=0.05, flips=0.01, kills=10, clogs=1, proposals=1, zombies=1)])
+    all_well([Day(seed, 1000, 10, 4, 5, loss=0.05, twice=0.05, flips=0.01, kills=10, clogs=1, zombies=1)])
 
 
 def test_a_day_follows_from_its_seed():
     first, second = World(Day.drawn(7)), World(Day.drawn(7))
     assert first.run() is None and second.run() is None
-    assert first.journal == second.journal and first.counts == second.counts and first.now == second.now
+    assert first.states == second.states and first.counts == second.counts and first.now == second.now
 
 
-def test_a_calm_day_sends_each_frame_once_and_no_worker_waits_for_the_coordinator():
-    world = World(Day(3, workers=5, steps=40, every=8, stride=8, jitter=0.0))
+def test_a_calm_day_sends_each_frame_once():
+    world = World(Day(3, workers=5, steps=40, every=8, slice=8, jitter=0.0))
     assert world.run() is None
     assert world.counts["asked"] == world.counts["resent"] == world.counts["duplicate"] == 0
     assert world.counts["accepted"] > 500
 
 
-def test_the_coordinator_says_nothing_more_in_a_longer_run_below_one_horizon():
+def test_the_coordinator_says_nothing_more_in_a_longer_slice():
     told = []
     for steps in (8, 32):
-        world = World(Day(3, workers=4, steps=steps, every=0, stride=100, jitter=0.0))
+        world = World(Day(3, workers=4, steps=steps, every=100, slice=100, jitter=0.0))
         world.model.event = -1
         assert world.run() is None
         assert world.now < DEADLINES.report
@@ -66,52 +67,26 @@ def test_the_coordinator_says_nothing_more_in_a_longer_run_below_one_horizon():
     assert told[0] == told[1]
 
 
-# --- the coordinator dies -------------------------------------------------------------------------------------------------
-
-LONG_LIFE = Day(11, workers=3, steps=16, every=4, stride=4, kills=1, proposals=2, loss=0.02)
-
-
-@functools.cache
-def effects_of(day):
-    world = World(day)
-    assert world.run() is None
-    return world.performed
-
-
-@pytest.mark.parametrize("part", range(3))
-def test_the_coordinator_dies_before_any_twelfth_effect_of_its_life(part):
-    count = effects_of(LONG_LIFE)
-    assert count > 100
-    all_well(replace(LONG_LIFE, coordinator_dies_at=n) for n in range(5 * part, count, 36))
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("seed", range(some(5)))
-def test_the_coordinator_dies_before_every_effect_of_its_life(seed):
-    day = replace(LONG_LIFE, seed=seed)
-    all_well(replace(day, coordinator_dies_at=n) for n in range(effects_of(day)))
-
-
-def test_a_coordinator_that_never_comes_back_is_named_by_the_workers():
+def test_a_coordinator_that_is_gone_is_named_by_the_workers():
     class Alone(World):
-        def restart_coordinator(self):
-            pass
+        def pump_coordinator(self):
+            if self.performed < 40:
+                super().pump_coordinator()
 
         def is_over(self):
             return bool(self.endings) and not self.processes
 
-    world = Alone(Day(5, workers=3, steps=30, every=5, stride=5, coordinator_dies_at=60))
+    world = Alone(Day(5, workers=3, steps=30, every=5, slice=5))
     world.run()
     assert len(world.endings) == 3
-    for name, _, reason, failed in world.endings:
-        assert failed and f"'{name}'" in reason and "the coordinator was last heard" in reason
+    for name, _, reason in world.endings:
+        assert f"'{name}'" in reason and "the coordinator was last heard" in reason
     assert world.now < 1.5 * DEADLINES.orphan
 
 
 # --- workers die ------------------------------------------------------------------------------------------------------------
 
-MOMENTS = ["Store", "Load", "Resume", "Connect", "Discard", "Send", "welcome", "grant", "durable", "roster"]
-CHANGING = ["Validate", "prepare", "commit", "abort", "Forget"]
+MOMENTS = ["Store", "Load", "Resume", "Connect", "Send", "welcome", "grant", "durable", "roster"]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -122,22 +97,7 @@ def test_workers_die_at_this_moment(moment):
     assert sum(world.counts["died at the moment"] for world in worlds) > 2
 
 
-@pytest.mark.parametrize("chunk", first_of(1, range(6)))
-@pytest.mark.parametrize("moment", CHANGING)
-def test_a_change_and_a_death_at_this_moment_are_all_or_nothing(moment, chunk):
-    random.seed(f"{moment} {chunk}")
-    days = [
-        Day(s, 2 + s % 5, 24, 4, random.choice([3, 6]), loss=random.choice([0, 0.1]), twice=0.05, proposals=4,
-            kills=s % 3, racing=True, die_at=moment, coordinator_kills=s % 2)
-        for s in range(7 * chunk, 7 * (chunk + 1))
-    ]  # fmt: skip
-    worlds = [World(day) for day in days]
-    assert [told for world in worlds if (told := world.run()) is not None] == []
-    assert sum(world.counts["died at the moment"] for world in worlds) > (0.1 * len(days) if moment != "Forget" else 0)
-    assert sum(world.counts["committed"] for world in worlds) > 0.1 * len(days)
-
-
-SHORT = Day(17, workers=3, steps=12, every=3, stride=4, proposals=2, jitter=0.3)
+SHORT = Day(17, workers=3, steps=12, every=3, slice=4, jitter=0.3)
 
 
 def events_of(day):
@@ -169,23 +129,15 @@ def test_a_zombie_speaks_nonsense_and_nobody_listens():
     assert [told for world in worlds if (told := world.run()) is not None] == []
     spoilt = [world for world in worlds if world.counts["spoilt"]]
     assert len(spoilt) > 8
-    refused = [ending for world in spoilt for ending in world.endings if "replaced by incarnation" in ending[2]]
-    assert len(refused) >= len(spoilt)
+    assert sum(world.counts["sent away"] for world in spoilt) >= len(spoilt)
 
 
 def test_a_worker_that_dies_again_and_again_stops_the_run_with_the_cause():
     world = World(
-        Day(2, workers=3, steps=30, every=50, stride=6, die_at="Resume", dying=100, dying_chance=1.0, deaths=3)
+        Day(2, workers=3, steps=30, every=50, slice=6, die_at="Resume", dying=100, dying_chance=1.0, deaths=3)
     )
     assert world.run() is None
-    assert "died (killed); that was death number 3 without a new checkpoint" in world.failure
-
-
-def test_without_checkpoints_a_death_stops_the_run_and_a_loss_does_not():
-    all_well(Day(s, 3, 200, 0, 20, loss=0.1, twice=0.1) for s in range(3))
-    world = World(Day(1, 3, 30, 0, 6, die_at="grant"))
-    world.run()
-    assert "without checkpoints it cannot be replaced" in world.failure
+    assert re.search(r"died \((killed|silent .*)\); that was death number 3 without a new checkpoint", world.failure)
 
 
 def test_a_checkpoint_that_cannot_be_read_is_passed_over_for_the_one_before():
@@ -220,7 +172,7 @@ def test_a_worker_that_is_ten_times_slower_is_waited_for():
     class World3(World):
         make_process = Slow
 
-    world = World3(Day(4, workers=3, steps=30, every=5, stride=6))
+    world = World3(Day(4, workers=3, steps=30, every=5, slice=6))
     assert world.run() is None
     assert world.now > 30 * 0.3 and all(incarnation == 1 for _, incarnation in world.started)
 

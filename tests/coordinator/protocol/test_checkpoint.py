@@ -12,20 +12,13 @@ from coordinator.protocol.checkpoint import Snapshot
 from coordinator.protocol.errors import Malformed
 
 LINKS = (({"peer": 1, "posted": 7, "taken": 6, "log": [[7, 48]]}, bytes(range(48))), ({"peer": 2}, b""))
-SNAPSHOT = Snapshot(7, "arm", 2, 40, 3, b"state" * 20, LINKS)
+SNAPSHOT = Snapshot(7, "arm", 2, 40, b"state" * 20, LINKS)
 BLOB = checkpoint.encode(SNAPSHOT)
 
 
 def test_a_checkpoint_comes_back_as_it_was_saved():
     back = checkpoint.decode(BLOB)
-    assert (back.run, back.name, back.incarnation, back.step, back.plan, back.state) == (
-        7,
-        "arm",
-        2,
-        40,
-        3,
-        b"state" * 20,
-    )
+    assert (back.run, back.name, back.incarnation, back.step, back.state) == (7, "arm", 2, 40, b"state" * 20)
     assert [(saved["peer"], frames) for saved, frames in back.links] == [(1, bytes(range(48))), (2, b"")]
 
 
@@ -59,7 +52,7 @@ def forged(head, parts=b"", length=None):
     return BLOB[:8] + sha256(body).digest() + body
 
 
-HEAD = {"run": 7, "name": "arm", "incarnation": 2, "step": 40, "plan": 3, "state": 4, "links": []}
+HEAD = {"run": 7, "name": "arm", "incarnation": 2, "step": 40, "state": 4, "links": []}
 
 
 @pytest.mark.parametrize(

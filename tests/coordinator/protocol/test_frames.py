@@ -20,7 +20,7 @@ from coordinator.protocol.frames import (
     stamped,
 )
 
-HEADER = Header(Kind.DATA, 0x11223344, 7, 3, 2, 0x1234567890, 513, 5, 0xCAFEBABE)
+HEADER = Header(Kind.DATA, 0x11223344, 3, 2, 0x1234567890, 513, 5, 0xCAFEBABE)
 NUMBERS = np.array([1.5, -2.25, 3e300, 1e-310, -0.0])
 FRAME = encode(HEADER, NUMBERS.tobytes())
 
@@ -31,9 +31,9 @@ def test_a_frame_has_forty_bytes_and_its_numbers():
 
 
 def test_every_field_lies_where_the_page_says():
-    fields = {4: ("I", 0x11223344), 8: ("I", 7), 12: ("I", 3), 16: ("I", 2), 20: ("Q", 0x1234567890), 28: ("H", 513),
+    fields = {4: ("I", 0x11223344), 8: ("I", 0), 12: ("I", 3), 16: ("I", 2), 20: ("Q", 0x1234567890), 28: ("H", 513),
               30: ("H", 5), 32: ("I", 0xCAFEBABE)}  # fmt: skip
-    assert FRAME[:4] == b"mb\x01\x01"
+    assert FRAME[:4] == b"mb\x02\x01"
     for offset, (kind, value) in fields.items():
         assert struct.unpack_from("<" + kind, FRAME, offset) == (value,)
     assert struct.unpack_from("<I", FRAME, 36) == (zlib.crc32(FRAME[40:] + FRAME[:36]),)
@@ -43,7 +43,7 @@ def test_every_field_lies_where_the_page_says():
 def test_what_was_sent_comes_out_bit_by_bit_without_a_copy(kind):
     raw = kind(FRAME)
     frame = decode(raw, HEADER.run)
-    assert isinstance(frame, Frame) and Header(*frame[:9]) == HEADER
+    assert isinstance(frame, Frame) and Header(*frame[:8]) == HEADER
     assert frame.payload.obj is (raw.obj if kind is memoryview else raw)
     assert np.frombuffer(frame.payload).tobytes() == NUMBERS.tobytes()
     assert frame.check == zlib.crc32(NUMBERS.tobytes())
@@ -70,7 +70,7 @@ def test_every_cut_and_every_byte_too_much_is_found():
         (bytes(39), Rejection.LENGTH),
         (FRAME + b"x", Rejection.LENGTH),
         (b"MB" + FRAME[2:], Rejection.MAGIC),
-        (b"mb\x02" + FRAME[3:], Rejection.VERSION),
+        (b"mb\x01" + FRAME[3:], Rejection.VERSION),
         (FRAME[:-1] + b"x", Rejection.CHECKSUM),
         (encode(HEADER._replace(kind=9)), Rejection.KIND),
         (encode(HEADER._replace(run=1)), Rejection.RUN),
@@ -91,7 +91,7 @@ def test_arrays_of_any_shape_are_sent_row_by_row():
 def test_a_later_incarnation_sends_the_same_contents():
     frame = decode(stamped(FRAME, 9), HEADER.run)
     assert isinstance(frame, Frame)
-    assert Header(*frame[:9]) == HEADER._replace(incarnation=9)
+    assert Header(*frame[:8]) == HEADER._replace(incarnation=9)
     assert frame.check == decode(FRAME, HEADER.run).check
 
 
