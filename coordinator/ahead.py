@@ -89,7 +89,7 @@ def _compile_tick(simulation: Simulation, alarm: Alarm) -> bool:
     for stack, verb in kept:
         if compiled((stack, verb)):
             stack.loops[verb].address(stack, system.elements)
-    if whole:
+    if whole and not compiled_driver.ready:
         pool.claim(Job.calling(_compile_driver))
         _compile_driver()
     return whole

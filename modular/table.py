@@ -118,7 +118,7 @@ class Table:
         self._part_from_others()
 
     def _declare(self, name: str, rows: bool, dtype: Any, shape: tuple[int, ...]) -> None:
-        assert len(self._fields) < FIELDS and all(name != known for known, *_ in self._fields)
+        assert len(self._fields) < FIELDS and name not in self.__dict__
         if rows:
             self._places[name] = len(self._fields)
         self._fields.append((name, rows, name_of(dtype), shape))
