@@ -8,7 +8,8 @@ from modular.elements import Array
 from modular.kernel import kernel
 from modular.workspaces import GIVEN, Workspace, layout, size_of, workspace
 
-Pair = Patch = Workspace
+Pair = Workspace
+Patch = Workspace
 # what a row remembers of a tick
 TICK = {
     "time": float,  # when that was [s]

@@ -163,7 +163,7 @@ def clip(face: Workspace, flat: bool) -> None:
 @kernel
 def beyond(face: Workspace, k: int, side: float, corner: int) -> float:
     """How far a corner of the polygon lies beyond a side of the kept face."""
-    off = -face.half[k]
+    off: float = -face.half[k]
     for c in range(3):
         off += side * face.pose[1 + k, c] * (face.polygon[corner, c] - face.pose[0, c])
     return off
