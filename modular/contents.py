@@ -47,6 +47,7 @@ GENERATORS = tuple(
         "memory",
         "target",
         "views",
+        "workspaces",
     )
 )
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)

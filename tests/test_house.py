@@ -24,6 +24,24 @@ HOME_OF_ZEROMQ = "coordinator/transports/"
 PICKLERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "shelve", "marshal", "joblib"}
 BLAS = {"dot", "vdot", "inner", "matmul", "einsum", "tensordot", "kron", "linalg"}
 
+LONG, WIDE = 100, 12  # lines of a function, and its parameters: beyond, it is two ideas
+COMMAND = "each parameter is an option of a command, declared with its help"
+TWO_IDEAS = {  # and why they stay
+    (
+        "components/bodies/natural_kernels.py",
+        "solve_locally",
+    ): "Python calls it as well, for one body alone, and hands over arrays",
+    ("components/bodies/substeps.py", "in_steps"): "kernels inside it are made from those it is given",
+    ("coordinator/engine/driver.py", "drive"): "Python hands over, once for many ticks, what a thread needs",
+    ("coordinator/workers/driver.py", "drive_part"): "the same for a worker",
+    ("coordinator/workers/driver.py", "swap"): "what a worker's part of a tick hands on",
+    ("scenarios/cli.py", "run"): COMMAND,
+    ("scenarios/commands/compare.py", "compare"): COMMAND,
+    ("scenarios/commands/live.py", "live"): COMMAND,
+    ("scenarios/commands/resume.py", "resume"): COMMAND,
+    ("scenarios/commands/study.py", "study"): COMMAND,
+}
+
 Rule = Callable[[str, str], list[str]]  # (path inside the project, source) -> offences
 
 
@@ -99,6 +117,26 @@ def private_compilers(path: str, source: str) -> list[str]:
 
 def silent_modules(path: str, source: str) -> list[str]:
     return [] if ast.get_docstring(tree_of(source)) else [f"{path}: says nothing about itself; give it a docstring"]
+
+
+def functions_of_two_ideas(path: str, source: str) -> list[str]:
+    """Numba takes more than twice as long for a function that is twice as long, and so do people."""
+    found = []
+    for function in (*nodes_of(source, ast.FunctionDef), *nodes_of(source, ast.AsyncFunctionDef)):
+        lines, wide = function.end_lineno - function.lineno + 1, len(parameters(function))
+        if (lines > LONG or wide > WIDE) and (path, function.name) not in TWO_IDEAS:
+            found.append(
+                f"{path}:{function.lineno}: '{function.name}' has {lines} lines and {wide} parameters; divide it "
+                f"({LONG} lines, {WIDE} parameters; modular/workspaces.py hands on many blocks as one)"
+            )
+    return found
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Those that a caller gives."""
+    given = function.args
+    every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
+    return [each.arg for each in every if each is not None and each.arg not in ("self", "cls")]
 
 
 # --- reading sources ----------------------------------------------------------------------------------------
@@ -212,6 +250,15 @@ RULES = [
         ],
     ),
     (silent_modules, "modular/a.py", ["", "x = 1", "# only a comment"]),
+    (
+        functions_of_two_ideas,
+        "modular/a.py",
+        [
+            "def f(x):\n" + LONG * "    x += 1\n",
+            f"def f({', '.join(f'x{k}' for k in range(WIDE + 1))}):\n    pass",
+            f"class A:\n    async def f(self, *all_, {', '.join(f'x{k}' for k in range(WIDE))}):\n        pass",
+        ],
+    ),
 ]
 NAMES = [rule.__name__.replace("_", " ") for rule, _, _ in RULES]
 
@@ -251,6 +298,14 @@ def test_the_home_of_zeromq_may_import_it():
 def test_the_rules_on_kernels_look_at_kernels():
     assert len(read()[1]) > 10
     assert library_calls_in_kernels("components/a.py", "def f(a, b):\n    return np.dot(a, b)") == []
+
+
+def test_whoever_may_stay_long_or_wide_is_there_and_is():
+    for (path, name), why in TWO_IDEAS.items():
+        named = [f for f in nodes_of(text(path), ast.FunctionDef) if f.name == name]
+        assert why and any(f.end_lineno - f.lineno >= LONG or len(parameters(f)) > WIDE for f in named), (path, name)
+    as_it_may_be = f"def f(self, {', '.join(f'x{k}' for k in range(WIDE))}):\n" + (LONG - 1) * "    pass\n"
+    assert functions_of_two_ideas("modular/a.py", as_it_may_be) == []
 
 
 def test_every_dependency_is_used_and_every_use_declared():

@@ -11,7 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from components.forces.contact_law import MEMORY, ask_loop, contact_loop, grow_loop, weigh_loop
+from components.forces.contact_answers import ask_loop, grow_loop, weigh_loop
+from components.forces.contact_law import contact_loop
+from components.forces.contact_pair import MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import GAIN_STEP, STEP, TIME, Array, Elements, Indices
 from modular.errors import ModelError

@@ -1,0 +1,139 @@
+"""How the bodies of a contact answer it, and what its springs ask of the step in return."""
+
+from __future__ import annotations
+
+from components.forces.contact_sides import lines_of, stand
+from modular.blocks import room, shaped
+from modular.demands import growth
+from modular.elements import Array
+from modular.kernel import kernel
+from modular.lanes import types
+from modular.loop import FINE, loop
+from modular.views import View
+
+desk_of = shaped(types.float64, lambda load: [(6, load[0]), (2, 6, load[0])])
+
+
+@kernel
+def seen_by(elements: View, row: int, carry: float, pose: Array, seen: Array) -> None:
+    """How velocity and turning of a side answer the motions of its body: B of its point, and w sum e x B of its directions."""
+    dimension = elements.position.shape[0]
+    lines = 1 if dimension == 2 else 3
+    for mode in range(seen.shape[1]):
+        for c in range(3):
+            seen[c, mode] = elements.response[row, c, mode] if c < dimension else 0.0
+            seen[3 + c, mode] = 0.0
+        for k in range(lines):
+            e, at = pose[1 + k], row + 1 + k
+            x, y = elements.response[at, 0, mode], elements.response[at, 1, mode]
+            z = 0.0
+            if dimension == 3:
+                z = elements.response[at, dimension - 1, mode]
+            seen[3, mode] += carry * (e[1] * z - e[2] * y)
+            seen[4, mode] += carry * (e[2] * x - e[0] * z)
+            seen[5, mode] += carry * (e[0] * y - e[1] * x)
+
+
+@kernel
+def mobility_of(seen: Array, mobility: Array) -> None:
+    """Velocity per force, velocity per moment and turning per moment, of a side whose motions answer like this."""
+    for part in range(3):
+        up, left = 0 if part < 2 else 3, 0 if part == 0 else 3
+        for i in range(3):
+            for j in range(3):
+                value = 0.0
+                for mode in range(seen.shape[1]):
+                    value += seen[up + i, mode] * seen[left + j, mode]
+                mobility[part, i, j] = value
+
+
+@kernel
+def weigh_one(contacts: View, elements: View, n: int, side: int, pose: Array, seen: Array) -> None:
+    """Mobility of one side."""
+    row = contacts.first[n] if side == 0 else contacts.second[n]
+    carry = contacts.carry[n]
+    if carry[side] < 0.0:
+        lines_of(elements, row, carry, side)
+    stand(elements, row, carry[side], pose)
+    seen_by(elements, row, carry[side], pose, seen)
+    mobility_of(seen, contacts.mobility[n, side])
+
+
+@loop
+def weigh_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """How the bodies answer forces now."""
+    pose = room((4, 3))
+    seen, _ = desk_of(elements.load)
+    for n in range(start, stop):
+        for side in range(2):
+            weigh_one(contacts, elements, n, side, pose, seen)
+    return FINE
+
+
+@kernel
+def answer_at(centre: Array, pose: Array, seen: Array, answer: Array) -> None:
+    """How velocity and turning at a point answer the motions of the body of a side."""
+    arm = room((3,))
+    for c in range(3):
+        arm[c] = centre[c] - pose[0, c]
+    for mode in range(seen.shape[1]):
+        for c in range(3):
+            p, q = (c + 1) % 3, (c + 2) % 3
+            answer[c, mode] = seen[c, mode] + seen[3 + p, mode] * arm[q] - seen[3 + q, mode] * arm[p]
+            answer[3 + c, mode] = seen[3 + c, mode]
+
+
+@kernel
+def ask_between(stiff: Array, answer: Array, p: int, q: int) -> float:
+    """What a block asks of two motions."""
+    value = 0.0
+    for i in range(6):
+        for j in range(6):
+            value += answer[i, p] * stiff[i, j] * answer[j, q]
+    return value
+
+
+@kernel
+def trace_of(stiff: Array, answer: Array) -> float:
+    """What a block asks of all motions together."""
+    value = 0.0
+    for mode in range(answer.shape[1]):
+        for i in range(6):
+            for j in range(6):
+                value += answer[i, mode] * stiff[i, j] * answer[j, mode]
+    return value
+
+
+@kernel
+def ask_of(stiff: Array, answer: Array, factor: float, load: Array) -> None:
+    """What a block asks of all motions of a body, times a factor."""
+    for p in range(load.shape[0]):
+        for q in range(load.shape[1]):
+            load[p, q] = factor * ask_between(stiff, answer, p, q)
+
+
+@loop
+def ask_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """The blocks of the last tick, shared between the two bodies in the proportions of their answers."""
+    pose, shares = room((4, 3)), room((2,))
+    seen, answer = desk_of(elements.load)
+    for n in range(start, stop):
+        for side in range(2):
+            weigh_one(contacts, elements, n, side, pose, seen)
+            answer_at(contacts.centre[n], pose, seen, answer[side])
+            shares[side] = trace_of(contacts.stiff[n], answer[side])
+        whole = shares[0] + shares[1]
+        for side in range(2):
+            row = contacts.first[n] if side == 0 else contacts.second[n]
+            factor = whole / shares[side] if shares[side] > 0.0 else 0.0
+            ask_of(contacts.stiff[n], answer[side], factor, elements.load[row])
+    return FINE
+
+
+@loop
+def grow_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """The factor by which the step could grow before the bodies' answers reach their limit; none where nothing touches."""
+    for n in range(start, stop):
+        bound = max(elements.bound[contacts.first[n]], elements.bound[contacts.second[n]])
+        contacts.margin[n] = growth(contacts.asked[n, 0], contacts.asked[n, 1], bound)
+    return FINE

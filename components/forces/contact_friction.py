@@ -1,0 +1,223 @@
+"""Coulomb's friction at the centre of what presses: a spring and a damper across the normal and about it that stick, and slip.
+
+After P. A. Cundall, O. D. L. Strack, "A discrete numerical model for granular assemblies", Géotechnique 29 (1979) 47-65. The spring
+remembers, so nothing creeps; in an impact friction stops what slides.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from components.forces.contact_pair import Pair, Patch, push, relative, respond_to, turning, wind
+from components.forces.contact_rest import hold_still
+from components.forces.shapes import BOX
+from components.forces.vectors import cross, dot
+from modular.blocks import room
+from modular.elements import Array
+from modular.kernel import kernel
+from modular.workspaces import Workspace, workspace
+
+Rub = Workspace
+# of the step: dt^2 k W and dt c W of the contact alone
+STICK, RUB = 0.2, 0.2
+POINTED = 1e-9  # of the extent of both shapes: what presses on less does not hold against turning about the normal
+ALIKE = 1e-12  # of the largest answer across the normal squared: less counts as none
+
+new_rub = workspace(
+    t=(2, 3),  # axes across the normal; in the plane the first looks out of it
+    v=(2,), turn=float,  # how fast it slides along them, and turns about the normal
+    w=(2, 2), twisting=float,  # how that answers forces and moments
+    answers=(2, 4, 3),  # and how rates do
+    most=float,  # the larger answer of two
+    k_t=float, c_t=float, k_r=float, c_r=float,  # of spring and damper across, and about
+    grip=float, winding=int,  # what friction bears [N]; 1 where it holds against turning about the normal
+    s=(2,), twist=float,  # how far the spring is drawn
+    f=(2,), moment=float,  # what it pulls with
+)  # fmt: skip
+
+
+@kernel
+def rub_across(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """What friction does to both shapes, and what it asks of the step."""
+    axes_across(patch.normal, pair.flat, rub.t)
+    slide(pair, patch, rub)
+    see_across(pair, patch, rub)
+    stiffen_across(pair, patch, rub)
+    carry_along(pair, rub)
+    if pair.struck:
+        stop(pair, rub)
+    else:
+        stick(pair, patch, rub)
+    bear(pair, patch, rub)
+    if not pair.struck:
+        ask_across(pair, patch, rub)
+
+
+@kernel
+def axes_across(normal: Array, flat: int, t: Array) -> None:
+    """Two axes across the normal and each other."""
+    least = 0
+    for c in range(1, 3):
+        if abs(normal[c]) < abs(normal[least]) and not flat:
+            least = c
+    for c in range(3):
+        t[0, c] = 1.0 if c == (2 if flat else least) else 0.0
+    cross(t[0], normal, t[1])
+    length = sqrt(dot(t[1], t[1]))
+    for c in range(3):
+        t[1, c] /= length
+    cross(normal, t[1], t[0])
+
+
+@kernel
+def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """How shapes slide and turn, with what the normal impulses of an impact have changed."""
+    out, more, normal = room((3,)), room((3,)), patch.normal
+    relative(pair, pair.rates, patch.centre, out)
+    rub.turn = turning(pair.rates, normal)
+    if pair.struck:
+        for i in range(patch.count):
+            answer = patch.answers[i]
+            relative(pair, answer, patch.centre, more)
+            for c in range(3):
+                out[c] += patch.impulse[i] * more[c]
+                rub.turn += patch.impulse[i] * (answer[3, c] - answer[1, c]) * normal[c]
+    for k in range(2):
+        rub.v[k] = dot(out, rub.t[k])
+    if pair.flat:
+        rub.v[0] = 0.0
+
+
+@kernel
+def see_across(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """How sliding and turning answer forces across the normal and a moment about it."""
+    out, answer = room((3,)), room((4, 3))
+    for k in range(2):
+        respond_to(pair, patch.centre, rub.t[k], pair.none, rub.answers[k])
+        relative(pair, rub.answers[k], patch.centre, out)
+        for i in range(2):
+            rub.w[i, k] = dot(out, rub.t[i])
+    rub.w[1, 0] = rub.w[0, 1]
+    if pair.flat:
+        rub.w[0, 0] = rub.w[0, 1] = rub.w[1, 0] = 0.0
+    respond_to(pair, patch.centre, pair.none, patch.normal, answer)
+    rub.twisting = turning(answer, patch.normal)
+
+
+@kernel
+def stiffen_across(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """As stiff as the step allows, and what friction bears."""
+    w, dt, ample = rub.w, pair.dt, pair.ample
+    rub.most = 0.5 * (w[0, 0] + w[1, 1]) + sqrt(0.25 * (w[0, 0] - w[1, 1]) ** 2 + w[0, 1] * w[0, 1])
+    rub.k_t, rub.c_t = ample * STICK / (dt * dt * rub.most), ample * RUB / (dt * rub.most)
+    rub.k_r, rub.c_r = 0.0, 0.0
+    rub.grip = pair.law.friction * patch.whole / pair.span
+    rub.winding = 1 if patch.radius > POINTED * patch.extent and rub.twisting > 0.0 and not pair.flat else 0
+    if rub.winding:
+        rub.k_r, rub.c_r = ample * STICK / (dt * dt * rub.twisting), ample * RUB / (dt * rub.twisting)
+
+
+@kernel
+def carry_along(pair: Pair, rub: Rub) -> None:
+    """How far the spring was drawn a tick ago; it has gone along with the first shape."""
+    slip, turned = room((3,)), room((3,))
+    for c in range(3):
+        slip[c] = pair.before.slip[c]
+    if pair.kind_a <= BOX:
+        cross(pair.rates[1], slip, turned)
+        for c in range(3):
+            slip[c] += pair.span * turned[c]
+    for k in range(2):
+        rub.s[k] = dot(slip, rub.t[k])
+    if pair.flat:
+        rub.s[0] = 0.0
+    rub.twist = pair.before.twist if rub.winding else 0.0
+
+
+@kernel
+def stop(pair: Pair, rub: Rub) -> None:
+    """In an impact: the force and the moment that stop what slides and turns."""
+    w, v, span = rub.w, rub.v, pair.span
+    rub.s[0], rub.s[1], rub.twist = 0.0, 0.0, 0.0
+    if pair.flat:
+        rub.f[0], rub.f[1] = 0.0, -v[1] / (w[1, 1] * span)
+    else:
+        determinant = max(w[0, 0] * w[1, 1] - w[0, 1] * w[0, 1], ALIKE * rub.most * rub.most)
+        rub.f[0] = -(w[1, 1] * v[0] - w[0, 1] * v[1]) / (determinant * span)
+        rub.f[1] = -(w[0, 0] * v[1] - w[0, 1] * v[0]) / (determinant * span)
+    rub.moment = -rub.turn / (rub.twisting * span) if rub.winding else 0.0
+
+
+@kernel
+def stick(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """Else: what the spring pulls with, drawn no further than friction bears."""
+    s, v, k_t, c_t = rub.s, rub.v, rub.k_t, rub.c_t
+    s[0], s[1], rub.twist = s[0] + pair.span * v[0], s[1] + pair.span * v[1], rub.twist + pair.span * rub.turn
+    new = pair.before.carried == 0.0
+    if swiftness(pair, patch, rub) <= pair.slow and (new or strain(patch, rub) > 1.0):
+        hold_still(pair, patch, rub, new)
+    over = excess(k_t * s[0], k_t * s[1], rub.k_r * rub.twist, rub.grip, patch.radius)
+    s[0], s[1], rub.twist = s[0] / over, s[1] / over, rub.twist / over
+    rub.f[0], rub.f[1] = -k_t * s[0] - c_t * v[0], -k_t * s[1] - c_t * v[1]
+    rub.moment = -rub.k_r * rub.twist - rub.c_r * rub.turn
+
+
+@kernel
+def swiftness(pair: Pair, patch: Patch, rub: Rub) -> float:
+    """How fast shapes slide, or how fast their ends turn against each other."""
+    swift = sqrt(rub.v[0] * rub.v[0] + rub.v[1] * rub.v[1])
+    for c in range(3):
+        swift = max(swift, patch.extent * abs(pair.rates[3, c] - pair.rates[1, c]))
+    return swift
+
+
+@kernel
+def strain(patch: Patch, rub: Rub) -> Any:
+    """How many times more than friction can bear spring and damper are together, or the spring alone."""
+    s, v, k_t, c_t, grip, radius = rub.s, rub.v, rub.k_t, rub.c_t, rub.grip, patch.radius
+    both = excess(k_t * s[0] + c_t * v[0], k_t * s[1] + c_t * v[1], 0.0, grip, radius)
+    return max(both, excess(k_t * s[0], k_t * s[1], rub.k_r * rub.twist, grip, radius))
+
+
+@kernel
+def excess(f1: float, f2: float, moment: float, grip: float, radius: float) -> Any:
+    """How many times more than friction can bear a force and a moment are together; at least 1.
+
+    The limit is taken as an ellipsoid (R. D. Howe, M. R. Cutkosky, Int. J. Robotics Research 15 (1996) 557-572).
+    """
+    square = (f1 * f1 + f2 * f2) / (grip * grip)
+    if moment != 0.0:
+        square += (moment / (grip * radius)) ** 2
+    return max(sqrt(square), 1.0)
+
+
+@kernel
+def bear(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """What friction bears acts on both shapes, gives nothing back, and is remembered."""
+    s, f, t, force, now = rub.s, rub.f, rub.t, room((3,)), pair.now
+    over = excess(f[0], f[1], rub.moment, rub.grip, patch.radius)
+    f[0], f[1], rub.moment = f[0] / over, f[1] / over, rub.moment / over
+    bent = 0.5 * (rub.k_t * (s[0] * s[0] + s[1] * s[1]) + rub.k_r * rub.twist * rub.twist)
+    pair.stored += bent
+    now.twist, now.bent = rub.twist if rub.winding else 0.0, bent
+    for c in range(3):
+        now.slip[c] = s[0] * t[0, c] + s[1] * t[1, c]
+        force[c] = f[0] * t[0, c] + f[1] * t[1, c]
+    push(pair, patch.centre, force, 1.0, pair.wrench)
+    wind(patch.normal, rub.moment, pair.wrench)
+    push(pair, patch.centre, force, 1.0, now.spent)
+    wind(patch.normal, rub.moment, now.spent)
+
+
+@kernel
+def ask_across(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """What springs and dampers across the normal and about it ask of the step."""
+    dt, normal, stiff = pair.dt, patch.normal, pair.stiff
+    pair.asked[0] += dt * dt * rub.k_t
+    pair.asked[1] += 2.0 * dt * rub.c_t
+    for p in range(3):
+        for q in range(3):
+            flank = (1.0 if p == q else 0.0) - normal[p] * normal[q]
+            stiff[p, q] += dt * (dt * rub.k_t + 2.0 * rub.c_t) * flank
+            stiff[3 + p, 3 + q] += dt * (dt * rub.k_r + 2.0 * rub.c_r) * normal[p] * normal[q]

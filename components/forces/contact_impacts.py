@@ -1,0 +1,105 @@
+"""Impacts: points that meet fast part with Newton's restitution, all of a pair together (Séguy 2003, I.3.6).
+
+Points that will meet on the way at the time theta dt get their impulse in two parts, 1 - theta now and theta a tick later, and
+go on as if it had been then.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from components.forces.contact_pair import Pair, Patch
+from modular.kernel import kernel
+
+SWEEPS = 60  # of the impulses of one pair
+
+
+@kernel
+def impacts(pair: Pair, patch: Patch) -> None:
+    """Impulses of points that meet fast, or have met a tick ago and are owed the second part."""
+    meeting = False
+    for i in range(patch.count):
+        choose(pair, patch, i)
+        meeting = meeting or patch.candidates[i] > 0.0
+    if meeting:
+        pair.struck = 1
+        strike(patch)
+        spare(pair, patch)
+
+
+@kernel
+def meets_after(gap: float, coming: float, hurry: float, span: float) -> Any:
+    """After which share of a tick a point meets, on its parabola; below 0 where it does not."""
+    if not coming < 0.0:
+        return -1.0
+    if gap <= 0.0:
+        return 0.0
+    square = coming * coming - 2.0 * hurry * gap
+    if square >= 0.0 and 2.0 * gap <= span * (sqrt(square) - coming):
+        return 2.0 * gap / (span * (sqrt(square) - coming))
+    return -1.0
+
+
+@kernel
+def choose(pair: Pair, patch: Patch, i: int) -> None:
+    """Whether a point has an impact now, when in the tick, how fast it comes and how fast it is to part."""
+    now, before, law, span, hurry = pair.now, pair.before, pair.law, pair.span, patch.hurry[i]
+    patch.candidates[i], patch.theta[i], patch.impulse[i], patch.goal[i] = 0.0, 0.0, 0.0, 0.0
+    coming, kept = patch.v[i] + 0.5 * span * hurry, before.goal[i]
+    patch.coming[i] = coming
+    if law.restitution < 0.0 <= law.stiffness or not patch.w[i, i] > 0.0:
+        return
+    theta = meets_after(patch.gaps[i], coming, hurry, span)
+    if before.owed[i] > 0.0:  # the second part of an impact: what is still missing
+        patch.candidates[i], patch.goal[i] = 1.0, kept
+        now.owed[i] = before.owed[i] - 1.0
+    elif theta >= 0.0 and -coming - span * theta * hurry > pair.slow:
+        patch.candidates[i], patch.theta[i] = 1.0, theta
+        patch.coming[i] = coming + span * theta * hurry
+        patch.goal[i] = -max(law.restitution, 0.0) * patch.coming[i]
+        now.owed[i] = 1.0 if theta > 0.0 else 0.0
+    now.goal[i] = patch.goal[i]
+    if patch.theta[i] > 0.0:
+        now.goal[i] = patch.goal[i] + span * (1.0 - patch.theta[i]) * hurry
+
+
+@kernel
+def strike(patch: Patch) -> None:
+    """Impulses of one pair: none pulls, and where one pushes the point parts as it should (projected Gauss-Seidel)."""
+    impulse, w = patch.impulse, patch.w
+    for i in range(patch.count):
+        impulse[i] = 0.0
+    for _ in range(SWEEPS):
+        change = 0.0
+        for i in range(patch.count):
+            if patch.candidates[i] == 0.0:
+                continue
+            left = patch.coming[i] - patch.goal[i]
+            for j in range(patch.count):
+                left += w[i, j] * impulse[j]
+            new = max(impulse[i] - left / w[i, i], 0.0) if w[i, i] > 0.0 else 0.0
+            change = max(change, abs(new - impulse[i]) * w[i, i])
+            impulse[i] = new
+        if change == 0.0:
+            break
+
+
+@kernel
+def spare(pair: Pair, patch: Patch) -> None:
+    """The part of the impulses that acts now, and no more of it than gives what the impact has taken before."""
+    impulse, span = patch.impulse, pair.span
+    given, square = 0.0, 0.0
+    for i in range(patch.count):
+        impulse[i] *= pair.ample * (1.0 - patch.theta[i])
+    for i in range(patch.count):
+        given += impulse[i] * (patch.v[i] + 0.5 * span * patch.hurry[i])
+        for j in range(patch.count):
+            square += 0.5 * impulse[i] * patch.w[i, j] * impulse[j]
+    spared = pair.before.spared if pair.before.struck > 0.0 else 0.0
+    share = 1.0
+    if given + square > spared:
+        share = 0.5 * (sqrt(given * given + 4.0 * square * spared) - given) / square
+    for i in range(patch.count):
+        impulse[i] *= share
+    pair.now.spared = max(spared - share * (given + share * square), 0.0)

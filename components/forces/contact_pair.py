@@ -1,0 +1,202 @@
+"""A pair of shapes in contact: what is remembered of a tick, where both stand, how they move, and how they answer a push."""
+
+from __future__ import annotations
+
+from components.forces.vectors import dot
+from modular.blocks import room
+from modular.elements import Array
+from modular.kernel import kernel
+from modular.workspaces import GIVEN, Workspace, layout, size_of, workspace
+
+Pair = Workspace
+Patch = Workspace
+# what a row remembers of a tick
+TICK = {
+    "time": float,  # when that was [s]
+    "known": float,  # 0 unless it was looked at; 1 where the one before is not known
+    "pose": (2, 4, 3),  # middle and axes of both shapes
+    "rates": (4, 3),  # how they move: velocity and turning of the first, of the second
+    "slip": (3,),  # of the spring that sticks: across the normal [m]
+    "twist": float,  # about it
+    "owed": (8,),  # per point: 1 where the next tick owes the second part of an impact
+    "goal": (8,),  # and with which velocity it is to part [m/s]
+    "struck": float,  # so many ticks with impulses one after the other
+    "pull": float,  # the largest acceleration towards each other in free flight
+    "wrench": (3, 3),  # force on the second shape, moments on the first and on the second
+    "held": float,  # energy in its springs [J]
+    "taken": float,  # what it takes [W]
+    "pace": (4, 3),  # accelerations that go with the rates, as last known where there was no impulse
+    "bent": float,  # of that energy what is in the spring that sticks [J]
+    "spared": float,  # what an impact has taken so far, and no more it may give back in its second part [J]
+    "spent": (3, 3),  # the part of the wrench that gives nothing back
+    "guess": float,  # and what it was thought to take [W]
+    "carried": float,  # 1 where its springs have carried something, and there was no impact
+}
+MEMORY = size_of(TICK)
+LASTING = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
+LATE = 4.0  # steps after which a tick is no longer one from which to go on
+
+tick_of = layout(**TICK)
+law_of = layout(friction=float, restitution=float, stiffness=float, damping=float)
+
+new_pair = workspace(
+    now=GIVEN, before=GIVEN,  # ticks
+    law=GIVEN,
+    size_a=GIVEN, size_b=GIVEN,  # of both shapes
+    mobility_a=GIVEN, mobility_b=GIVEN,  # velocity per force, velocity per moment, turning per moment
+    asked=GIVEN, stiff=GIVEN, centre=GIVEN,  # of the step: shares of springs and dampers, their block, and where
+    kind_a=int, kind_b=int, flat=int,  # kinds of shapes; 1 in the plane
+    time=float, dt=float, span=float,  # now, the step, and the time since the tick before
+    fresh=int, steady=int,  # 1 where no tick came before, and where accelerations can be told
+    a=(4, 3), b=(4, 3),  # middle and axes of both shapes
+    rates=(4, 3), pace=(4, 3),  # how they move, and what others do to that
+    wrench=(3, 3),  # force on the second shape, moments on the first and on the second
+    none=(3,),  # zeros
+    struck=int,  # 1 where there are impulses
+    crowd=float, ample=float,  # what contacts ask of its bodies, and the share of it that those have left
+    slow=float,  # slower impacts do not bounce, slower pairs may stick [m/s]
+    stored=float, takes=float,  # energy in springs [J]; what it takes [W]
+)  # fmt: skip
+new_patch = workspace(
+    count=int, points=(8, 3), normals=(8, 3), gaps=(8,),  # where shapes touch or may
+    band=float,  # gaps up to which points count as touching when springs are chosen [m]
+    v=(8,), hurry=(8,),  # velocity and acceleration along normals
+    answers=(8, 4, 3), w=(8, 8),  # how rates, and velocities along normals, answer forces along them
+    candidates=(8,), theta=(8,), coming=(8,), goal=(8,),  # who meets, when, how fast, and how it is to part
+    impulse=(8,), lost=(8,),  # along normals [N s], and of that what gives nothing back
+    k_n=float, c_n=float,  # of springs and dampers along normals
+    whole=float, centre=(3,), normal=(3,),  # of all impulses: their sum, where, and which way
+    radius=float, extent=float,  # how far from there they act on average; how large both shapes are together [m]
+)  # fmt: skip
+
+
+# --- ticks ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def turn_page(now: Array, before: Array, again: bool, pair: Pair) -> None:
+    """What was now is before, unless this tick is worked out again; nothing is where it is too long ago to go on from."""
+    if not again:
+        for k in range(MEMORY):
+            before[k] = now[k]
+    for k in range(MEMORY):
+        now[k] = 0.0
+    pair.span = pair.time - pair.before.time
+    pair.fresh = 1 if pair.before.known == 0.0 or not 0.0 < pair.span <= LATE * pair.dt else 0
+    if pair.fresh:
+        pair.span = pair.dt
+        for k in range(MEMORY):
+            before[k] = 0.0
+
+
+@kernel
+def remember(pair: Pair) -> None:
+    """Where shapes are and how they move; and what others do to them: what came about since, less what the contact itself did."""
+    now, before = pair.now, pair.before
+    now.time, now.known, now.pull = pair.time, 1.0 if pair.fresh else 2.0, before.pull
+    pair.steady = 1 if not pair.fresh and (before.struck == 0.0 or before.struck > LASTING) else 0
+    own, factor = room((4, 3)), 2.0 if before.known == 1.0 else 1.0
+    if pair.steady:
+        answer_to(pair, before.wrench, own)
+    for k in range(4):
+        for c in range(3):
+            now.pose[0, k, c], now.pose[1, k, c] = pair.a[k, c], pair.b[k, c]
+            now.rates[k, c] = pair.rates[k, c]
+            pair.pace[k, c] = before.pace[k, c]
+            if pair.steady:
+                pair.pace[k, c] = factor * (pair.rates[k, c] - before.rates[k, c]) / pair.span - own[k, c]
+            now.pace[k, c] = pair.pace[k, c]
+
+
+@kernel
+def start_anew(pair: Pair, patch: Patch) -> None:
+    """Nothing acts yet, and nothing is asked."""
+    for c in range(3):
+        pair.none[c] = patch.centre[c] = patch.normal[c] = 0.0
+        for k in range(3):
+            pair.wrench[k, c] = 0.0
+    for p in range(6):
+        for q in range(6):
+            pair.stiff[p, q] = 0.0
+    pair.asked[0] = pair.asked[1] = 0.0
+    pair.stored, pair.takes, pair.struck, patch.whole = 0.0, 0.0, 0, 0.0
+
+
+# --- motions and answers ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def relative(pair: Pair, rates: Array, x: Array, out: Array) -> None:
+    """Velocity at a point of the second shape against the first."""
+    a, b = pair.a[0], pair.b[0]
+    for c in range(3):
+        p, q = (c + 1) % 3, (c + 2) % 3
+        out[c] = rates[2, c] - rates[0, c] + rates[3, p] * (x[q] - b[q]) - rates[3, q] * (x[p] - b[p])
+        out[c] -= rates[1, p] * (x[q] - a[q]) - rates[1, q] * (x[p] - a[p])
+
+
+@kernel
+def along(pair: Pair, rates: Array, x: Array, line: Array) -> float:
+    """Its part along a line."""
+    out = room((3,))
+    relative(pair, rates, x, out)
+    found: float = dot(out, line)
+    return found
+
+
+@kernel
+def turning(rates: Array, line: Array) -> float:
+    """How fast the second shape turns against the first, about a line."""
+    found = 0.0
+    for c in range(3):
+        found += (rates[3, c] - rates[1, c]) * line[c]
+    return found
+
+
+@kernel
+def answer_of(mobility: Array, force: Array, moment: Array, sign: float, slide: Array, spin: Array) -> None:
+    """Velocity and turning of a shape per force on its middle, times a sign, and moment."""
+    for i in range(3):
+        slid, spun = 0.0, 0.0
+        for j in range(3):
+            slid += mobility[0, i, j] * (sign * force[j]) + mobility[1, i, j] * moment[j]
+            spun += mobility[1, j, i] * (sign * force[j]) + mobility[2, i, j] * moment[j]
+        slide[i], spin[i] = slid, spun
+
+
+@kernel
+def answer_to(pair: Pair, wrench: Array, rates: Array) -> None:
+    """Rates per force on the middle of the second shape, its opposite on that of the first, and a moment on each."""
+    answer_of(pair.mobility_a, wrench[0], wrench[1], -1.0, rates[0], rates[1])
+    answer_of(pair.mobility_b, wrench[0], wrench[2], 1.0, rates[2], rates[3])
+
+
+@kernel
+def respond_to(pair: Pair, x: Array, f: Array, m: Array, rates: Array) -> None:
+    """The same per impulse f at x and angular impulse m on the second shape, with their opposites on the first."""
+    wrench, a, b = room((3, 3)), pair.a[0], pair.b[0]
+    for c in range(3):
+        p, q = (c + 1) % 3, (c + 2) % 3
+        wrench[0, c] = f[c]
+        wrench[1, c] = -(x[p] - a[p]) * f[q] + (x[q] - a[q]) * f[p] - m[c]
+        wrench[2, c] = (x[p] - b[p]) * f[q] - (x[q] - b[q]) * f[p] + m[c]
+    answer_to(pair, wrench, rates)
+
+
+@kernel
+def push(pair: Pair, x: Array, line: Array, size: float, wrench: Array) -> None:
+    """Add a force at a point to that on the second shape and to the moments on both."""
+    a, b = pair.a[0], pair.b[0]
+    for c in range(3):
+        p, q = (c + 1) % 3, (c + 2) % 3
+        wrench[0, c] += size * line[c]
+        wrench[1, c] -= size * ((x[p] - a[p]) * line[q] - (x[q] - a[q]) * line[p])
+        wrench[2, c] += size * ((x[p] - b[p]) * line[q] - (x[q] - b[q]) * line[p])
+
+
+@kernel
+def wind(line: Array, size: float, wrench: Array) -> None:
+    """Add a moment about a line to that on the second shape, and take it from that on the first."""
+    for c in range(3):
+        wrench[1, c] -= size * line[c]
+        wrench[2, c] += size * line[c]

@@ -1,0 +1,39 @@
+"""How the points of a contact move against each other, and how they answer forces along their normals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.forces.contact_pair import Pair, Patch, along, respond_to
+from modular.kernel import kernel
+
+SLOW = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
+BAND = 20.0  # times the way of that velocity in a tick: points so near count as touching when springs are chosen
+
+
+@kernel
+def watch(pair: Pair, patch: Patch) -> Any:
+    """Velocities and accelerations along normals; whether any point touches or will soon."""
+    now, before = pair.now, pair.before
+    near, lowest = False, 1e300
+    patch.band = BAND * before.pull * pair.dt * pair.dt
+    for i in range(patch.count):
+        x, normal, gap = patch.points[i], patch.normals[i], patch.gaps[i]
+        patch.v[i] = along(pair, pair.rates, x, normal)
+        patch.hurry[i] = along(pair, pair.pace, x, normal)
+        near = near or gap <= patch.band + 2.0 * pair.span * abs(patch.v[i]) or before.owed[i] > 0.0
+        if gap < lowest:
+            lowest = gap
+            if pair.steady:
+                now.pull = max(-patch.hurry[i], 0.0)
+    pair.slow = SLOW * pair.span * now.pull
+    return near
+
+
+@kernel
+def see_answers(pair: Pair, patch: Patch) -> None:
+    """How rates, and velocities of all points along their normals, answer a force along each."""
+    for i in range(patch.count):
+        respond_to(pair, patch.points[i], patch.normals[i], pair.none, patch.answers[i])
+        for j in range(patch.count):
+            patch.w[j, i] = along(pair, patch.answers[i], patch.points[j], patch.normals[j])

@@ -1,0 +1,80 @@
+"""Whether a pair at rest sticks: what pulls decides that, and not how its springs ring."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from components.forces.contact_pair import Pair, Patch, along
+from modular.kernel import kernel
+from modular.workspaces import Workspace, workspace
+
+EDGE = 1e-6  # of what friction can bear: so much more counts as rounding
+SETTLED = 1e-9  # of the largest force: sweeps that change less have found what holds a pair
+SWEEPS = 60  # of the forces of one pair
+ENDLESS = 1e300  # more than any force [N]
+
+new_rest = workspace(
+    touching=(8,),  # 1 where a point does, or nearly
+    pull=(2,),  # accelerations across the normal without these forces
+    across=(2, 2), along=(2, 8),  # how those across and those along normals answer forces across
+    pressing=(8,), bearing=(2,),  # forces along normals, and across
+)  # fmt: skip
+
+
+@kernel
+def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> None:
+    """Where friction bears what keeps all points where they are, nothing slips; at its first touch the spring starts with that."""
+    rest = new_rest()
+    look_at_rest(pair, patch, rub, rest)
+    pressed, bearing = hold(patch, rest), rest.bearing
+    borne = sqrt(bearing[0] * bearing[0] + bearing[1] * bearing[1])
+    if borne <= pair.law.friction * pressed * (1.0 + EDGE):
+        rub.grip = ENDLESS
+        if new:
+            rub.s[0], rub.s[1], rub.twist = -bearing[0] / rub.k_t, -bearing[1] / rub.k_t, 0.0
+
+
+@kernel
+def look_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace) -> None:
+    """What pulls across the normal, and how points answer what holds against it."""
+    for k in range(2):
+        out = pair.flat == 1 and k == 0  # of the plane
+        rest.pull[k] = 0.0 if out else along(pair, pair.pace, patch.centre, rub.t[k])
+        rest.across[k, k] = 1.0 if out else rub.w[k, k]
+        rest.across[k, 1 - k] = rub.w[0, 1]
+        for i in range(patch.count):
+            rest.touching[i] = 1.0 if patch.gaps[i] <= patch.band else 0.0
+            rest.along[k, i] = 0.0 if out else along(pair, rub.answers[k], patch.points[i], patch.normals[i])
+
+
+@kernel
+def hold(patch: Patch, rest: Workspace) -> Any:
+    """Forces that keep the points of a pair from moving: none pulls, and across the normals friction bears what it must.
+
+    What the normals press with together.
+    """
+    pressed, pressing, bearing, across = 0.0, rest.pressing, rest.bearing, rest.across
+    for i in range(patch.count):
+        pressing[i] = 0.0
+    bearing[0] = bearing[1] = 0.0
+    for _ in range(SWEEPS):
+        pressed, change, most = 0.0, 0.0, 0.0
+        for i in range(patch.count):
+            if rest.touching[i] == 0.0 or not patch.w[i, i] > 0.0:
+                continue
+            left = patch.hurry[i] + rest.along[0, i] * bearing[0] + rest.along[1, i] * bearing[1]
+            for j in range(patch.count):
+                left += patch.w[i, j] * pressing[j]
+            new = max(pressing[i] - left / patch.w[i, i], 0.0)
+            change, most, pressing[i] = max(change, abs(new - pressing[i])), max(most, new), new
+            pressed += new
+        for k in range(2):
+            left = rest.pull[k] + across[k, 0] * bearing[0] + across[k, 1] * bearing[1]
+            for i in range(patch.count):
+                left += rest.along[k, i] * pressing[i]
+            bearing[k] -= left / across[k, k]
+            change = max(change, abs(left / across[k, k]))
+        if change <= SETTLED * most:
+            break
+    return pressed

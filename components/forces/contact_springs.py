@@ -1,0 +1,130 @@
+"""Springs and dampers along the normals of a contact: how stiff they are, what they push with, and what they ask of the step."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from components.forces.contact_pair import Pair, Patch, push
+from components.forces.vectors import cross, dot
+from modular.blocks import room
+from modular.elements import Array
+from modular.kernel import kernel
+
+# of the step: dt^2 k W and dt c W of the contact alone
+SPRING, DAMPER = 0.3, 0.35
+RATIO = 0.3  # of the critical damping, where a stiffness is given and no damping
+
+
+@kernel
+def answer_together(patch: Patch) -> float:
+    """The largest sum over a row of W, of points that touch or nearly do."""
+    row = 0.0
+    for i in range(patch.count):
+        if patch.gaps[i] <= patch.band:
+            total = 0.0
+            for j in range(patch.count):
+                if patch.gaps[j] <= patch.band:
+                    total += abs(patch.w[i, j])
+            row = max(row, total)
+    return row
+
+
+@kernel
+def stiffen(pair: Pair, patch: Patch) -> None:
+    """As stiff as the step allows, or as given."""
+    law, dt, row = pair.law, pair.dt, answer_together(patch)
+    patch.k_n = pair.ample * SPRING / (dt * dt * row) if row > 0.0 else 0.0
+    patch.c_n = pair.ample * DAMPER / (dt * row) if row > 0.0 else 0.0
+    if law.stiffness >= 0.0:
+        patch.k_n = law.stiffness
+        patch.c_n = 0.0
+        if law.damping >= 0.0:
+            patch.c_n = law.damping
+        elif row > 0.0:
+            patch.c_n = 2.0 * RATIO * sqrt(law.stiffness / row)
+
+
+@kernel
+def springs(pair: Pair, patch: Patch) -> None:
+    """Impulses of points that overlap; none pulls. In the instant of an impact dampers are still."""
+    stiffen(pair, patch)
+    k_n, span, impulse = patch.k_n, pair.span, patch.impulse
+    for i in range(patch.count):
+        spring, gap = 0.0, patch.gaps[i]
+        if gap < 0.0:
+            spring = -k_n * gap
+            if patch.candidates[i] > 0.0:
+                spring = -span * k_n * gap
+                impulse[i] += spring
+            else:
+                impulse[i] = span * max(spring - patch.c_n * patch.v[i], 0.0)
+                spring = min(spring * span, impulse[i])
+            pair.stored += 0.5 * k_n * gap * gap
+        patch.whole += impulse[i]
+        patch.lost[i] = impulse[i] - spring
+
+
+@kernel
+def press(pair: Pair, patch: Patch) -> None:
+    """What all impulses do to both shapes: where they act together, and what of it gives nothing back."""
+    centre, normal = patch.centre, patch.normal
+    for i in range(patch.count):
+        for c in range(3):
+            centre[c] += patch.impulse[i] * patch.points[i, c] / patch.whole
+            normal[c] += patch.impulse[i] * patch.normals[i, c]
+    length = sqrt(dot(normal, normal))
+    for c in range(3):
+        normal[c] = normal[c] / length if length > 0.0 else patch.normals[0, c]
+    for i in range(patch.count):
+        push(pair, patch.points[i], patch.normals[i], patch.impulse[i] / pair.span, pair.wrench)
+        push(pair, patch.points[i], patch.normals[i], patch.lost[i] / pair.span, pair.now.spent)
+
+
+@kernel
+def spread(pair: Pair, patch: Patch) -> None:
+    """How far from their centre impulses act on average, and how large both shapes are together."""
+    patch.radius, patch.extent = 0.0, 0.0
+    for k in range(4):
+        patch.extent += pair.size_a[k] + pair.size_b[k]
+    for i in range(patch.count):
+        square = 0.0
+        for c in range(3):
+            square += (patch.points[i, c] - patch.centre[c]) ** 2
+        patch.radius += patch.impulse[i] * sqrt(square) / patch.whole
+
+
+@kernel
+def ask_along(pair: Pair, patch: Patch) -> None:
+    """What springs and dampers along normals ask of the step."""
+    dt, k_n, c_n = pair.dt, patch.k_n, patch.c_n
+    for c in range(3):
+        pair.centre[c] = patch.centre[c]
+    for i in range(patch.count):
+        if patch.gaps[i] < 0.0:
+            pair.asked[0] += dt * dt * k_n
+            pair.asked[1] += 2.0 * dt * c_n
+            add_line(pair.stiff, patch.points[i], patch.centre, patch.normals[i], dt * dt * k_n + 2.0 * dt * c_n)
+
+
+@kernel
+def add_line(stiff: Array, x: Array, centre: Array, normal: Array, size: float) -> None:
+    """Add a spring along a line through x to a block over velocity and turning at a centre."""
+    arm, moment, line = room((3,)), room((3,)), room((6,))
+    for c in range(3):
+        arm[c] = x[c] - centre[c]
+    cross(arm, normal, moment)
+    for c in range(3):
+        line[c], line[3 + c] = normal[c], moment[c]
+    for p in range(6):
+        for q in range(6):
+            stiff[p, q] += size * line[p] * line[q]
+
+
+@kernel
+def foretell(pair: Pair) -> None:
+    """A given stiffness tells before anything touches what it will ask, straight on the second shape."""
+    dt, law = pair.dt, pair.law
+    pair.asked[0], pair.asked[1] = dt * dt * law.stiffness, 2.0 * dt * max(law.damping, 0.0)
+    for c in range(3):
+        pair.centre[c] = pair.b[0, c]
+        pair.stiff[c, c] = pair.asked[0] + pair.asked[1]
