@@ -16,6 +16,7 @@ from numba.core import config
 from numba.core.registry import CPUDispatcher
 
 from modular.code_libraries import LinkableCompiler, WholeCompiler
+from modular.lanes import types
 from modular.views import asked_by
 
 OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": True}
@@ -25,8 +26,8 @@ BARE = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A kernel without wrappers: called by its address, or, if it is `linkable`, built into others and never run by itself."""
 
-    def __init__(self, function: Callable[..., Any], linkable: bool = False) -> None:
-        kind = LinkableCompiler if linkable else WholeCompiler
+    def __init__(self, function: Callable[..., Any], linkable: bool = False, written_out: bool = True) -> None:
+        kind, self._written_out = LinkableCompiler if linkable else WholeCompiler, written_out
         super().__init__(function, targetoptions=dict(BARE), pipeline_class=kind)
 
     def compile(self, sig: Any) -> Any:
@@ -35,21 +36,23 @@ class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """How another kernel calls it, which may know more of a table than this one asks for."""
-        return super().get_call_template(tuple(asked_by(self.py_func, kind) for kind in args), kws)
+        """How another kernel calls it, which may know more of a table than this one asks for, or of a number."""
+        known = args if self._written_out else map(types.unliteral, args)
+        return super().get_call_template(tuple(asked_by(self.py_func, kind) for kind in known), kws)
 
 
 class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A kernel that Python may call; for other kernels it has a bare form."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], written_out: bool = True) -> None:
         super().__init__(function, targetoptions=dict(OPTIONS), pipeline_class=WholeCompiler)
+        self._written_out = written_out
         self._kept: Callable[..., Any] | None = None
 
     @cached_property
     def bare(self) -> BareDispatcher:
         """The form for other kernels, made when the first asks."""
-        bare = BareDispatcher(self.py_func, linkable=True)
+        bare = BareDispatcher(self.py_func, linkable=True, written_out=self._written_out)
         bare._compiling_counter = self._compiling_counter  # a kernel may call itself
         if self._kept is not None:
             bare._cache = self._kept(self.py_func, bare.targetoptions)
@@ -78,9 +81,9 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         self._kept, self._cache = kept, kept(self.py_func, self.targetoptions)
 
 
-def dispatch(function: Callable[..., Any]) -> Any:
+def dispatch(function: Callable[..., Any], written_out: bool = True) -> Any:
     """The dispatcher of a kernel; the function itself where numba was told not to compile (NUMBA_DISABLE_JIT)."""
-    return function if config.DISABLE_JIT else KernelDispatcher(function)
+    return function if config.DISABLE_JIT else KernelDispatcher(function, written_out)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, overload
 
 import llvmlite
 import numba
@@ -40,12 +40,22 @@ SHIPPED = HOUSE / "modular" / "kernels"  # code that a release brings along (doc
 choose_target()
 
 
-def kernel(function: Function) -> Function:
-    """Compile `function` on first use and keep the machine code on disk."""
-    compiled = dispatch(function)
+@overload
+def kernel(function: Function) -> Function: ...
+@overload
+def kernel(*, written_out: bool) -> Callable[[Function], Function]: ...
+def kernel(function: Any = None, *, written_out: bool = True) -> Any:
+    """Compile `function` on first use and keep the machine code on disk.
+
+    Whole numbers that are written out in a call, as shapes of blocks are, make a form of their own, with loops as long as they say;
+    with `written_out=False` one form serves all.
+    """
+    if function is None:
+        return functools.partial(kernel, written_out=written_out)
+    compiled = dispatch(function, written_out)
     if has_file(function) and compiled is not function:
         compiled.keep_in(functools.partial(KeptCode, stores))
-    return cast(Function, compiled)
+    return compiled
 
 
 def has_file(function: Callable[..., Any]) -> bool:

@@ -187,7 +187,7 @@ def sweep(face: View, k: int, factor: float, listen: bool) -> Any:
     return worth
 
 
-@kernel
+@kernel(written_out=False)
 def push(face: View, across: int) -> None:
     """W times the direction, for the joints that go across a border or for all others, and what each adds to their product."""
     scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])

@@ -111,7 +111,7 @@ SETTLED = 1e-9  # of the largest reaction: what theirs may differ by where it fa
 REACH = 1e-2  # of the extent: how far one looks along the motion
 
 
-@kernel
+@kernel(written_out=False)
 def play(face: View, which: int) -> int:
     """Play one segment; where the names of what went wrong last begin, or -1."""
     wrong = -1

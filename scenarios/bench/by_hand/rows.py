@@ -27,26 +27,26 @@ FALL, START_WEIGHTS, END_WEIGHTS, ROWS = 128, 132, 136, 140
 # --- rows of a block ---------------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(written_out=False)
 def get(block: Array, row: int, n: int) -> float:
     """A number of body n."""
     x: float = block[np.uint64(row * PITCH + n)]
     return x
 
 
-@kernel
+@kernel(written_out=False)
 def put(block: Array, row: int, n: int, x: float) -> None:
     """The way back."""
     block[np.uint64(row * PITCH + n)] = x
 
 
-@kernel
+@kernel(written_out=False)
 def get3(block: Array, row: int, n: int) -> Vector:
     """A vector of body n."""
     return get(block, row, n), get(block, row + 1, n), get(block, row + 2, n)
 
 
-@kernel
+@kernel(written_out=False)
 def put3(block: Array, row: int, n: int, x: Vector) -> None:
     """The way back."""
     put(block, row, n, x[0])
