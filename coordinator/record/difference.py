@@ -26,6 +26,7 @@ MEANING = {
     "reaction": "reaction",
     LEDGER_OF: "ledger",
     "kept": "memory",
+    "late": "lateness",
 }
 SAMPLE, EVENT, SERIES = range(3)  # what is named first where several things differ at one tick
 

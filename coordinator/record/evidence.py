@@ -69,6 +69,7 @@ class Evidence:
         self._gave: dict[tuple[str, bool], Gave] = {}  # while joints ring after a blow, and else
         self._blows = Blows()
         self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
+        self._late: dict[str, tuple[float, float]] = {}  # the same
 
     def estimate(self, recorded: Recorded, order: int | None, *, least: bool = False) -> Estimate | None:
         """How far the run is off; None where there is nothing to judge by. `least`: forces begin and end inside ticks."""
@@ -92,7 +93,7 @@ class Evidence:
             return None
         last = segments[-1].used - 1
         self._look_at_new(recorded, last)
-        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows
+        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows, dict(self._late)
         self._look_at_new(recorded, last + 1)
         taken, lost = (loss.over(kinetic) for loss in self._lost(recorded))
         gave, most = self._worst(recorded, extent, way / extent)
@@ -101,11 +102,18 @@ class Evidence:
         if slid > gave:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
-        self._seen, self._before, self._gave, self._slid, self._blows = sure
-        if not np.isfinite([way, gave, slid, taken.share, lost.share, bend]).all():
+        most |= self._latest(extent)
+        self._seen, self._before, self._gave, self._slid, self._blows, self._late = sure
+        if not np.isfinite([way, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
             return None
         parts = (way / extent, gave, slid, taken, lost, bend / extent)
         return Estimate.of(extent, *parts, order, least=least, **most)
+
+    def _latest(self, extent: float) -> dict[str, Any]:
+        """The wall behind which things fall back most, and by what share of the extent."""
+        shares = {name: way / extent + turn for name, (way, turn) in self._late.items()}
+        wall = max(shares, key=lambda name: shares[name], default="")
+        return {"late": shares[wall], "wall": wall} if wall and shares[wall] > 0.0 else {}
 
     def _goes_on(self, segments: Sequence[Segment]) -> bool:
         """Whether nothing has been taken back of what was looked at: that is done at the end alone, or with other segments."""
@@ -132,6 +140,9 @@ class Evidence:
                 for names, series in segment.joints:
                     new = {key: values[first:stop] for key, values in series.items()}
                     self._look(names, new, ticks, pauses, recorded.forms)
+                for names, series in segment.forces:
+                    if "late" in series:  # it only grows, while its wall is there
+                        self._late.update(zip(names, map(tuple, series["late"][stop - 1].tolist()), strict=True))
                 self._before = int(ticks[-1])
             self._seen, first = (k, segment, stop), 0
 
