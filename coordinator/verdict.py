@@ -8,11 +8,12 @@ As shares of the extent L of the model, over the whole run:
     swallowed  energy that joints took for good which should take none, but for ringing after a blow; what the books of forces
                leave open beyond a thousandth of what their dampers took; and what came or went within bodies that have no damping;
                over the largest kinetic energy: half of it lacks in the speed
-    bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration
+    bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration; what flies
+               freely bends about its mass centre alone, which falls as it should at every step
     late       by how much walls that are as stiff as the step allows let things fall behind: they give way for some ticks, and what
                comes back is not as fast as it should be; each of them tells it of itself, and it counts without the way
 
-    total = (gave + slid) (1 + way / 2) + (swallowed / 2 + bent) way + late,    error = total / (1 + total)
+    total = (gave + slid) (1 + way / 2) + swallowed way / 2 + bent (way that bends) + late,    error = total / (1 + total)
 
 What hangs askew also swings at another pace, hence the way that was gone. Measured (docs/method.md, 11): within a factor ten of the
 true error for 96 of 100 random mechanisms. It does not see how errors grow where motions are sensitive; verification.py does.
@@ -101,16 +102,17 @@ class Estimate:
         taken: Loss,
         lost: Loss,
         bend: float,
+        bending: float,
         order: int | None,
         **most: Any,
     ) -> Estimate:
-        """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L."""
+        """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L; ways over L."""
         bent = bend ** (0.5 * order) / STEP if order is not None else 0.0
         counted = [taken, *([lost] if lost.share > USUAL * bent else [])]
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
         told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most}
-        return cls(extent, parts[0], parts[1], parts[2], bent * way, **told, **most)
+        return cls(extent, parts[0], parts[1], parts[2], bent * bending, **told, **most)
 
     @property
     def total(self) -> float:

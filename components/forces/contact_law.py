@@ -569,6 +569,8 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                     impulse[i] = span * max(spring - c_n * v[i], 0.0)
                     spring = min(spring * span, impulse[i])
                     held += 0.5 * k_n * gaps[i] * gaps[i]
+                    if law[2] < 0.0:
+                        contacts.sunk[n] = max(contacts.sunk[n], -gaps[i])
                 whole += impulse[i]
                 theta[i] = impulse[i] - spring  # what is not given back
         if whole > 0.0:

@@ -27,6 +27,7 @@ MEANING = {
     LEDGER_OF: "ledger",
     "kept": "memory",
     "late": "lateness",
+    "sunk": "depth",
 }
 SAMPLE, EVENT, SERIES = range(3)  # what is named first where several things differ at one tick
 

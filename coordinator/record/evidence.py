@@ -87,7 +87,7 @@ class Evidence:
             self._forget()
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
-        way, bend, kinetic = self._ways.travelled(recorded.taken, recorded.bodies, dt)
+        way, bend, bending, kinetic = self._ways.travelled(recorded.taken, recorded.bodies, dt, recorded.gravity)
         extent = self._extent or way  # of one point, the way that it goes
         if not extent:
             return None
@@ -104,9 +104,9 @@ class Evidence:
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
         most |= self._latest(extent)
         self._seen, self._before, self._gave, self._slid, self._blows, self._late = sure
-        if not np.isfinite([way, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
+        if not np.isfinite([way, bending, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
             return None
-        parts = (way / extent, gave, slid, taken, lost, bend / extent)
+        parts = (way / extent, gave, slid, taken, lost, bend / extent, bending / extent)
         return Estimate.of(extent, *parts, order, least=least, **most)
 
     def _latest(self, extent: float) -> dict[str, Any]:
@@ -141,8 +141,7 @@ class Evidence:
                     new = {key: values[first:stop] for key, values in series.items()}
                     self._look(names, new, ticks, pauses, recorded.forms)
                 for names, series in segment.forces:
-                    if "late" in series:  # it only grows, while its wall is there
-                        self._late.update(zip(names, map(tuple, series["late"][stop - 1].tolist()), strict=True))
+                    self._late.update(fallen_behind(names, series, stop - 1))
                 self._before = int(ticks[-1])
             self._seen, first = (k, segment, stop), 0
 
@@ -197,6 +196,14 @@ class Evidence:
             if side not in self._sizes:
                 self._sizes[side] = size_of(side, recorded.segments, recorded.bodies)
         return min((self._sizes[side] for side in sides if self._sizes[side] > 0.0), default=0.0)
+
+
+def fallen_behind(names: Sequence[str], series: Mapping[str, Array], at: int) -> dict[str, tuple[float, float]]:
+    """By how much forces tell at a sample that they let things fall behind, or sink in [m], [rad]; it only grows."""
+    if "sunk" in series:
+        return {name: (deep, 0.0) for name, deep in zip(names, series["sunk"][at].tolist(), strict=True)}
+    late = series["late"][at].tolist() if "late" in series else []
+    return {name: (way, turn) for name, (way, turn) in zip(names, late, strict=False)}
 
 
 def same(before: tuple[Segment, int, int], now: tuple[Segment, int, int]) -> bool:

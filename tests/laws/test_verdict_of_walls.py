@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from campaign import first_of
-from components import Clearance, Revolute, RigidBody, Rod, Stop
+from components import Clearance, Contact, HalfSpace, Revolute, RigidBody, Rod, Sphere, Stop
 from coordinator import Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly
 
@@ -104,14 +104,17 @@ CASES = [
 FIRST = [("ball", 1.0, 1e-3), ("ball", 0.3, 1e-2), ("rod", 0.0, 1e-3), ("rod", 0.5, 1e-4), ("pin", 1.0, 1e-3)]
 
 
+def ran(model, dt, coupling, until, every=1):
+    with Simulation(model, dt, coupling, record_every=every) as simulation, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return simulation.run(until)
+
+
 def judged(name, restitution, dt, coupling):
     """A run, and by what share of the extent it is off."""
     made, port, until = MADE[name]
     model, flight, shown = made(restitution)
-    every = max(1, round(until / 300 / dt))
-    with Simulation(model, dt, coupling, record_every=every) as simulation, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        run = simulation.run(until)
+    run = ran(model, dt, coupling, until, every=max(1, round(until / 300 / dt)))
     apart = run.position(f"body.{port}") - shown(rigid(run.time, *flight))
     return run, np.linalg.norm(apart, axis=1).max() / run.estimate["extent"]
 
@@ -126,6 +129,23 @@ def test_how_late_bounces_come_is_told_within_a_factor_of_ten(name, restitution,
         assert error > 1e-6
         assert error / 10.0 < run.estimate["share"] < 10.0 * error, (coupling, error, run.estimate)
         assert run.estimate["late"] > 0.5 * run.estimate["share"] and run.estimate["wall"] == "wall"
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
+@pytest.mark.parametrize("dt", [1e-2, 1e-3])
+def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, coupling):
+    """3.3 g dt^2, and a little more where it comes to rest; a stiffness of its own is the model."""
+    for stiffness in (None, 1e4):
+        model = Assembly(gravity=(0.0, -G))
+        ports = {"at": (0, 0.1), "far": (0, 1.1)}
+        model.add("body", RigidBody(mass=1.0, inertia=0.01, centre=(0, 0.1), ports=ports))
+        model.apply("floor", Contact(HalfSpace(), Sphere(0.1), stiffness=stiffness), "ground", "body.at")
+        run = ran(model, dt, coupling, 0.5)
+        deep = 0.1 - run.position("body.at")[-1, 1]
+        if stiffness is None:
+            assert deep == pytest.approx(G * dt**2 / 0.3, rel=1e-2)
+            assert deep < run.estimate["share"] < 3.0 * deep and run.estimate["wall"] == "floor"
+        assert (run.estimate["late"] > 0.0) is (stiffness is None)
 
 
 def test_the_wall_is_named_with_a_remedy(tmp_path):
@@ -148,7 +168,5 @@ def test_what_lies_against_a_wall_or_never_comes_to_it_is_not_late(coupling):
         model.add("body", RigidBody(mass=1.0, inertia=0.01, centre=(0, 0), ports=ports))
         wall = Stop(high=high, restitution=restitution, stiffness=stiffness, measure="way", axis=(1, 0))
         model.apply("wall", wall, "ground", "body.at")
-        with Simulation(model, 1e-3, coupling) as simulation, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            run = simulation.run(1.0)
+        run = ran(model, 1e-3, coupling, 1.0)
         assert run.estimate["late"] < 1e-4, (restitution, high, stiffness)
