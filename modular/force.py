@@ -70,8 +70,9 @@ class Forces(Protocol):
     (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a loop
     "weigh" is let know how bodies answer forces now. One that remembers names in `recorded` the columns without which a sample
     does not tell what it exerts; they become series of the run. One that knows by how much
-    it lets a motion fall behind says so in a column `late` ([m] and [rad] per row) or `sunk` ([m]), which only grow, and names it
-    in `told`: the verdict on a run reads it. One of mere loads says `asks = False`, and is not asked.
+    it lets a motion fall behind says so in a column `late` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump
+    of a velocity times dt [m]. They only grow; it names them in `told`, and the verdict on a run reads them. One of
+    mere loads says `asks = False`, and is not asked.
     """
 
     names: list[str]

@@ -146,7 +146,7 @@ class Contacts(Booked):
     centre: Array
     asked: Array  # its shares of springs and dampers
     margin: Array
-    sunk: Array  # how deep shapes have been in each other on springs whose stiffness is left to the step [m]
+    sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
         count = 2 if dimension == 2 else 4
@@ -163,7 +163,7 @@ class Contacts(Booked):
         self.column("centre", 3)
         self.column("asked", 2)
         self.column("margin")
-        self.column("sunk")
+        self.column("sunk", 2)
         self.loops = {
             "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
         }  # fmt: skip

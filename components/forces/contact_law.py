@@ -542,6 +542,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                     share = 0.5 * (sqrt(given * given + 4.0 * square * spared) - given) / square
                 for i in range(count):
                     impulse[i] *= share
+                    contacts.sunk[n, 1] = max(contacts.sunk[n, 1], dt * w[i, i] * impulse[i])
                 now[SPARED] = max(spared - share * (given + share * square), 0.0)
             # springs
             row = 0.0
@@ -570,7 +571,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                     spring = min(spring * span, impulse[i])
                     held += 0.5 * k_n * gaps[i] * gaps[i]
                     if law[2] < 0.0:
-                        contacts.sunk[n] = max(contacts.sunk[n], -gaps[i])
+                        contacts.sunk[n, 0] = max(contacts.sunk[n, 0], -gaps[i])
                 whole += impulse[i]
                 theta[i] = impulse[i] - spring  # what is not given back
         if whole > 0.0:

@@ -15,6 +15,7 @@ from coordinator.record.ways import Bodies, Ways, extent_of, size_of
 from coordinator.verdict import Estimate, Loss
 from modular.elements import Array, Indices
 
+BRIEFLY = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
 WORST = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]
 
@@ -28,6 +29,7 @@ class Recorded:
     bodies: Bodies
     dt: float
     gravity: Array
+    beta: float = 0.0  # Newmark's: by so much of a jump of velocity in a tick, times dt, a sample of it is off
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -141,7 +143,7 @@ class Evidence:
                     new = {key: values[first:stop] for key, values in series.items()}
                     self._look(names, new, ticks, pauses, recorded.forms)
                 for names, series in segment.forces:
-                    self._late.update(fallen_behind(names, series, stop - 1))
+                    self._late.update(fallen_behind(names, series, stop - 1, BRIEFLY * recorded.beta))
                 self._before = int(ticks[-1])
             self._seen, first = (k, segment, stop), 0
 
@@ -198,10 +200,13 @@ class Evidence:
         return min((self._sizes[side] for side in sides if self._sizes[side] > 0.0), default=0.0)
 
 
-def fallen_behind(names: Sequence[str], series: Mapping[str, Array], at: int) -> dict[str, tuple[float, float]]:
+def fallen_behind(
+    names: Sequence[str], series: Mapping[str, Array], at: int, jumps: float
+) -> dict[str, tuple[float, float]]:
     """By how much forces tell at a sample that they let things fall behind, or sink in [m], [rad]; it only grows."""
     if "sunk" in series:
-        return {name: (deep, 0.0) for name, deep in zip(names, series["sunk"][at].tolist(), strict=True)}
+        sunk = zip(names, series["sunk"][at].tolist(), strict=True)
+        return {name: (max(deep, jumps * jump), 0.0) for name, (deep, jump) in sunk}
     late = series["late"][at].tolist() if "late" in series else []
     return {name: (way, turn) for name, (way, turn) in zip(names, late, strict=False)}
 
