@@ -19,7 +19,7 @@ from components.forces.coordinate import (
     pull,
     stand,
 )
-from modular.elements import GAIN_STEP, STEP, Array
+from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.force import Force
 from modular.kernel import kernel
 from modular.ledger import STORED
@@ -27,7 +27,8 @@ from modular.loop import FINE, loop
 from modular.views import View
 
 LOW, HIGH, KEPT, SLOW, YIELDS = range(5)
-LATE, ASTRAY, RATE, CAME, TOUCHED, TURNED, AWAY = range(3, 10)  # of what is kept: a way, speeds [m, rad, /s], and ticks
+# of what is kept: ways and speeds [m, rad, /s], ticks, and when that was [s]
+LATE, DEEP, ASTRAY, RATE, CAME, TOUCHED, TURNED, AWAY, WHEN = range(3, 12)
 FAST = 5.0  # times `slow`: what comes faster leaves with the restitution that was given
 MEAN = 10.0  # ticks before and after a touch, of which speeds are means
 LONG, LEAST = 1.5, 0.2  # times the ticks of a bounce with this restitution at least: what stays longer is pressed
@@ -101,7 +102,7 @@ class Stops(AlongCoordinates):
     late: Array  # by how much bounces came late and went astray so far [m], [rad]
 
     def __init__(self, measure: str, dimension: int) -> None:
-        super().__init__(measure, dimension, stop_loop, keeps=10)
+        super().__init__(measure, dimension, stop_loop, keeps=12)
         self.column("law", 5)
         self.column("late", 2)
 
@@ -125,56 +126,58 @@ def overlap(beyond: float, way: float) -> tuple[Any, Any]:
 
 
 @kernel
-def let_go(tried: Array, law: Array, dt: float, sunk: float) -> None:
+def let_go(tried: Array, law: Array, dt: float) -> None:
     """What has touched is gone: how late, and how fast against how fast it should be."""
     back, left = np.sqrt(law[KEPT]), abs(tried[RATE])
     tried[ASTRAY] *= back
     if tried[CAME] > law[SLOW]:
-        tried[LATE] += max(dt * tried[TOUCHED] * left - sunk, 0.0)
+        tried[LATE] += dt * tried[TOUCHED] * left
     if tried[CAME] > FAST * law[SLOW]:
         tried[ASTRAY] += left - back * tried[CAME]
     tried[TOUCHED] = 0.0
 
 
 @kernel
-def fall_behind(stops: View, elements: View, n: int, effort: float, rate: float) -> None:
+def fall_behind(stops: View, elements: View, n: int, beyond: float, effort: float, rate: float) -> None:
     """By how much a motion is behind that between rigid walls, as what touches comes and goes.
 
     A wall that yields for as long as the step says turns what comes with the speed v in a quarter of its period, 2.5 ticks where no
     joint makes it heavier, and lets it go with u, in all after a time T in which it would have gone u T by itself. What goes
     faster or slower than e v is astray by as much in each second, and by e times that after the next bounce. Speeds are means
-    over some ticks, for joints ring. What stays for longer than a bounce, or comes slowly, is at rest against the wall.
+    over some ticks, for joints ring. What stays for longer than a bounce, or comes slowly, is at rest against the wall. And
+    nothing should ever have been beyond it.
     """
     kept, tried, law = stops.kept[n], stops.tried[n], stops.law[n]
-    for k in range(LATE, AWAY + 1):
+    for k in range(LATE, WHEN + 1):
         tried[k] = kept[k]
-    seen, dt = stops.compliance[n, 0, 0], elements.clock[GAIN_STEP]
-    if law[YIELDS] == 0.0 or seen == 0.0:
+    time, dt = elements.clock[TIME], elements.clock[GAIN_STEP]
+    if (
+        law[YIELDS] == 0.0 or stops.compliance[n, 0, 0] == 0.0 or time == kept[WHEN]
+    ):  # a time at which it was asked before
         return
-    free = effort == 0.0
+    tried[WHEN], free = time, effort == 0.0
     if free and kept[EFFORT] == 0.0:
         tried[AWAY] = kept[AWAY] + 1.0
         tried[RATE] += (rate - kept[RATE]) * (1.0 / tried[AWAY] if tried[AWAY] < MEAN else 1.0 / MEAN)
     if not free or kept[TOUCHED] > 0.0:
-        depth = 0.5 * np.pi / np.sqrt(stops.gains[n, STIFFNESS] * seen)
         if free:
             if tried[AWAY] == MEAN:
-                let_go(tried, law, dt, depth * tried[CAME])
+                let_go(tried, law, dt)
         else:
             if kept[EFFORT] == 0.0:
                 if tried[TOUCHED] > 0.0 and tried[AWAY] > 0.0:
-                    let_go(tried, law, dt, depth * tried[CAME])
+                    let_go(tried, law, dt)
                 tried[CAME], tried[TOUCHED], tried[TURNED] = abs(tried[RATE]), 0.0, 0.0
             tried[AWAY] = 0.0
             tried[TOUCHED] += 1.0
+            tried[DEEP] = max(tried[DEEP], beyond)
             if tried[TURNED] == 0.0 and rate * effort <= 0.0:
                 tried[TURNED] = tried[TOUCHED]
-                tried[LATE] += depth * tried[CAME] if tried[CAME] > law[SLOW] else 0.0
             whole = tried[TURNED] * (1.0 + 1.0 / max(np.sqrt(law[KEPT]), LEAST))
             if whole > 0.0 and tried[TOUCHED] > LONG * whole:
                 tried[ASTRAY] = tried[CAME] = 0.0
     tried[LATE] += dt * abs(tried[ASTRAY])
-    stops.late[n, 1 if stops.measure.shape[0] == ANGLE else 0] = tried[LATE]
+    stops.late[n, 1 if stops.measure.shape[0] == ANGLE else 0] = tried[LATE] + tried[DEEP]
 
 
 @loop
@@ -208,6 +211,6 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
             effort *= sign
         stops.ledger[n, STORED] = stored
         stops.power[n] = power
-        fall_behind(stops, elements, n, effort, rate)
+        fall_behind(stops, elements, n, beyond, effort, rate)
         pull(stops, elements, n, effort, desk)
     return FINE
