@@ -179,7 +179,7 @@ def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, co
 
 def test_the_wall_is_named_with_a_remedy(tmp_path):
     model, _, _ = ball(0.9)
-    words = r"'wall' is a wall as stiff as the step allows: .* Remedy: give the wall a stiffness of its own, or take dt"
+    words = r"'wall' is a wall as stiff as the step allows, .* Remedy: give the wall a stiffness of its own, or take dt"
     with Simulation(model, 1e-3) as simulation, pytest.warns(VerdictWarning, match=words):
         run = simulation.run(0.6)
     (found,) = [event for event in run.events if event["kind"] == "verdict"]
