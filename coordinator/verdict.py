@@ -176,7 +176,7 @@ class Estimate:
             who = f"{self.kind} '{self.taker}' has" if self.taker else "bodies within themselves have"
             return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
         if self.cause == "late":
-            return f"'{self.wall}' is a wall as stiff as the step allows, so it gives way for some ticks, and what bounces comes late"
+            return f"'{self.wall}' is a wall as stiff as the step allows, so it gives way for some ticks, and bounces come late"
         return "the step is long for paths that bend so much"
 
     def sentence(
