@@ -148,36 +148,39 @@ def fall_behind(stops: View, elements: View, n: int, beyond: float, effort: floa
     nothing should ever have been beyond it.
     """
     kept, tried, law = stops.kept[n], stops.tried[n], stops.law[n]
-    for k in range(LATE, WHEN + 1):
-        tried[k] = kept[k]
     time, dt = elements.clock[TIME], elements.clock[GAIN_STEP]
+    free = effort == 0.0 and kept[EFFORT] == 0.0
+    if (
+        not free or kept[TOUCHED] > 0.0 or tried[TOUCHED] > 0.0
+    ):  # else they are alike, but for what changes in free flight
+        for k in range(LATE, WHEN + 1):
+            tried[k] = kept[k]
     if (
         law[YIELDS] == 0.0 or stops.compliance[n, 0, 0] == 0.0 or time == kept[WHEN]
     ):  # a time at which it was asked before
         return
-    tried[WHEN], free = time, effort == 0.0
-    if free and kept[EFFORT] == 0.0:
+    tried[WHEN] = time
+    if free:
         tried[AWAY] = kept[AWAY] + 1.0
-        tried[RATE] += (rate - kept[RATE]) * (1.0 / tried[AWAY] if tried[AWAY] < MEAN else 1.0 / MEAN)
-    if not free or kept[TOUCHED] > 0.0:
-        if free:
-            if tried[AWAY] == MEAN:
+        tried[RATE] = kept[RATE] + (rate - kept[RATE]) * (1.0 / tried[AWAY] if tried[AWAY] < MEAN else 1.0 / MEAN)
+        if tried[AWAY] == MEAN and tried[TOUCHED] > 0.0:
+            let_go(tried, law, dt)
+    elif effort != 0.0:
+        if kept[EFFORT] == 0.0:
+            if tried[TOUCHED] > 0.0 and tried[AWAY] > 0.0:
                 let_go(tried, law, dt)
-        else:
-            if kept[EFFORT] == 0.0:
-                if tried[TOUCHED] > 0.0 and tried[AWAY] > 0.0:
-                    let_go(tried, law, dt)
-                tried[CAME], tried[TOUCHED], tried[TURNED] = abs(tried[RATE]), 0.0, 0.0
-            tried[AWAY] = 0.0
-            tried[TOUCHED] += 1.0
-            tried[DEEP] = max(tried[DEEP], beyond)
-            if tried[TURNED] == 0.0 and rate * effort <= 0.0:
-                tried[TURNED] = tried[TOUCHED]
-            whole = tried[TURNED] * (1.0 + 1.0 / max(np.sqrt(law[KEPT]), LEAST))
-            if whole > 0.0 and tried[TOUCHED] > LONG * whole:
-                tried[ASTRAY] = tried[CAME] = 0.0
-    tried[LATE] += dt * abs(tried[ASTRAY])
-    stops.late[n, 1 if stops.measure.shape[0] == ANGLE else 0] = tried[LATE] + tried[DEEP]
+            tried[CAME], tried[TOUCHED], tried[TURNED] = abs(tried[RATE]), 0.0, 0.0
+        tried[AWAY] = 0.0
+        tried[TOUCHED] += 1.0
+        tried[DEEP] = max(tried[DEEP], beyond)
+        if tried[TURNED] == 0.0 and rate * effort <= 0.0:
+            tried[TURNED] = tried[TOUCHED]
+        whole = tried[TURNED] * (1.0 + 1.0 / max(np.sqrt(law[KEPT]), LEAST))
+        if whole > 0.0 and tried[TOUCHED] > LONG * whole:
+            tried[ASTRAY] = tried[CAME] = 0.0
+    late = (kept[LATE] if free and kept[TOUCHED] == 0.0 else tried[LATE]) + dt * abs(tried[ASTRAY])
+    tried[LATE] = late
+    stops.late[n, 1 if stops.measure.shape[0] == ANGLE else 0] = late + tried[DEEP]
 
 
 @loop
