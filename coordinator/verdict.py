@@ -176,7 +176,7 @@ class Estimate:
             who = f"{self.kind} '{self.taker}' has" if self.taker else "bodies within themselves have"
             return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
         if self.cause == "late":
-            return f"'{self.wall}' is a wall as stiff as the step allows, so it gives way for some ticks, and bounces come late"
+            return f"'{self.wall}' is as stiff as the step allows and no stiffer, so what it holds moves, and bounces come late"
         return "the step is long for paths that bend so much"
 
     def sentence(
@@ -190,7 +190,7 @@ class Estimate:
         remedy = {
             "bent": f"{step}, or a coupling of higher order, such as Glued(4)",
             "slid": f"take joints that do not slide, Glued(), or {step}",
-            "late": f"give the wall a stiffness of its own, or {step}",
+            "late": f"give it a stiffness of its own, or {step}",
         }.get(self.cause, f"{step}, or joints that do not give, Glued()")
         return (
             f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; {verify} "

@@ -28,6 +28,7 @@ MEANING = {
     "kept": "memory",
     "late": "lateness",
     "sunk": "depth",
+    "yielded": "depth",
 }
 SAMPLE, EVENT, SERIES = range(3)  # what is named first where several things differ at one tick
 

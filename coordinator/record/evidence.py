@@ -207,7 +207,7 @@ def fallen_behind(
     if "sunk" in series:
         sunk = zip(names, series["sunk"][at].tolist(), strict=True)
         return {name: (max(deep, jumps * jump), 0.0) for name, (deep, jump) in sunk}
-    late = series["late"][at].tolist() if "late" in series else []
+    late = [row for key in ("late", "yielded") if key in series for row in series[key][at].tolist()]
     return {name: (way, turn) for name, (way, turn) in zip(names, late, strict=False)}
 
 

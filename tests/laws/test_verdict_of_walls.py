@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from campaign import first_of
-from components import Clearance, Contact, HalfSpace, Revolute, RigidBody, Rod, Sphere, Stop
+from components import Clearance, Contact, Fixed, Friction, HalfSpace, Revolute, RigidBody, Rod, Sphere, Stop
 from coordinator import Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly
 
@@ -177,9 +177,26 @@ def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, co
         assert (run.estimate["late"] > 0.0) is (stiffness is None)
 
 
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
+@pytest.mark.parametrize("dt", [3e-3, 1e-3])
+def test_friction_that_is_soft_for_what_hangs_on_it_says_by_how_much_that_moves(dt, coupling):
+    """A small hub that rubs holds a long arm: its spring is as stiff as the hub alone bears, and friction should hold it still."""
+    model = Assembly(gravity=(0.0, -G))
+    model.add("hub", RigidBody(mass=0.1, inertia=2e-5, centre=(0, 0), ports={"axle": (0, 0), "rim": (0.02, 0)}))
+    model.add("arm", Rod((0.02, 0), (0.5, 0), 1.0))
+    model.join("hinge", Revolute(), "ground", "hub.axle")
+    model.join("weld", Fixed(), "hub.rim", "arm.start")
+    model.apply("friction", Friction(4.0), "ground", "hub.axle")
+    run = ran(model, dt, coupling, 0.3)
+    way = np.linalg.norm(run.position("arm.end") - (0.5, 0.0), axis=1).max() / run.estimate["extent"]
+    assert way > 1e-3
+    assert way / 10.0 < run.estimate["share"] < 10.0 * way, run.estimate
+    assert run.estimate["late"] > 0.5 * way and run.estimate["wall"] == "friction"
+
+
 def test_the_wall_is_named_with_a_remedy(tmp_path):
     model, _, _ = ball(0.9)
-    words = r"'wall' is a wall as stiff as the step allows, .* Remedy: give the wall a stiffness of its own, or take dt"
+    words = r"'wall' is as stiff as the step allows .* Remedy: give it a stiffness of its own, or take dt"
     with Simulation(model, 1e-3) as simulation, pytest.warns(VerdictWarning, match=words):
         run = simulation.run(0.6)
     (found,) = [event for event in run.events if event["kind"] == "verdict"]
