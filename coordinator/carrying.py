@@ -5,9 +5,13 @@ theta. That is a stiffness of which no rule knows, since it hangs on the load; i
 joints ask (modular/demands.py), and of what all ask together the step bears four. A body at one joint alone is not concerned: what
 that joint bears turns with it.
 
-Loads grow as a mechanism swings, so they may ask for half of what joints leave. Of 1 000 random mechanisms nine had less to spare
-at the start and diverged though the whole was not spent; of the 31 that ran with so little the verdict has told each time. By how
-much the step could grow is a margin like others; it stands under the name of the joint that brings most of the load.
+In the plane a moment stays one about the same axis, and turns nothing; but by what it changes the body tilts, dt^2 dM / I over what
+joints bear, and is lost by a radian or so. It changes as a mechanism swings by no more than about what it is.
+
+Loads grow as a mechanism swings, so they may ask for half of what joints leave, but for moments in the plane. Of 1 000 random
+mechanisms nine had less to spare at the start and diverged though the whole was not spent; of the 31 that ran with so little the
+verdict has told each time. By how much the step could grow is a margin like others; it stands under the name of the joint that
+brings most of the load.
 
 Bodies do not tell I. They answer a force at a point with 1/m + r^2 / I in the direction in which they answer most.
 """
@@ -53,7 +57,7 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class Carrier:
-    """A body and the joints through which loads pass, each with r / I [1/(kg m)] and 1 / I [1/(kg m^2)]."""
+    """A body and the joints through which loads pass, with r / I [1/(kg m)] and 1 / I [1/(kg m^2)], half of it in the plane."""
 
     body: str
     levers: Mapping[str, tuple[float, float]]
@@ -215,6 +219,8 @@ def _carrier(system: System, margins: Mapping[str, float], body: str) -> Carrier
             turning = max(_largest(response) - 1.0 / described.total_mass, 0.0)
             over[home.name] = over.get(home.name, 0.0) + (turning / arm if arm > 0.0 else 0.0)
             easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
+    if system.elements.dimension == 2:
+        easiest /= HELD_BACK
     room = LIMIT * (1.0 - min(min(margins[home.name] for home in homes), 1e9) ** -2)
     return Carrier(body, {name: (lever, easiest) for name, lever in over.items()}, room) if room > 0.0 else None
 

@@ -8,13 +8,15 @@ As shares of the extent L of the model, over the whole run:
     swallowed  energy that joints took for good which should take none, but for ringing after a blow; what the books of forces
                leave open beyond a thousandth of what their dampers took; and what came or went within bodies that have no damping;
                over the largest kinetic energy: half of it lacks in the speed
-    bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration
+    bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration; what flies
+               freely bends about its mass centre alone, which falls as it should at every step
+    late       by how much walls that are as stiff as the step allows let things fall behind: they give way for some ticks, and what
+               comes back is not as fast as it should be; each of them tells it of itself, and it counts without the way
 
-    total = (gave + slid) (1 + way / 2) + (swallowed / 2 + bent) way,    error = total / (1 + total)
+    total = (gave + slid) (1 + way / 2) + swallowed way / 2 + bent (way that bends) + late,    error = total / (1 + total)
 
 What hangs askew also swings at another pace, hence the way that was gone. Measured (docs/method.md, 11): within a factor ten of the
-true error for 96 of 100 random mechanisms. It does not see how errors grow where motions are sensitive, nor by how much a touch
-inside a tick comes late; verification.py does.
+true error for 96 of 100 random mechanisms. It does not see how errors grow where motions are sensitive; verification.py does.
 """
 
 from __future__ import annotations
@@ -86,6 +88,8 @@ class Estimate:
     )
     kind: str = ""  # "joint" or "force"
     loss: float = 0.0  # what came or went there [J]
+    late: float = 0.0
+    wall: str = ""  # the one that does most to it
     least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
 
     @classmethod
@@ -98,21 +102,22 @@ class Estimate:
         taken: Loss,
         lost: Loss,
         bend: float,
+        bending: float,
         order: int | None,
         **most: Any,
     ) -> Estimate:
-        """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L."""
+        """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L; ways over L."""
         bent = bend ** (0.5 * order) / STEP if order is not None else 0.0
         counted = [taken, *([lost] if lost.share > USUAL * bent else [])]
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
         told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most}
-        return cls(extent, parts[0], parts[1], parts[2], bent * way, **told, **most)
+        return cls(extent, parts[0], parts[1], parts[2], bent * bending, **told, **most)
 
     @property
     def total(self) -> float:
         """All parts together."""
-        return self.gave + self.slid + self.swallowed + self.bent
+        return self.gave + self.slid + self.swallowed + self.bent + self.late
 
     @property
     def share(self) -> float:
@@ -132,12 +137,13 @@ class Estimate:
     @property
     def cause(self) -> str:
         """The largest part."""
-        return max(("gave", "slid", "swallowed", "bent"), key=lambda part: getattr(self, part))
+        return max(("gave", "slid", "swallowed", "bent", "late"), key=lambda part: getattr(self, part))
 
     @property
     def who(self) -> str:
         """The joint or force that does most to it; none where it is the step, or bodies."""
-        return {"gave": self.joint, "slid": self.joint, "swallowed": self.taker}.get(self.cause, "")
+        named = {"gave": self.joint, "slid": self.joint, "swallowed": self.taker, "late": self.wall}
+        return named.get(self.cause, "")
 
     @property
     def about(self) -> str:
@@ -169,17 +175,22 @@ class Estimate:
         if self.cause == "swallowed":
             who = f"{self.kind} '{self.taker}' has" if self.taker else "bodies within themselves have"
             return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
+        if self.cause == "late":
+            return f"'{self.wall}' is as stiff as the step allows and no stiffer, so what it holds moves, and bounces come late"
         return "the step is long for paths that bend so much"
 
     def sentence(
         self, dt: float, order: int | None, verify: str = "verify()", *, words: Callable[[float], str] = "{:.2g}".format
     ) -> str:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
-        falls = {"slid": 1.0, "bent": float(order or 2)}.get(self.cause, 2.0)  # with this power of the step
+        falls = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}.get(
+            self.cause, 2.0
+        )  # with this power of the step
         step = f"take dt = {words(dt * (LITTLE / self.total) ** (1.0 / falls))} s"
         remedy = {
             "bent": f"{step}, or a coupling of higher order, such as Glued(4)",
             "slid": f"take joints that do not slide, Glued(), or {step}",
+            "late": f"give it a stiffness of its own, or {step}",
         }.get(self.cause, f"{step}, or joints that do not give, Glued()")
         return (
             f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; {verify} "

@@ -69,7 +69,10 @@ class Forces(Protocol):
     while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
     (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a loop
     "weigh" is let know how bodies answer forces now. One that remembers names in `recorded` the columns without which a sample
-    does not tell what it exerts; they become series of the run. One of mere loads says `asks = False`, and is not asked.
+    does not tell what it exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in
+    a column `late` or `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m].
+    They only grow; it names them in `told`, and the verdict on a run reads them. One of mere loads says `asks = False`, and is
+    not asked.
     """
 
     names: list[str]

@@ -47,6 +47,7 @@ class Booked(Stack):
     pointing: ClassVar[tuple[str, ...]] = ("first", "second")
     remembered: ClassVar[tuple[str, ...]] = ("drawn",)
     recorded: ClassVar[tuple[str, ...]] = ()  # columns without which a sample does not tell what its rows exert
+    told: ClassVar[tuple[str, ...]] = ()  # columns of a sample that tell of its errors
     first: Indices  # first element row on either side
     second: Indices
     power: Array  # what dampers take [W], now and one tick ago

@@ -133,7 +133,8 @@ def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
 class Contacts(Booked):
     """Contacts, one row each."""
 
-    remembered = ("now", "before")
+    remembered = ("now", "before", "sunk")
+    told = ("sunk",)
     forward_only = True
     shape: Array  # of both sides: half extents along three axes and a radius [m], (n, 2, 4)
     kinds: Indices  # of both sides, (n, 2)
@@ -147,6 +148,7 @@ class Contacts(Booked):
     centre: Array
     asked: Array  # its shares of springs and dampers
     margin: Array
+    sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
         count = 2 if dimension == 2 else 4
@@ -163,6 +165,7 @@ class Contacts(Booked):
         self.column("centre", 3)
         self.column("asked", 2)
         self.column("margin")
+        self.column("sunk", 2)
         self.loops = {
             "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
         }  # fmt: skip

@@ -102,4 +102,5 @@ def spare(pair: Pair, patch: Patch) -> None:
         share = 0.5 * (sqrt(given * given + 4.0 * square * spared) - given) / square
     for i in range(patch.count):
         impulse[i] *= share
+        pair.sunk[1] = max(pair.sunk[1], pair.dt * patch.w[i, i] * impulse[i])
     pair.now.spared = max(spared - share * (given + share * square), 0.0)

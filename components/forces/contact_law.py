@@ -50,7 +50,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         pair = new_pair(
             tick_of(contacts.now[n]), tick_of(contacts.before[n]), law_of(contacts.law[n]),
             shape[n, first], shape[n, second], mobility[n, first], mobility[n, second],
-            contacts.asked[n], contacts.stiff[n], contacts.centre[n],
+            contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n],
         )  # fmt: skip
         pair.time, pair.dt, pair.flat = elements.clock[TIME], elements.clock[GAIN_STEP], elements.position.shape[0] == 2
         pair.kind_a, pair.kind_b = contacts.kinds[n, first], contacts.kinds[n, second]

@@ -59,6 +59,8 @@ def springs(pair: Pair, patch: Patch) -> None:
             else:
                 impulse[i] = span * max(spring - patch.c_n * patch.v[i], 0.0)
                 spring = min(spring * span, impulse[i])
+                if pair.law.stiffness < 0.0:
+                    pair.sunk[0] = max(pair.sunk[0], -gap)
             pair.stored += 0.5 * k_n * gap * gap
         patch.whole += impulse[i]
         patch.lost[i] = impulse[i] - spring

@@ -131,7 +131,7 @@ class AlongCoordinate(Force):
 class AlongCoordinates(Booked):
     """Such forces, one row each; a subclass says by its loop what they exert."""
 
-    remembered = ("drawn", "kept", "tried")
+    remembered: ClassVar[tuple[str, ...]] = ("drawn", "kept", "tried")
     recorded: ClassVar[tuple[str, ...]] = ("kept",)
     axis: Array  # in the plane, along which a way is measured, (n, d)
     frame: Array  # whether it has been looked at, where it stood then, and in the plane the angle from a line of its first side

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from components.forces.coordinate import (
+    ANGLE,
     DAMPING,
     EFFORT,
     REACHED,
@@ -29,8 +30,8 @@ from modular.loop import FINE, loop
 from modular.views import View
 
 # what is kept beside the coordinate: how it moved in the last tick, when that was, and what friction did then
-ANCHOR, MODE, WAY, SPEED, SINCE, WHEN, PACE, PULLED, EARLIER, OWED, UNTIL = range(3, 14)
-KEEPS = 14
+ANCHOR, MODE, WAY, SPEED, SINCE, WHEN, PACE, PULLED, EARLIER, OWED, UNTIL, GRIP, YIELDED = range(3, 16)
+KEEPS = 16
 NEW, BEGINS, HELD, SLIDES, TURNS = range(5)
 AT_ONCE = 1e-6  # of a step
 PATIENCE = 12.0  # ticks in which joints that are springs have answered a force that jumped
@@ -82,11 +83,15 @@ class Friction(AlongCoordinate):
 class Frictions(AlongCoordinates):
     """Frictions, one row each."""
 
+    remembered = (*AlongCoordinates.remembered, "yielded")
+    told = ("yielded",)
     law: Array  # dry and viscous, and 1 where the stiffness is chosen by the step: then what slides turns in an instant
+    yielded: Array  # by how much what is held has moved, where its spring is as stiff as the step says [m], [rad]
 
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, friction_loop, keeps=KEEPS)
         self.column("law", 3)
+        self.column("yielded", 2)
 
     @property
     def slips(self) -> bool:
@@ -170,6 +175,13 @@ def pay(kept: Array, tried: Array, time: float, effort: float, dry: float) -> An
     return paid
 
 
+@kernel
+def give_way(kept: Array, tried: Array, s: float, holds: bool, held: bool) -> None:
+    """By how much what is held has moved from where that began: it should not."""
+    tried[GRIP] = kept[GRIP] if holds and held else s
+    tried[YIELDED] = max(kept[YIELDED], abs(s - tried[GRIP]))
+
+
 @loop
 def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int:
     """F = k (s - s_0) + d s', at most dry, and s_0 is moved where it has to slip; beside it c s'."""
@@ -220,4 +232,9 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
         frictions.ledger[n, STORED] = stored
         pull(frictions, elements, n, hold + damper + viscous * rate, desk)
         tried[EFFORT] = hold
+        if chosen:
+            give_way(
+                kept, tried, s, abs(hold) < dry and tried[MODE] == HELD, abs(kept[EFFORT]) < dry and kept[MODE] == HELD
+            )
+            frictions.yielded[n, 1 if frictions.measure.shape[0] == ANGLE else 0] = tried[YIELDED]
     return FINE

@@ -26,6 +26,9 @@ MEANING = {
     "reaction": "reaction",
     LEDGER_OF: "ledger",
     "kept": "memory",
+    "late": "lateness",
+    "sunk": "depth",
+    "yielded": "depth",
 }
 SAMPLE, EVENT, SERIES = range(3)  # what is named first where several things differ at one tick
 

@@ -15,6 +15,7 @@ from coordinator.record.ways import Bodies, Ways, extent_of, size_of
 from coordinator.verdict import Estimate, Loss
 from modular.elements import Array, Indices
 
+BRIEFLY = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
 WORST = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]
 
@@ -28,6 +29,7 @@ class Recorded:
     bodies: Bodies
     dt: float
     gravity: Array
+    beta: float = 0.0  # Newmark's: by so much of a jump of velocity in a tick, times dt, a sample of it is off
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -69,6 +71,7 @@ class Evidence:
         self._gave: dict[tuple[str, bool], Gave] = {}  # while joints ring after a blow, and else
         self._blows = Blows()
         self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
+        self._late: dict[str, tuple[float, float]] = {}  # the same
 
     def estimate(self, recorded: Recorded, order: int | None, *, least: bool = False) -> Estimate | None:
         """How far the run is off; None where there is nothing to judge by. `least`: forces begin and end inside ticks."""
@@ -86,13 +89,13 @@ class Evidence:
             self._forget()
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
-        way, bend, kinetic = self._ways.travelled(recorded.taken, recorded.bodies, dt)
+        way, bend, bending, kinetic = self._ways.travelled(recorded.taken, recorded.bodies, dt, recorded.gravity)
         extent = self._extent or way  # of one point, the way that it goes
         if not extent:
             return None
         last = segments[-1].used - 1
         self._look_at_new(recorded, last)
-        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows
+        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows, dict(self._late)
         self._look_at_new(recorded, last + 1)
         taken, lost = (loss.over(kinetic) for loss in self._lost(recorded))
         gave, most = self._worst(recorded, extent, way / extent)
@@ -101,11 +104,18 @@ class Evidence:
         if slid > gave:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
-        self._seen, self._before, self._gave, self._slid, self._blows = sure
-        if not np.isfinite([way, gave, slid, taken.share, lost.share, bend]).all():
+        most |= self._latest(extent)
+        self._seen, self._before, self._gave, self._slid, self._blows, self._late = sure
+        if not np.isfinite([way, bending, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
             return None
-        parts = (way / extent, gave, slid, taken, lost, bend / extent)
+        parts = (way / extent, gave, slid, taken, lost, bend / extent, bending / extent)
         return Estimate.of(extent, *parts, order, least=least, **most)
+
+    def _latest(self, extent: float) -> dict[str, Any]:
+        """The wall behind which things fall back most, and by what share of the extent."""
+        shares = {name: way / extent + turn for name, (way, turn) in self._late.items()}
+        wall = max(shares, key=lambda name: shares[name], default="")
+        return {"late": shares[wall], "wall": wall} if wall and shares[wall] > 0.0 else {}
 
     def _goes_on(self, segments: Sequence[Segment]) -> bool:
         """Whether nothing has been taken back of what was looked at: that is done at the end alone, or with other segments."""
@@ -132,6 +142,8 @@ class Evidence:
                 for names, series in segment.joints:
                     new = {key: values[first:stop] for key, values in series.items()}
                     self._look(names, new, ticks, pauses, recorded.forms)
+                for names, series in segment.forces:
+                    self._late.update(fallen_behind(names, series, stop - 1, BRIEFLY * recorded.beta))
                 self._before = int(ticks[-1])
             self._seen, first = (k, segment, stop), 0
 
@@ -186,6 +198,17 @@ class Evidence:
             if side not in self._sizes:
                 self._sizes[side] = size_of(side, recorded.segments, recorded.bodies)
         return min((self._sizes[side] for side in sides if self._sizes[side] > 0.0), default=0.0)
+
+
+def fallen_behind(
+    names: Sequence[str], series: Mapping[str, Array], at: int, jumps: float
+) -> dict[str, tuple[float, float]]:
+    """By how much forces tell at a sample that they let things fall behind, or sink in [m], [rad]; it only grows."""
+    if "sunk" in series:
+        sunk = zip(names, series["sunk"][at].tolist(), strict=True)
+        return {name: (max(deep, jumps * jump), 0.0) for name, (deep, jump) in sunk}
+    late = [row for key in ("late", "yielded") if key in series for row in series[key][at].tolist()]
+    return {name: (way, turn) for name, (way, turn) in zip(names, late, strict=False)}
 
 
 def same(before: tuple[Segment, int, int], now: tuple[Segment, int, int]) -> bool:

@@ -4,7 +4,8 @@ A joint takes what its damper takes and its books leave open, as far as its bodi
 carried from the start goes, its spring gives less than its books tell, and that is nobody's loss. Elastic energy comes back.
 
 A force gives and takes as it likes, and has lost what its books leave open, but for dampers: where those rise or fall within a few
-ticks their books are less right than the motion, which forgets what they took.
+ticks their books are less right than the motion, which forgets what they took. Nothing is said of walls that tell by themselves how
+fast they let go what came.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class Losses:
             "joint", ((names, _for_good(names, books, rang)) for names, books in _books(last.joints, last, gone[0]))
         )
         leaked = Loss.of(
-            "force", ((names, _beyond_dampers(books)) for names, books in _books(last.forces, last, gone[1]))
+            "force", ((names, _beyond_dampers(books)) for names, books in _books(_silent(last), last, gone[1]))
         )
         return taken, leaked.beside(self.spells.strayed)
 
@@ -155,6 +156,16 @@ def _books(
     yield from ((names, series["ledger"][last.used - 1]) for names, series in stacks)
     if gone:
         yield list(gone), np.array(list(gone.values()))
+
+
+def _silent(last: Segment) -> list[tuple[list[str], dict[str, Array]]]:
+    """Forces that tell of no lateness, with their books."""
+    found = []
+    for names, series in last.forces:
+        tells = series["late"][last.used - 1].any(axis=-1) if "late" in series else np.zeros(len(names), bool)
+        rows = np.flatnonzero(~tells).tolist()
+        found.append(([names[row] for row in rows], {"ledger": series["ledger"][:, rows]}))
+    return found
 
 
 def _for_good(names: Sequence[str], books: Array, rang: Mapping[str, float]) -> Array:

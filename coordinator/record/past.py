@@ -95,7 +95,8 @@ class Past:
         taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
         forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
-        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity)
+        beta = getattr(getattr(simulation.coupling, "newmark", None), "beta", 0.0)
+        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta)
         least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
         try:
             return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)

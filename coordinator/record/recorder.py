@@ -331,6 +331,6 @@ class Recorder:
 
 
 def _shown_by(forces: Forces) -> dict[str, Array]:
-    """What a stack of forces leaves in a sample: its books, and what must be known to tell what it exerts."""
-    columns = ("ledger", *getattr(forces, "recorded", ()))
+    """What a stack of forces leaves in a sample: its books, what is needed to tell what it exerts, and what it tells of itself."""
+    columns = ("ledger", *getattr(forces, "recorded", ()), *getattr(forces, "told", ()))
     return {name: getattr(forces, name)[: forces.count] for name in columns}

@@ -17,6 +17,7 @@ SAMPLES, BODIES, PORTS = (
     4,
 )  # that are looked at for ways and energies, evenly spread; of samples at least so many
 CORNERS = 64  # bodies whose places tell the extent
+FALLS = 1e-6  # of what acts: a mass centre that departs from free fall by no more flies, and errs nowhere
 Bodies = Mapping[str, Body]
 
 
@@ -56,8 +57,18 @@ class Looked(NamedTuple):
 
     time: float  # [s]
     speed: float  # the largest of any port [m/s]
-    bend: float  # the largest a dt^2 [m]
+    bend: float  # the largest a dt^2 [m], of what flies freely about its mass centre
+    bending: float  # the largest speed of any port [m/s], of what flies freely about its mass centre
     energy: float  # kinetic [J]
+
+
+class Travelled(NamedTuple):
+    """What all of them tell."""
+
+    way: float  # the longest of any port [m]
+    bend: float  # the largest a dt^2 [m]
+    bending: float  # the longest way on which paths bend [m]: a parabola is followed exactly, whatever the step
+    kinetic: float  # the largest energy [J]
 
 
 class Ways:
@@ -69,34 +80,49 @@ class Ways:
     def __init__(self) -> None:
         self._looked: dict[int, Looked] = {}
 
-    def travelled(self, taken: Taken, bodies: Bodies, dt: float) -> tuple[float, float, float]:
-        """The longest way of any port [m], the largest a dt^2 [m], and the largest kinetic energy [J]."""
+    def travelled(self, taken: Taken, bodies: Bodies, dt: float, gravity: Array) -> Travelled:
+        """Ways, bends and energies so far."""
         last, pause = taken.count - 1, 1
         while last > 2 * SAMPLES * pause:
             pause *= 2
         self._looked = {k: looked for k, looked in self._looked.items() if k % pause == 0}
         wanted = [*range(0, last, pause), last]
         for segment, first, at in taken.where([k for k in wanted if k not in self._looked]):
-            self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt), strict=True)
+            self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt, gravity), strict=True)
         found = [self._looked[k] for k in wanted]
         self._looked.pop(last)  # an event may take it back
-        time, speed, bend, energy = np.array(found).T
-        way = float((0.5 * (speed[1:] + speed[:-1]) * np.diff(time)).sum())
-        return way, float(bend.max()), float(energy.max())
+        time, speed, bend, bending, energy = np.array(found).T
+        way, on_bends = (float((0.5 * (v[1:] + v[:-1]) * np.diff(time)).sum()) for v in (speed, bending))
+        return Travelled(way, float(bend.max()), on_bends, float(energy.max()))
 
 
-def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float) -> Iterator[Looked]:
+def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array) -> Iterator[Looked]:
     """At some samples of a segment."""
-    speed, bend, energy = np.zeros((3, len(at)))
+    speed, bend, bending, energy = np.zeros((4, len(at)))
     held = [(name, row, series) for names, series in segment.bodies for row, name in enumerate(names)]
     chosen = some(len(held), BODIES) if held else ()
     for k in chosen:
         name, row, series = held[k]
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)
-        for port in bodies[name].port_names[:PORTS]:
-            _, velocity, acceleration = bodies[name].port_motion(port, q, v, a)
-            speed = np.maximum(speed, np.sqrt(np.square(velocity).sum(axis=-1)))
-            bend = np.maximum(bend, np.sqrt(np.square(acceleration).sum(axis=-1)) * dt**2)
+        ports = [bodies[name].port_motion(port, q, v, a)[1:] for port in bodies[name].port_names[:PORTS]]
+        flown = _flown(bodies[name], q, v, a, gravity, max((float(size(b).max()) for _, b in ports), default=0.0))
+        for velocity, acceleration in ports:
+            speed = np.maximum(speed, size(velocity))
+            bending = np.maximum(bending, size(velocity - flown[0]))
+            bend = np.maximum(bend, size(acceleration - flown[1]) * dt**2)
     times = segment.ticks[at] * dt
-    return map(Looked, times, speed, bend, energy * (len(held) / max(len(chosen), 1)))
+    return map(Looked, times, speed, bend, bending, energy * (len(held) / max(len(chosen), 1)))
+
+
+def size(vectors: Array) -> Array:
+    """Of each of them, (...,)."""
+    length: Array = np.sqrt(np.square(vectors).sum(axis=-1))
+    return length
+
+
+def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> tuple[Array, Array]:
+    """Velocity and acceleration of its mass centre where nothing but weight acts on it, and else none, (samples, d)."""
+    velocity, acceleration = (body.momentum(q, rates) / body.total_mass for rates in (v, a))
+    falls = size(acceleration - gravity) <= FALLS * (float(size(gravity)) + largest)
+    return velocity * falls[:, None], acceleration * falls[:, None]

@@ -31,6 +31,7 @@ PARTS = {
     "slid": "joint '{joint}' slides",
     "swallowed": "{taker} takes or brings energy",
     "bent": "the step",
+    "late": "'{wall}' gives way as long as the step says",
 }  # of the estimate (coordinator/verdict.py)
 
 
@@ -120,9 +121,9 @@ def estimate_text(run: Run) -> str:
     found = run.estimate
     if found["share"] < NOTHING:
         return "none that its samples show"
-    part = max(PARTS, key=lambda name: found[name])
+    part = max(PARTS, key=lambda name: found.get(name, 0.0))  # older runs know nothing of walls
     taker = f"{found['kind']} '{found['taker']}'" if found.get("taker") else "what moves"  # older runs name nobody
-    whose = PARTS[part].format(joint=found["joint"], taker=taker)
+    whose = PARTS[part].format(joint=found["joint"], taker=taker, wall=found.get("wall"))
     how = "at least" if found["least"] else "about"
     return f"{how} {quantity(found['length'], 'm')}, {found['share']:.1g} of the extent; {whose}; --verify measures it"
 

@@ -6,6 +6,7 @@ import numpy as np
 
 import zoo
 from components import (
+    AirDrag,
     Beam,
     Distance,
     DrivenDistance,
@@ -13,7 +14,10 @@ from components import (
     DrivenRotation,
     DrivenTranslation,
     EllipsoidOnPlane,
+    Friction,
+    Load,
     ModalBody,
+    Motor,
     NewtonEulerBody,
     PointMassRod,
     Revolute,
@@ -21,19 +25,24 @@ from components import (
     Rod,
     Rolling,
     Spherical,
+    SpringDamper,
+    Stop,
+    TorsionSpring,
 )
 from modular import Assembly, ModelError
 
 LED = {DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation, EllipsoidOnPlane, Rolling}
 
 
-def random_assembly(seed, *, most=12, ratio=1000.0, led=False, kinds=False):
+def random_assembly(seed, *, most=12, ratio=1000.0, led=False, kinds=False, forces=False):
     """A mechanism hung from the ground; loops are closed where ports happen to be made to coincide.
 
     `led`: joints that follow something over time and those that roll are among them, and other mechanisms come of every seed.
     `kinds`: so it is with bodies of every kind, among them light ones on long arms.
+    `forces`: the same mechanism, with forces by lot: springs, dampers, stops, friction, drag, motors and loads.
     """
-    return drawn(seed, most, ratio, led, kinds).copy()
+    assembly = drawn(seed, most, ratio, led, kinds).copy()
+    return with_forces(assembly, seed) if forces else assembly
 
 
 @cache
@@ -115,6 +124,58 @@ def body_of_any_kind(rng, dimension, start, end, mass):
     else:
         beam = Beam.of_circle(*ports.values(), radius=thick / 2, poisson=0.3, **about)
     return beam if kind == 6 else ModalBody.of_beam(beam, modes=2)
+
+
+def with_forces(assembly, seed):
+    """One to four, about as strong as the weights that they meet; those about hinges where there are any."""
+    from coordinator import Simulation
+
+    rng = np.random.default_rng([seed, 1])
+    hinges = [edge for edge in assembly.joint_edges.values() if isinstance(edge.joint, Revolute)]
+    for k in range(int(rng.integers(1, 5))):
+        bodies = rng.choice(list(assembly.bodies), 2, replace=False)
+        two = [f"{name}.{rng.choice(['start', 'end'])}" for name in bodies]
+        weight = 9.81 * assembly.bodies[bodies[1]].total_mass
+        if hinges and rng.random() < 0.6:
+            force, *where = about_a_hinge(rng, assembly.dimension, hinges[int(rng.integers(len(hinges)))], weight)
+        else:
+            force, *where = between_places(rng, assembly.dimension, two, weight)
+        trial = assembly.copy()
+        try:
+            for made in (trial, assembly):
+                made.apply(f"force{k}", force, *where)
+                if made is trial:
+                    Simulation(trial, 1e-3).close()
+        except ModelError:  # a body that has no axes
+            continue
+    return assembly
+
+
+def about_a_hinge(rng, dimension, edge, weight):
+    """A torque about its axis, and its ports."""
+    torque = 0.2 * weight * rng.uniform(0.2, 1.0)
+    axis = None if dimension == 2 else edge.joint.axis
+    wall = {"restitution": rng.choice([None, 0.3, 0.7])} if rng.random() < 0.5 else {"stiffness": 300.0 * torque}
+    force = [
+        TorsionSpring(3.0 * torque, 0.1 * torque, rng.normal(), axis=axis),
+        Friction(torque, axis=axis),
+        Friction(0.0, 0.1 * torque, axis=axis),
+        Motor(torque, no_load=10.0, axis=axis),
+        Stop(-rng.uniform(0.1, 0.6), rng.uniform(0.1, 0.6), axis=axis, **wall),
+    ][int(rng.integers(5))]
+    return force, str(edge.first), str(edge.second)
+
+
+def between_places(rng, dimension, two, weight):
+    """A force between two ports or on one, and those."""
+    kind, reach = int(rng.integers(5)), rng.uniform(0.1, 0.8)
+    if kind == 0:
+        return AirDrag(0.1 * weight, 0.1 * weight), two[1]
+    if kind == 1:
+        return Load(tuple(weight * rng.normal(size=dimension))), two[1]
+    if kind == 2:
+        return Stop(high=reach, stiffness=200.0 * weight, damping=weight, measure="distance"), *two
+    return SpringDamper(weight * 10.0 ** rng.uniform(0.5, 2.5), 0.3 * weight * rng.uniform(), length=reach), *two
 
 
 def alone(assembly, sides):

@@ -1,0 +1,113 @@
+"""Verdicts on runs at large: all ready systems, and random mechanisms with forces, at steps over three decades.
+
+Every run that is off by more than a hundredth of the extent says so, of those that are right to 1e-4 hardly one does, and what is
+said is right to a factor of ten.
+"""
+
+import warnings
+
+import pytest
+
+import scenarios
+from campaign import as_far_as, later, shortened
+from coordinator import Glued, Penalty, Simulation
+from coordinator.verdict import TOO_MUCH
+from modular import Diverged, ModelError
+from random_assemblies import random_assembly
+from scenarios.settings import coupling_for
+from truth import SAMPLES, off, paths
+
+WRONG, RIGHT, KNOWN = (
+    1e-2,
+    1e-4,
+    1e-6,
+)  # of the extent: off, right, and so little that it is rounding and what little truth knows
+UNTIL = 0.5
+
+
+def ran(model, dt, coupling, until, order=1):
+    """At about such a step, with places of all ports at SAMPLES times; `order`: so many samples between for the verdict."""
+    each = max(1, round(until / SAMPLES / dt))
+    fine = next(k for k in range(max(1, each // order), 0, -1) if each % k == 0)
+    with (
+        Simulation(model, until / SAMPLES / each, coupling, record_every=fine) as simulation,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        run = simulation.run(until)
+    return run, paths(model, run)[:, :: each // fine]
+
+
+def known(model, shortest, until, coupling):
+    """Where all ports go, and nearly: by steps of high order; where a force or a joint forbids them, by an eighth of the step."""
+    try:
+        return [ran(model, 1e-3, Glued(order), until)[1] for order in (6, 4)]
+    except (ModelError, Diverged):
+        return [ran(model, shortest / part, coupling, until)[1] for part in (8.0, 4.0)]
+
+
+def judged(model, steps, until, coupling):
+    """Of each step that the model bears: its true error and the estimate, as shares of the extent, where the first is known."""
+    try:
+        true, near = known(model, min(steps), until, coupling)
+    except (ModelError, Diverged):
+        return
+    for dt in steps:
+        try:
+            run, found = ran(model, dt, coupling, until, order=8)
+        except (ModelError, Diverged):  # it says so itself
+            continue
+        error, doubt = (off(true, other) / run.estimate["extent"] for other in (found, near))
+        if doubt < max(0.05 * error, 0.1 * KNOWN):
+            yield dt, error, run.estimate["share"]
+
+
+def told(judgements):
+    """Runs that are off and say nothing, those that are right and are spoken against, and estimates that are far from the error."""
+    judgements = list(judgements)
+    silent = [one for one in judgements if one[1] > WRONG and one[2] <= TOO_MUCH]
+    false = [one for one in judgements if one[1] < RIGHT and one[2] > TOO_MUCH]
+    apart = [one for one in judgements if one[1] > KNOWN and not 0.1 < one[2] / min(one[1], 1.0) < 10.0]
+    return silent, false, apart
+
+
+# --- ready systems ---------------------------------------------------------------------------------------------------------
+
+TIMES = {"flexible-slider-crank": 0.1, "stacked-boxes": 0.1}  # [s]; the others go for longer
+UNKNOWN = {"bicycle-chain", "scissors", "spring-pendulum"}  # stiff: nobody knows better than their own step
+FREE = {
+    "cardan-shaft": 100.0,
+    "bouncing-ball": 100.0,
+}  # by how much more is said: shafts turn a long way and give nothing away; few samples see a blow
+READY = [name for name in scenarios.names() if name not in UNKNOWN]
+
+
+@pytest.mark.parametrize("name", shortened(["slider-crank", "switching-pendulum", "cut-double-pendulum"], READY))
+def test_ready_systems_are_judged_rightly_at_every_step(name):
+    model = scenarios.load(name)
+    steps = [1e-2, 1e-3, 1e-4, *as_far_as([1e-5], [])]
+    silent, false, apart = told(judged(model, steps, TIMES.get(name, UNTIL), coupling_for(model, None, None)))
+    assert not silent and not false, (silent, false)
+    assert all(0.1 * error < share < FREE.get(name, 10.0) * error for _, error, share in apart), apart
+
+
+# --- random mechanisms with forces --------------------------------------------------------------------------------------------
+
+SOME = [((seed,), (1e-2, 1e-3)) for seed in (1, 3, 19)]
+ALL = [(tuple(range(first, first + 10)), (1e-2, 1e-3, 1e-4)) for first in range(0, 100, 10)]
+
+
+@pytest.mark.parametrize(("seeds", "steps"), [*SOME, *later(ALL)])
+def test_mechanisms_with_forces_by_lot_are_judged_rightly(seeds, steps):
+    """Where motions are sensitive errors grow beyond what is said: that is so of one run in twenty, and no more than one in ten."""
+    found = [
+        one
+        for seed in seeds
+        for coupling in (Penalty(), Glued())
+        for one in judged(random_assembly(seed, most=6, forces=True), steps, UNTIL, coupling)
+    ]
+    silent, false, apart = told(found)
+    assert len(found) > len(seeds)
+    assert not silent, silent
+    assert len(false) <= 0.02 * sum(error < RIGHT for _, error, _ in found), false
+    assert len(apart) <= 0.1 * len(found), apart
