@@ -94,7 +94,7 @@ def test_ready_systems_are_judged_rightly_at_every_step(name):
 # --- random mechanisms with forces --------------------------------------------------------------------------------------------
 
 SOME = [((seed,), (1e-2, 1e-3)) for seed in (1, 3, 19)]
-ALL = [(tuple(range(first, first + 10)), (1e-2, 1e-3, 1e-4)) for first in range(0, 100, 10)]
+ALL = [(tuple(range(first, first + as_far_as(10, 1))), (1e-2, 1e-3, 1e-4)) for first in range(0, 100, 10)]
 
 
 @pytest.mark.parametrize(("seeds", "steps"), [*SOME, *later(ALL)])
