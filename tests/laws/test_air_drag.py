@@ -21,7 +21,7 @@ COUPLINGS = {
     "centralized": Centralized(HHT(alpha=0.0)),
 }
 MASS, C, B, G = 1.7, 0.6, 0.9, 9.81
-coupled = pytest.mark.parametrize("coupling", COUPLINGS.values(), ids=COUPLINGS)
+coupled = pytest.mark.parametrize("coupling", shortened([*COUPLINGS.values()][:2], COUPLINGS.values()), ids=named)
 
 
 def ball(drag, dimension=3, gravity=(0.0, 0.0, -G), **motion):
@@ -34,7 +34,7 @@ def ball(drag, dimension=3, gravity=(0.0, 0.0, -G), **motion):
 
 @pytest.mark.parametrize(
     ("coupling", "dimension"),
-    shortened([(Penalty(), 2), (Glued(), 3)], itertools.product(COUPLINGS.values(), [2, 3])),
+    shortened([(Penalty(), 2)], itertools.product(COUPLINGS.values(), [2, 3])),
     ids=named,
 )
 def test_a_ball_that_falls_comes_to_its_last_velocity(coupling, dimension):

@@ -30,7 +30,7 @@ def moved(dimension, coupling, basis, until=0.4):
 
 @pytest.mark.parametrize(
     ("dimension", "name"),
-    shortened([(2, "penalty"), (3, "glued"), (2, "centralized")], itertools.product([2, 3], COUPLINGS)),
+    shortened([(2, "penalty"), (2, "glued"), (2, "centralized")], itertools.product([2, 3], COUPLINGS)),
 )
 def test_the_motion_is_the_same_to_rounding_in_every_basis(name, dimension):
     until = 0.1 if name == "centralized" else 0.4

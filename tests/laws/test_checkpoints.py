@@ -29,6 +29,7 @@ from coordinator import (
 from coordinator.checkpoints.folder import heads_in
 from coordinator.checkpoints.resume import latest
 from foreign import Particle, Particles, Wire, pendulum
+from mechanisms import COMMON
 from mixture import mixture
 from modular import Apply, Assembly, Crossing, Cut, Join, Limit, ModelError
 from random_assemblies import random_assembly
@@ -75,7 +76,7 @@ def same(model, dt, until, folder, *settings, **more):
     return two
 
 
-@pytest.mark.parametrize("name", shortened(names()[::3], names()))
+@pytest.mark.parametrize("name", shortened(COMMON, names()))
 def test_every_scenario(name, tmp_path):
     def model():
         return scenarios.load(name)

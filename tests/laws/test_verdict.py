@@ -25,6 +25,7 @@ from components import (
     TorsionSpring,
 )
 from coordinator import GGL, HHT, AugmentedLagrangian, Centralized, Glued, Penalty, Run, Simulation, VerdictWarning
+from mechanisms import COMMON
 from modular import Assembly, Diverged, ModelError
 from random_assemblies import random_assembly
 from scenarios.settings import coupling_for
@@ -284,18 +285,7 @@ def ports_of(model):
     return [f"{name}.{port}" for name, body in model.bodies.items() for port in body.port_names]
 
 
-OF_COMMON_KINDS = [
-    "double-pendulum",
-    "double-pendulum-3d",
-    "slider-crank",
-    "chain",
-    "spring-pendulum",
-    "spinning-book",
-    "scissors",
-]
-
-
-@pytest.mark.parametrize("name", shortened(OF_COMMON_KINDS, scenarios.names()))
+@pytest.mark.parametrize("name", shortened(COMMON, scenarios.names()))
 def test_ready_systems_are_told_of_only_where_they_are_off(name):
     told, error, run = told_and_off(name)
     assert not told or error > 1e-3, (error, run.estimate)

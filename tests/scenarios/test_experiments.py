@@ -13,6 +13,7 @@ import scenarios
 from campaign import shortened
 from command_line import CliRunner
 from coordinator import Run, Simulation, first_difference, rerun
+from mechanisms import COMMON
 from modular import Limit
 from scenarios import catalogue
 from scenarios.cli import app
@@ -57,7 +58,7 @@ def flip(run, part, key):
 # --- rerun -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", shortened(catalogue.names()[::3], catalogue.names()))
+@pytest.mark.parametrize("name", shortened(COMMON, catalogue.names()))
 def test_a_rerun_of_every_ready_scenario_gives_the_same_bits(name, tmp_path):
     model = scenarios.load(name)
     dt = model.suggested.get("dt", 1e-4)

@@ -6,6 +6,10 @@ import references
 from components import Revolute, RigidBody, Rod
 from modular import Assembly
 
+COMMON = (  # ready systems of kinds of which most tests are; the others have kernels of their own, and wait for the campaign
+    "chain", "cut-double-pendulum", "double-pendulum", "double-pendulum-3d", "scissors", "simple-pendulum", "slider-crank",
+    "spinning-book", "spring-pendulum", "switching-pendulum", "two-rods",
+)  # fmt: skip
 BARS = ("crank", "coupler", "rocker")
 
 

@@ -29,6 +29,8 @@ from components import (
     Stop,
     TorsionSpring,
 )
+from coordinator.gathering import add_bodies
+from coordinator.system import System
 from modular import Assembly, ModelError
 
 LED = {DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation, EllipsoidOnPlane, Rolling}
@@ -189,8 +191,6 @@ def alone(assembly, sides):
 
 def join(assembly, rng, joint_types, name, first, second):
     """A random joint that these two bodies can carry."""
-    from coordinator import Simulation
-
     for cls in rng.permutation(np.array(joint_types, object)):
         sides, place = (first, second), None
         if cls is Distance:  # a link needs a length: from the far end of the parent, or from a place beside it
@@ -205,7 +205,15 @@ def join(assembly, rng, joint_types, name, first, second):
                 for each, joint in joints.items():
                     made.join(each, joint, *sides, at=place)
                 if made is trial:
-                    Simulation(trial, 1e-3).close()
+                    stand(trial)
         except ModelError:
             continue
         return
+
+
+def stand(assembly):
+    """Bodies and joints as a simulation begins with them, refused as it would; nothing is compiled for it."""
+    system = System(assembly.gravity, assembly.bodies)
+    add_bodies(system, assembly.bodies)
+    for name, edge in assembly.joint_edges.items():
+        system.add_joint(name, edge)
