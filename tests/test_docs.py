@@ -188,6 +188,14 @@ def test_what_a_page_points_to_is_there(page: Path):
     assert missing == []
 
 
+def test_the_index_points_to_every_page():
+    index = ROOT / "docs" / "index.md"
+    told = {(index.parent / target).resolve() for target in links(index.read_text(encoding="utf-8"))}
+    assert [
+        name for page, name in zip(PAGES, NAMES, strict=True) if page not in told | {index, ROOT / "README.md"}
+    ] == []
+
+
 def test_few_blocks_are_not_run():
     skipped = [
         f"{name}:{block.start}"
