@@ -21,7 +21,7 @@ from modular.events import Condition, Event, Scheduled
 from modular.files import put_in_place
 from modular.force import Force
 from modular.joint import Joint
-from modular.keywords import Spelt
+from modular.keywords import Spelt, spelt
 from modular.limit import Limit
 from modular.names import LONGEST, missing, unfit
 from modular.numbers import number
@@ -116,6 +116,7 @@ class Assembly(Spelt):
 
     # --- building --------------------------------------------------------------------------------------------------
 
+    @spelt
     def add(self, name: str, body: Body) -> None:
         """Add a body."""
         self._check_name(name, "body", self.bodies, self.force_edges)
@@ -137,6 +138,7 @@ class Assembly(Spelt):
             raise ModelError("\n".join(problems))
         self.bodies[intern(str(name))] = body
 
+    @spelt
     def join(
         self,
         name: str,
@@ -174,6 +176,7 @@ class Assembly(Spelt):
         place = None if at is None else self._place(owner, at)
         self.joint_edges[name] = JointEdge(joint, *one, *other, place, breaks_at)
 
+    @spelt
     def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._check_name(name, "force", self.joint_edges, self.force_edges, self.bodies)
@@ -223,12 +226,14 @@ class Assembly(Spelt):
         self.known(name, self.joint_edges, "joint")
         del self.joint_edges[name]
 
+    @spelt
     def at(self, time: float, *events: Event) -> None:
         """Let events happen at a time [s], at the nearest tick."""
         if number(time, "Assembly.at: time", "s") < 0:
             raise ModelError(f"Assembly.at: time = {time} s; give a finite time from 0 on.")
         self.schedule.append(Scheduled(_events(events), time=float(time)))
 
+    @spelt
     def when(self, condition: Condition, *events: Event, repeats: bool = False) -> None:
         """Let events happen at the first tick at which a condition has come true; `repeats` keeps it armed."""
         if not isinstance(condition, Condition):

@@ -21,6 +21,7 @@ from modular.body import Body
 from modular.elements import RIGID, Array
 from modular.errors import ModelError
 from modular.integrator import GAINS, SCHEME, Integrator
+from modular.keywords import spelt
 
 SHEAR = 2.6  # E / G where nothing else is said: 2 (1 + 0.3)
 CORRECTION = 5.0 / 6.0  # of the area that takes shear, for rectangles
@@ -59,6 +60,7 @@ class Beam(Body):
     integrator: Integrator | None = field(kw_only=True, default=None)
 
     @classmethod
+    @spelt
     def of_rectangle(
         cls, start: Sequence[float], end: Sequence[float], *, width: float, height: float, young: float, density: float,
         poisson: float = 0.3, **more: Any,
@@ -76,6 +78,7 @@ class Beam(Body):
         )  # fmt: skip
 
     @classmethod
+    @spelt
     def of_circle(
         cls, start: Sequence[float], end: Sequence[float], *, radius: float, young: float, density: float,
         poisson: float = 0.3, **more: Any,

@@ -16,6 +16,7 @@ from components.bodies.short_sums import dot
 from modular.body import Body
 from modular.elements import RIGID, Array
 from modular.integrator import GAINS, SCHEME, Integrator
+from modular.keywords import spelt
 from modular.side import Mark
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class ModalBody(Body):
     integrator: Integrator | None = field(kw_only=True, default=None)
 
     @classmethod
+    @spelt
     def of_beam(cls, beam: Beam, modes: int = 6, **more: Any) -> Self:
         """A beam that bends a little: with `modes` of it held at its ports beside the motions of these."""
         from components.bodies.modal_reduction import of_beam  # a quarter of a second, for those who need it

@@ -9,7 +9,7 @@ import pytest
 import components
 import coordinator
 import scenarios
-from components import Rod
+from components import Beam, ModalBody, Rod
 from coordinator import Glued, Simulation
 from modular import Assembly, Component, ModelError
 
@@ -63,3 +63,31 @@ def test_what_is_spelt_right_is_made_copied_and_replaced_as_ever():
     ):
         Component.from_data(rod.to_data() | {"mas": 1.0})
     assert Glued(4) == Glued(order=4)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: Assembly().add("a", bdy=None), r"Assembly\.add has no setting 'bdy'; did you mean 'body'\?"),
+        (
+            lambda: Assembly().join("a", None, "b", "c", break_at=1),
+            r"Assembly\.join .*'break_at'; did you mean 'breaks_at'\?",
+        ),
+        (lambda: Assembly().apply("a", None, att=1), r"Assembly\.apply has no setting 'att'; did you mean 'at'\?"),
+        (
+            lambda: Beam.of_rectangle((0, 0), (1, 0), widt=1, height=1),
+            r"Beam\.of_rectangle .*'widt'; did you mean 'width'\?",
+        ),
+        (
+            lambda: Beam.of_circle((0, 0), (1, 0), radius=1, element=1),
+            r"Beam\.of_circle .*'element'; did you mean 'elements'\?",
+        ),
+        (
+            lambda: ModalBody.of_beam(None, modess=2),
+            r"ModalBody\.of_beam has no setting 'modess'; did you mean 'modes'\?",
+        ),
+    ],
+)
+def test_what_builds_a_model_names_the_setting_that_was_meant(call, said):
+    with pytest.raises(TypeError, match=said):
+        call()
