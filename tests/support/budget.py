@@ -13,7 +13,6 @@ import time
 import pytest
 
 from long_tests import LONG
-from nursery import Born
 
 BUDGET = 4.0  # [s] of a processor
 FAR = 3.0  # so many budgets fail a run where CI is set
@@ -27,13 +26,13 @@ def of_this_process():
 
 
 def of_others():
-    """The same of processes that this one has waited for, or that ended in the nursery."""
+    """The same of processes that this one has waited for."""
     if sys.platform == "win32":
         return 0.0  # nobody counts it there
     import resource
 
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime + Born.taken
+    return used.ru_utime + used.ru_stime
 
 
 def slowness():

@@ -39,7 +39,6 @@ READ_EARLY = (
     "PYTHONHASHSEED",
 )  # by what is imported
 CODE = struct.Struct("i")
-END = struct.Struct("id")  # with which code a process has ended, and what it took [s] of a processor
 IMPORTS = (
     WORKER,
     "coordinator.workers.far",
@@ -52,8 +51,6 @@ IMPORTS = (
 
 class Born:
     """A process of the nursery, in the words of `subprocess.Popen`."""
-
-    taken = 0.0  # [s] of a processor, by all that have ended and were heard of
 
     def __init__(self, nursery, stdout, stderr, **told):
         self.args, self.returncode = (told["name"], *told["arguments"]), None
@@ -69,9 +66,8 @@ class Born:
         self.stdin = os.fdopen(says, "wb")
 
     def poll(self):
-        if self.returncode is None and (told := self._ended.read(END.size)):
-            self.returncode, taken = END.unpack(told)
-            Born.taken += taken
+        if self.returncode is None and (told := self._ended.read(CODE.size)):
+            self.returncode = CODE.unpack(told)[0]
             self._ended.close()
         return self.returncode
 
@@ -122,7 +118,6 @@ class Nursery:
         """It ends when nobody can want anything any more."""
         self._line.close()
         self._process.wait()
-        Born.taken = 0.0  # from now on they count as processes of this one
 
 
 def received(line, size):
@@ -153,10 +148,9 @@ def wait_to_be_wanted(line_number):
         ready, _, _ = select.select([line, heard], [], [])
         if heard in ready:
             heard.recv(4096)
-            while living and (ended := os.wait4(-1, os.WNOHANG))[0]:
-                number, status, used = ended
-                where = living.pop(number)
-                os.write(where, END.pack(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime))
+            while living and (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                where = living.pop(ended[0])
+                os.write(where, CODE.pack(os.waitstatus_to_exitcode(ended[1])))
                 os.close(where)
         if line in ready:
             size, descriptors, *_ = socket.recv_fds(line, CODE.size, 4)
