@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,7 +98,6 @@ def _compile_tick(simulation: Simulation, alarm: Alarm) -> bool:
 compiled_driver: Any = drive
 
 
-@cache
 def _compile_driver() -> None:
     """Let the driver see that it is done."""
     nothing, state = np.zeros((0, 5), np.int64), np.zeros(9, np.int64)

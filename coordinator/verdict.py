@@ -34,6 +34,7 @@ TOO_MUCH = (
 )
 LITTLE = 5e-4  # of it: what a smaller step should bring it down to
 USUAL = 20.0  # times what the step leaves out of paths: energy that comes and goes within bodies with it
+RESOLVED = "and a step that resolves it: a touch should last fifty; no shorter step helps without"  # a late wall
 STEP = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
 
 
@@ -90,6 +91,7 @@ class Estimate:
     loss: float = 0.0  # what came or went there [J]
     late: float = 0.0
     wall: str = ""  # the one that does most to it
+    shorter: bool = True  # whether a shorter step makes that less
     least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
 
     @classmethod
@@ -183,14 +185,13 @@ class Estimate:
         self, dt: float, order: int | None, verify: str = "verify()", *, words: Callable[[float], str] = "{:.2g}".format
     ) -> str:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
-        falls = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}.get(
-            self.cause, 2.0
-        )  # with this power of the step
+        powers = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}  # of the step, with which parts fall
+        falls = powers.get(self.cause, 2.0)
         step = f"take dt = {words(dt * (LITTLE / self.total) ** (1.0 / falls))} s"
         remedy = {
             "bent": f"{step}, or a coupling of higher order, such as Glued(4)",
             "slid": f"take joints that do not slide, Glued(), or {step}",
-            "late": f"give it a stiffness of its own, or {step}",
+            "late": f"give it a stiffness of its own, {f'or {step}' if self.shorter else RESOLVED}",
         }.get(self.cause, f"{step}, or joints that do not give, Glued()")
         return (
             f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; {verify} "

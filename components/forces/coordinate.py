@@ -230,6 +230,12 @@ desk_of = shaped(types.float64, _desk)
 
 
 @kernel
+def unit_of(forces: View) -> int:
+    """In which of two columns what is measured along the coordinate stands: ways [m] in the first, angles [rad] in the second."""
+    return 1 if forces.measure.shape[0] == ANGLE else 0
+
+
+@kernel
 def stand(forces: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]:
     """The coordinate and its rate; its derivatives on both sides stay on the desk."""
     a, b, on_a, on_b, way = desk

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from components.forces.coordinate import (
-    ANGLE,
     DAMPING,
     EFFORT,
     REACHED,
@@ -21,6 +20,7 @@ from components.forces.coordinate import (
     desk_of,
     pull,
     stand,
+    unit_of,
 )  # fmt: skip
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.force import Force
@@ -233,8 +233,7 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
         pull(frictions, elements, n, hold + damper + viscous * rate, desk)
         tried[EFFORT] = hold
         if chosen:
-            give_way(
-                kept, tried, s, abs(hold) < dry and tried[MODE] == HELD, abs(kept[EFFORT]) < dry and kept[MODE] == HELD
-            )
-            frictions.yielded[n, 1 if frictions.measure.shape[0] == ANGLE else 0] = tried[YIELDED]
+            held = abs(kept[EFFORT]) < dry and kept[MODE] == HELD
+            give_way(kept, tried, s, abs(hold) < dry and tried[MODE] == HELD, held)
+            frictions.yielded[n, unit_of(frictions)] = tried[YIELDED]
     return FINE

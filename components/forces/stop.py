@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from components.forces.coordinate import (
-    ANGLE,
     DAMPING,
     EFFORT,
     STIFFNESS,
@@ -18,7 +17,8 @@ from components.forces.coordinate import (
     desk_of,
     pull,
     stand,
-)
+    unit_of,
+)  # fmt: skip
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.force import Force
 from modular.kernel import kernel
@@ -102,7 +102,7 @@ class Stops(AlongCoordinates):
     late: Array  # by how much bounces came late and went astray so far [m], [rad]
 
     def __init__(self, measure: str, dimension: int) -> None:
-        super().__init__(measure, dimension, stop_loop, keeps=12)
+        super().__init__(measure, dimension, stop_loop, keeps=WHEN + 1)
         self.column("law", 5)
         self.column("late", 2)
 
@@ -150,14 +150,12 @@ def fall_behind(stops: View, elements: View, n: int, beyond: float, effort: floa
     kept, tried, law = stops.kept[n], stops.tried[n], stops.law[n]
     time, dt = elements.clock[TIME], elements.clock[GAIN_STEP]
     free = effort == 0.0 and kept[EFFORT] == 0.0
-    if (
-        not free or kept[TOUCHED] > 0.0 or tried[TOUCHED] > 0.0
-    ):  # else they are alike, but for what changes in free flight
+    # in free flight both are alike, but for what changes there
+    if not free or kept[TOUCHED] > 0.0 or tried[TOUCHED] > 0.0:
         for k in range(LATE, WHEN + 1):
             tried[k] = kept[k]
-    if (
-        law[YIELDS] == 0.0 or stops.compliance[n, 0, 0] == 0.0 or time == kept[WHEN]
-    ):  # a time at which it was asked before
+    asked = time == kept[WHEN]  # before, at this time
+    if law[YIELDS] == 0.0 or stops.compliance[n, 0, 0] == 0.0 or asked:
         return
     tried[WHEN] = time
     if free:
@@ -180,7 +178,7 @@ def fall_behind(stops: View, elements: View, n: int, beyond: float, effort: floa
             tried[ASTRAY] = tried[CAME] = 0.0
     late = (kept[LATE] if free and kept[TOUCHED] == 0.0 else tried[LATE]) + dt * abs(tried[ASTRAY])
     tried[LATE] = late
-    stops.late[n, 1 if stops.measure.shape[0] == ANGLE else 0] = late + tried[DEEP]
+    stops.late[n, unit_of(stops)] = late + tried[DEEP]
 
 
 @loop

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class Evidence:
         self._gave: dict[tuple[str, bool], Gave] = {}  # while joints ring after a blow, and else
         self._blows = Blows()
         self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
-        self._late: dict[str, tuple[float, float]] = {}  # the same
+        self._behind: dict[str, Behind] = {}
 
     def estimate(self, recorded: Recorded, order: int | None, *, least: bool = False) -> Estimate | None:
         """How far the run is off; None where there is nothing to judge by. `least`: forces begin and end inside ticks."""
@@ -95,7 +95,7 @@ class Evidence:
             return None
         last = segments[-1].used - 1
         self._look_at_new(recorded, last)
-        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows, dict(self._late)
+        sure = self._seen, self._before, dict(self._gave), dict(self._slid), self._blows, dict(self._behind)
         self._look_at_new(recorded, last + 1)
         taken, lost = (loss.over(kinetic) for loss in self._lost(recorded))
         gave, most = self._worst(recorded, extent, way / extent)
@@ -105,7 +105,7 @@ class Evidence:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
         most |= self._latest(extent)
-        self._seen, self._before, self._gave, self._slid, self._blows, self._late = sure
+        self._seen, self._before, self._gave, self._slid, self._blows, self._behind = sure
         if not np.isfinite([way, bending, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
             return None
         parts = (way / extent, gave, slid, taken, lost, bend / extent, bending / extent)
@@ -113,9 +113,11 @@ class Evidence:
 
     def _latest(self, extent: float) -> dict[str, Any]:
         """The wall behind which things fall back most, and by what share of the extent."""
-        shares = {name: way / extent + turn for name, (way, turn) in self._late.items()}
+        shares = {name: behind.way / extent + behind.turn for name, behind in self._behind.items()}
         wall = max(shares, key=lambda name: shares[name], default="")
-        return {"late": shares[wall], "wall": wall} if wall and shares[wall] > 0.0 else {}
+        if not wall or shares[wall] <= 0.0:
+            return {}
+        return {"late": shares[wall], "wall": wall, "shorter": self._behind[wall].shorter}
 
     def _goes_on(self, segments: Sequence[Segment]) -> bool:
         """Whether nothing has been taken back of what was looked at: that is done at the end alone, or with other segments."""
@@ -143,7 +145,7 @@ class Evidence:
                     new = {key: values[first:stop] for key, values in series.items()}
                     self._look(names, new, ticks, pauses, recorded.forms)
                 for names, series in segment.forces:
-                    self._late.update(fallen_behind(names, series, stop - 1, BRIEFLY * recorded.beta))
+                    self._behind.update(fallen_behind(names, series, stop - 1, BRIEFLY * recorded.beta))
                 self._before = int(ticks[-1])
             self._seen, first = (k, segment, stop), 0
 
@@ -200,15 +202,23 @@ class Evidence:
         return min((self._sizes[side] for side in sides if self._sizes[side] > 0.0), default=0.0)
 
 
-def fallen_behind(
-    names: Sequence[str], series: Mapping[str, Array], at: int, jumps: float
-) -> dict[str, tuple[float, float]]:
-    """By how much forces tell at a sample that they let things fall behind, or sink in [m], [rad]; it only grows."""
-    if "sunk" in series:
-        sunk = zip(names, series["sunk"][at].tolist(), strict=True)
-        return {name: (max(deep, jumps * jump), 0.0) for name, (deep, jump) in sunk}
-    late = [row for key in ("late", "yielded") if key in series for row in series[key][at].tolist()]
-    return {name: (way, turn) for name, (way, turn) in zip(names, late, strict=False)}
+class Behind(NamedTuple):
+    """By how much a force has let things fall behind, or sink in."""
+
+    way: float  # [m]
+    turn: float  # [rad]
+    shorter: bool  # whether a shorter step makes it less
+
+
+def fallen_behind(names: Sequence[str], series: Mapping[str, Array], at: int, jumps: float) -> dict[str, Behind]:
+    """What forces tell of that at a sample; it only grows."""
+    key = next((key for key in ("sunk", "late", "yielded") if key in series), None)
+    if key is None:
+        return {}
+    told = zip(names, series[key][at].tolist(), strict=True)
+    if key == "sunk":
+        return {name: Behind(max(deep, jumps * jump), 0.0, True) for name, (deep, jump) in told}
+    return {name: Behind(way, turn, key != "late") for name, (way, turn) in told}
 
 
 def same(before: tuple[Segment, int, int], now: tuple[Segment, int, int]) -> bool:

@@ -106,16 +106,16 @@ def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Arr
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)
         ports = [bodies[name].port_motion(port, q, v, a)[1:] for port in bodies[name].port_names[:PORTS]]
-        flown = _flown(bodies[name], q, v, a, gravity, max((float(size(b).max()) for _, b in ports), default=0.0))
+        flown = _flown(bodies[name], q, v, a, gravity, max((float(lengths(b).max()) for _, b in ports), default=0.0))
         for velocity, acceleration in ports:
-            speed = np.maximum(speed, size(velocity))
-            bending = np.maximum(bending, size(velocity - flown[0]))
-            bend = np.maximum(bend, size(acceleration - flown[1]) * dt**2)
+            speed = np.maximum(speed, lengths(velocity))
+            bending = np.maximum(bending, lengths(velocity - flown[0]))
+            bend = np.maximum(bend, lengths(acceleration - flown[1]) * dt**2)
     times = segment.ticks[at] * dt
     return map(Looked, times, speed, bend, bending, energy * (len(held) / max(len(chosen), 1)))
 
 
-def size(vectors: Array) -> Array:
+def lengths(vectors: Array) -> Array:
     """Of each of them, (...,)."""
     length: Array = np.sqrt(np.square(vectors).sum(axis=-1))
     return length
@@ -124,5 +124,5 @@ def size(vectors: Array) -> Array:
 def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> tuple[Array, Array]:
     """Velocity and acceleration of its mass centre where nothing but weight acts on it, and else none, (samples, d)."""
     velocity, acceleration = (body.momentum(q, rates) / body.total_mass for rates in (v, a))
-    falls = size(acceleration - gravity) <= FALLS * (float(size(gravity)) + largest)
+    falls = lengths(acceleration - gravity) <= FALLS * (float(lengths(gravity)) + largest)
     return velocity * falls[:, None], acceleration * falls[:, None]

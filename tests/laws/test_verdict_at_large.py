@@ -17,11 +17,8 @@ from random_assemblies import random_assembly
 from scenarios.settings import coupling_for
 from truth import SAMPLES, off, paths
 
-WRONG, RIGHT, KNOWN = (
-    1e-2,
-    1e-4,
-    1e-6,
-)  # of the extent: off, right, and so little that it is rounding and what little truth knows
+# of the extent: off, right, and so little that it is rounding and what little truth knows
+WRONG, RIGHT, KNOWN = 1e-2, 1e-4, 1e-6
 UNTIL = 0.5
 
 
@@ -75,10 +72,8 @@ def told(judgements):
 
 TIMES = {"flexible-slider-crank": 0.1, "stacked-boxes": 0.1}  # [s]; the others go for longer
 UNKNOWN = {"bicycle-chain", "scissors", "spring-pendulum"}  # stiff: nobody knows better than their own step
-FREE = {
-    "cardan-shaft": 100.0,
-    "bouncing-ball": 100.0,
-}  # by how much more is said: shafts turn a long way and give nothing away; few samples see a blow
+# by how much more is said: shafts turn a long way and give nothing away; few samples see a blow
+FREE = {"cardan-shaft": 100.0, "bouncing-ball": 100.0}
 READY = [name for name in scenarios.names() if name not in UNKNOWN]
 
 

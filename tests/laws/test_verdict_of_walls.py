@@ -196,13 +196,36 @@ def test_friction_that_is_soft_for_what_hangs_on_it_says_by_how_much_that_moves(
 
 def test_the_wall_is_named_with_a_remedy(tmp_path):
     model, _, _ = ball(0.9)
-    words = r"'wall' is as stiff as the step allows .* Remedy: give it a stiffness of its own, or take dt"
+    words = (
+        r"'wall' is as stiff as the step allows .* Remedy: give it a stiffness of its own, and a step that resolves it"
+    )
     with Simulation(model, 1e-3) as simulation, pytest.warns(VerdictWarning, match=words):
         run = simulation.run(0.6)
     (found,) = [event for event in run.events if event["kind"] == "verdict"]
     assert found["name"] == "wall"
     run.save(tmp_path / "run")
     assert Run.load(tmp_path / "run").estimate == run.estimate
+
+
+def test_the_remedy_for_a_late_wall_is_followed_and_helps_where_a_shorter_step_alone_does_not():
+    """A touch of fifty steps, pi sqrt(m / k), with walls a hundred times stiffer each time: off by a tenth each."""
+    _, flight, shown = ball(0.9)
+
+    def off(dt, **wall):
+        model = ball(0.9)[0]
+        if wall:
+            del model.force_edges["wall"]
+            wall |= {"low": -DEEP, "restitution": 0.9, "measure": "way", "axis": (0, 1)}
+            model.apply("wall", Stop(**wall), "ground", "body.at")
+        run = ran(model, dt, Penalty(), 0.6, every=max(1, round(2e-3 / dt)))
+        error = run.position("body.at") - shown(rigid(run.time, *flight))
+        return np.linalg.norm(error, axis=1).max(), [event for event in run.events if event["kind"] == "verdict"]
+
+    (late, told), (later_, _) = off(1e-3), off(1e-4)
+    assert told and later_ > 0.5 * late
+    for stiffness in (1e6, 1e8):
+        error, told = off(np.pi / np.sqrt(stiffness) / 50, stiffness=stiffness)
+        assert error < 8.0 / np.sqrt(stiffness) and not told
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])

@@ -130,8 +130,6 @@ def body_of_any_kind(rng, dimension, start, end, mass):
 
 def with_forces(assembly, seed):
     """One to four, about as strong as the weights that they meet; those about hinges where there are any."""
-    from coordinator import Simulation
-
     rng = np.random.default_rng([seed, 1])
     hinges = [edge for edge in assembly.joint_edges.values() if isinstance(edge.joint, Revolute)]
     for k in range(int(rng.integers(1, 5))):
@@ -147,7 +145,7 @@ def with_forces(assembly, seed):
             for made in (trial, assembly):
                 made.apply(f"force{k}", force, *where)
                 if made is trial:
-                    Simulation(trial, 1e-3).close()
+                    stand(trial)
         except ModelError:  # a body that has no axes
             continue
     return assembly
@@ -212,8 +210,10 @@ def join(assembly, rng, joint_types, name, first, second):
 
 
 def stand(assembly):
-    """Bodies and joints as a simulation begins with them, refused as it would; nothing is compiled for it."""
+    """Bodies, joints and forces as a simulation begins with them, refused as it would; nothing is compiled for it."""
     system = System(assembly.gravity, assembly.bodies)
     add_bodies(system, assembly.bodies)
     for name, edge in assembly.joint_edges.items():
         system.add_joint(name, edge)
+    for name, edge in assembly.force_edges.items():
+        system.add_force(name, edge)
