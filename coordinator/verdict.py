@@ -34,7 +34,6 @@ TOO_MUCH = (
 )
 LITTLE = 5e-4  # of it: what a smaller step should bring it down to
 USUAL = 20.0  # times what the step leaves out of paths: energy that comes and goes within bodies with it
-RESOLVED = "and a step that resolves it: a touch should last fifty; no shorter step helps without"  # a late wall
 STEP = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
 
 
@@ -91,7 +90,7 @@ class Estimate:
     loss: float = 0.0  # what came or went there [J]
     late: float = 0.0
     wall: str = ""  # the one that does most to it
-    shorter: bool = True  # whether a shorter step makes that less
+    shorter: bool = True  # whether a shorter step makes that less, also where joints give
     least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
 
     @classmethod
@@ -191,7 +190,7 @@ class Estimate:
         remedy = {
             "bent": f"{step}, or a coupling of higher order, such as Glued(4)",
             "slid": f"take joints that do not slide, Glued(), or {step}",
-            "late": f"give it a stiffness of its own, {f'or {step}' if self.shorter else RESOLVED}",
+            "late": f"give it a stiffness of its own, or {step}{'' if self.shorter else ' and joints that do not give, Glued()'}",
         }.get(self.cause, f"{step}, or joints that do not give, Glued()")
         return (
             f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; {verify} "

@@ -8,30 +8,24 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
+from components.forces.bounces import KEEPS, KEPT, SLOW, YIELDS, book, bounce
 from components.forces.coordinate import (
     DAMPING,
-    EFFORT,
     STIFFNESS,
     AlongCoordinate,
     AlongCoordinates,
     desk_of,
     pull,
     stand,
-    unit_of,
 )  # fmt: skip
-from modular.elements import GAIN_STEP, STEP, TIME, Array
+from modular.elements import GAIN_STEP, STEP, Array
 from modular.force import Force
 from modular.kernel import kernel
 from modular.ledger import STORED
 from modular.loop import FINE, loop
 from modular.views import View
 
-LOW, HIGH, KEPT, SLOW, YIELDS = range(5)
-# of what is kept: ways and speeds [m, rad, /s], ticks, and when that was [s]
-LATE, DEEP, ASTRAY, RATE, CAME, TOUCHED, TURNED, AWAY, WHEN = range(3, 12)
-FAST = 5.0  # times `slow`: what comes faster leaves with the restitution that was given
-MEAN = 10.0  # ticks before and after a touch, of which speeds are means
-LONG, LEAST = 1.5, 0.2  # times the ticks of a bounce with this restitution at least: what stays longer is pressed
+LOW, HIGH = range(2)
 WALL = 2.0  # shares of what a step can bear: a wall is met seldom, and gives way by little
 
 
@@ -102,7 +96,7 @@ class Stops(AlongCoordinates):
     late: Array  # by how much bounces came late and went astray so far [m], [rad]
 
     def __init__(self, measure: str, dimension: int) -> None:
-        super().__init__(measure, dimension, stop_loop, keeps=WHEN + 1)
+        super().__init__(measure, dimension, stop_loop, keeps=KEEPS)
         self.column("law", 5)
         self.column("late", 2)
 
@@ -125,62 +119,6 @@ def overlap(beyond: float, way: float) -> tuple[Any, Any]:
     return 0.25 * (beyond + way) ** 2 / way, 0.5 * (beyond + way) / way
 
 
-@kernel
-def let_go(tried: Array, law: Array, dt: float) -> None:
-    """What has touched is gone: how late, and how fast against how fast it should be."""
-    back, left = np.sqrt(law[KEPT]), abs(tried[RATE])
-    tried[ASTRAY] *= back
-    if tried[CAME] > law[SLOW]:
-        tried[LATE] += dt * tried[TOUCHED] * left
-    if tried[CAME] > FAST * law[SLOW]:
-        tried[ASTRAY] += left - back * tried[CAME]
-    tried[TOUCHED] = 0.0
-
-
-@kernel
-def fall_behind(stops: View, elements: View, n: int, beyond: float, effort: float, rate: float) -> None:
-    """By how much a motion is behind that between rigid walls, as what touches comes and goes.
-
-    A wall that yields for as long as the step says turns what comes with the speed v in a quarter of its period, 2.5 ticks where no
-    joint makes it heavier, and lets it go with u, in all after a time T in which it would have gone u T by itself. What goes
-    faster or slower than e v is astray by as much in each second, and by e times that after the next bounce. Speeds are means
-    over some ticks, for joints ring. What stays for longer than a bounce, or comes slowly, is at rest against the wall. And
-    nothing should ever have been beyond it.
-    """
-    kept, tried, law = stops.kept[n], stops.tried[n], stops.law[n]
-    time, dt = elements.clock[TIME], elements.clock[GAIN_STEP]
-    free = effort == 0.0 and kept[EFFORT] == 0.0
-    # in free flight both are alike, but for what changes there
-    if not free or kept[TOUCHED] > 0.0 or tried[TOUCHED] > 0.0:
-        for k in range(LATE, WHEN + 1):
-            tried[k] = kept[k]
-    asked = time == kept[WHEN]  # before, at this time
-    if law[YIELDS] == 0.0 or stops.compliance[n, 0, 0] == 0.0 or asked:
-        return
-    tried[WHEN] = time
-    if free:
-        tried[AWAY] = kept[AWAY] + 1.0
-        tried[RATE] = kept[RATE] + (rate - kept[RATE]) * (1.0 / tried[AWAY] if tried[AWAY] < MEAN else 1.0 / MEAN)
-        if tried[AWAY] == MEAN and tried[TOUCHED] > 0.0:
-            let_go(tried, law, dt)
-    elif effort != 0.0:
-        if kept[EFFORT] == 0.0:
-            if tried[TOUCHED] > 0.0 and tried[AWAY] > 0.0:
-                let_go(tried, law, dt)
-            tried[CAME], tried[TOUCHED], tried[TURNED] = abs(tried[RATE]), 0.0, 0.0
-        tried[AWAY] = 0.0
-        tried[TOUCHED] += 1.0
-        tried[DEEP] = max(tried[DEEP], beyond)
-        if tried[TURNED] == 0.0 and rate * effort <= 0.0:
-            tried[TURNED] = tried[TOUCHED]
-        whole = tried[TURNED] * (1.0 + 1.0 / max(np.sqrt(law[KEPT]), LEAST))
-        if whole > 0.0 and tried[TOUCHED] > LONG * whole:
-            tried[ASTRAY] = tried[CAME] = 0.0
-    late = (kept[LATE] if free and kept[TOUCHED] == 0.0 else tried[LATE]) + dt * abs(tried[ASTRAY])
-    tried[LATE] = late
-    stops.late[n, unit_of(stops)] = late + tried[DEEP]
-
-
 @loop
 def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
     """F = k x + c x' beyond, not below nothing, in the mean of half a tick before and half a tick behind.
@@ -194,24 +132,24 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
         s, rate = stand(stops, elements, n, desk)
         law, gains = stops.law[n], stops.gains[n]
         beyond, sign = s - law[HIGH], 1.0
-        if s < law[LOW]:
+        if law[LOW] - s > beyond:
             beyond, sign = law[LOW] - s, -1.0
-        effort, stored, power = 0.0, 0.0, 0.0
+        effort = 0.0
         ticks = stops.compliance[n, 0, 0] > 0.0  # solvers that try states at any time ask for no compliance
         mean, share = overlap(beyond, 0.5 * abs(rate * elements.clock[STEP]) if ticks else 0.0)
+        stiffness, inward = max(gains[STIFFNESS], 0.0), sign * rate
+        spring = stiffness * mean
         if mean > 0.0:
-            stiffness, inward = max(gains[STIFFNESS], 0.0), sign * rate
-            spring = stiffness * mean
             back = 0.0
             if law[KEPT] < 1.0:
                 back = 0.5 * (1.0 - law[KEPT]) * spring
                 back *= 1.0 - np.tanh(inward / max(law[SLOW], back * dt * stops.compliance[n, 0, 0]))
             effort = max(spring - back + share * gains[DAMPING] * inward, 0.0)
-            stored = 0.5 * stiffness * max(beyond, 0.0) ** 2
-            power = (effort - spring) * inward
-            effort *= sign
-        stops.ledger[n, STORED] = stored
-        stops.power[n] = power
-        fall_behind(stops, elements, n, beyond, effort, rate)
-        pull(stops, elements, n, effort, desk)
+        if ticks and law[YIELDS] > 0.0:
+            effort = bounce(stops, elements, n, s, rate, beyond, sign, effort)
+            book(stops, n, s, sign, effort)
+        else:
+            stops.ledger[n, STORED] = 0.5 * stiffness * max(beyond, 0.0) ** 2
+            stops.power[n] = (effort - spring) * inward
+        pull(stops, elements, n, sign * effort, desk)
     return FINE

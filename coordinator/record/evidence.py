@@ -207,7 +207,7 @@ class Behind(NamedTuple):
 
     way: float  # [m]
     turn: float  # [rad]
-    shorter: bool  # whether a shorter step makes it less
+    shorter: bool  # whether a shorter step makes it less, also where joints give
 
 
 def fallen_behind(names: Sequence[str], series: Mapping[str, Array], at: int, jumps: float) -> dict[str, Behind]:
