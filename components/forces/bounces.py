@@ -17,9 +17,8 @@ from modular.kernel import kernel
 from modular.ledger import STORED
 from modular.views import View
 
-KEPT, SLOW, YIELDS = range(
-    2, 5
-)  # of a law: what of its energy a spring gives back, what is slow, whether its stiffness was chosen
+# of a law: what of its energy a spring gives back, what is slow, whether its stiffness was chosen
+KEPT, SLOW, YIELDS = range(2, 5)
 # of what is kept: ways and speeds [m, rad, /s], ticks, and when that was [s]
 LATE, DEEP, ASTRAY, RATE, CAME, TOUCHED, TURNED, AWAY, WHEN = range(3, 12)
 # and the last place, the speed to it and the force at it; of a bounce its side, the speed with which it may leave, momentum and
@@ -34,7 +33,13 @@ FEW = 1e-3  # of what two bodies alone would answer: all that hangs on them answ
 
 
 @kernel
-def ended(tried: Array, law: Array, dt: float) -> None:
+def answer(tried: Array, most: float) -> Any:
+    """What is met answers w = dv / F dt, as the bounce itself has told; never more than two bodies alone, nor nothing."""
+    return min(max(tried[CHANGED] / tried[GIVEN], FEW * most), most) if tried[GIVEN] > 0.0 else most
+
+
+@kernel
+def ended(tried: Array, law: Array, most: float, dt: float) -> None:
     """What has touched is gone: how late, how fast against how fast it should be, and the momentum that it lacks."""
     back, left = np.sqrt(law[KEPT]), abs(tried[RATE])
     tried[ASTRAY] *= back
@@ -43,14 +48,14 @@ def ended(tried: Array, law: Array, dt: float) -> None:
     if tried[CAME] > FAST * law[SLOW]:
         lacks = back * tried[CAME] - left
         if 0.0 < lacks < MUCH * tried[CAME]:
-            tried[OWED] = tried[GIVEN] * lacks / tried[CHANGED]
+            tried[OWED] = lacks / answer(tried, most)
         else:
             tried[ASTRAY] -= lacks
     tried[TOUCHED] = 0.0
 
 
 @kernel
-def count(tried: Array, law: Array, beyond: float, rate: float, push: float, dt: float) -> None:
+def count(tried: Array, law: Array, beyond: float, rate: float, push: float, most: float, dt: float) -> None:
     """Ticks of free flight and of a touch: by how much a motion is behind that between rigid walls.
 
     A wall turns what comes with the speed v in a quarter of its period, 2.5 ticks where no joint makes it heavier, and lets it go
@@ -65,7 +70,7 @@ def count(tried: Array, law: Array, beyond: float, rate: float, push: float, dt:
         if ticks > 0.0:
             tried[RATE] += (rate - tried[RATE]) / min(ticks, MEAN)
         if ticks == MEAN and tried[TOUCHED] > 0.0:
-            ended(tried, law, dt)
+            ended(tried, law, most, dt)
     else:
         if tried[TOUCHED] == 0.0:
             tried[CAME], tried[TURNED], tried[GIVEN], tried[CHANGED] = abs(tried[RATE]), 0.0, 0.0, 0.0
@@ -87,16 +92,14 @@ def leave(kept: Array, tried: Array, beyond: float, push: float, most: float, dt
     """The push with which what came fast leaves as fast as it should.
 
     The speed between two places, and by how much it changed beside the last push, foretell to what this one leads: no more than e
-    times what came; and what is lacking when the wall is left is made up for at once. How what is met answers, w = dv / F dt, is
-    told by the bounce itself; it is never more than two bodies alone.
+    times what came; and what is lacking when the wall is left is made up for at once, as far as two bodies alone would take it.
     """
     inward, before = tried[SIDE] * tried[SPEED], tried[SIDE] * kept[SPEED]
     asked, load = max(inward + tried[LEAVES], 0.0) / (most * dt), 0.0
     if beyond <= 0.0 and inward <= 0.0:
         return asked
     if tried[GIVEN] > 0.0:
-        w = min(max(tried[CHANGED] / tried[GIVEN], FEW * most), most)
-        load = max(kept[PUSHED] + (inward - before) / (w * dt), 0.0)
+        load = max(kept[PUSHED] + (inward - before) / (answer(tried, most) * dt), 0.0)
     return min(push, asked + load)
 
 
@@ -117,7 +120,7 @@ def bounce(stops: View, elements: View, n: int, s: float, rate: float, beyond: f
     elif kept[TOUCHED] > 0.0 and kept[TURNED] == 0.0:
         tried[GIVEN] += dt * kept[PUSHED]
         tried[CHANGED] += tried[SIDE] * (kept[SPEED] - tried[SPEED])
-    count(tried, law, beyond, rate, push, dt)
+    count(tried, law, beyond, rate, push, most, dt)
     if tried[SIDE] == sign and tried[LEAVES] >= 0.0 and tried[TOUCHED] > 0.0 and tried[AWAY] <= AFTER:
         push = leave(kept, tried, beyond, push, most, dt)
     elif kept[OWED] > 0.0:
