@@ -95,8 +95,9 @@ class Past:
         taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
         forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
-        beta = getattr(getattr(simulation.coupling, "newmark", None), "beta", 0.0)
-        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta)
+        recorded = Recorded(
+            taken, forms, bodies, float(simulation.dt), gravity, largest_beta(simulation.coupling, bodies)
+        )
         least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
         try:
             return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
@@ -162,3 +163,11 @@ class Log:
 def other_body(name: str) -> ModelError:
     """Names of a run stand for one body each."""
     return ModelError(f"body '{name}' took part in this run before, as another body; choose another name.")
+
+
+def largest_beta(coupling: Any, bodies: Mapping[str, Any]) -> float:
+    """Newmark's, of the coupling or of a body that has its own; 0 where nobody steps by it."""
+    if (newmark := getattr(coupling, "newmark", None)) is None:
+        return 0.0
+    own = (body.integrator.beta for body in bodies.values() if getattr(body, "integrator", None) is not None)
+    return max([float(newmark.beta), *(float(beta) for beta in own if beta is not None)])

@@ -10,7 +10,7 @@ import pytest
 from campaign import first_of
 from components import Clearance, Contact, Fixed, Friction, HalfSpace, Revolute, RigidBody, Rod, Sphere, Stop
 from coordinator import Glued, Penalty, Run, Simulation, VerdictWarning
-from modular import Assembly
+from modular import Assembly, Integrator, Newmark
 
 G, DEEP, LOW, PLAY = 9.81, 0.3, -0.3, 0.02
 
@@ -183,6 +183,18 @@ def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, co
             assert deep == pytest.approx(G * dt**2 / 0.3, rel=1e-2)
             assert deep < run.estimate["share"] < 3.0 * deep and run.estimate["wall"] == "floor"
         assert (run.estimate["late"] > 0.0) is (stiffness is None)
+
+
+def test_a_body_with_weights_of_its_own_is_judged_by_these():
+    """A sample with a blow in it is off by beta dt [v], with the beta by which the body steps."""
+
+    def late(of_the_coupling, own):
+        model = bounced(0.9)[0]
+        body = model.bodies["body"]
+        model.bodies["body"] = replace(body, integrator=None if own is None else Integrator(beta=own))
+        return ran(model, 3e-3, Penalty(newmark=Newmark(beta=of_the_coupling)), 0.6).estimate["late"]
+
+    assert late(0.25, None) == late(0.1, 0.25) > 1.5 * late(0.1, None)
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
