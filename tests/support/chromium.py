@@ -36,21 +36,6 @@ ARGUMENTS = (
     "--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
 WINDOW = {"width": 900, "height": 600}  # every pixel is drawn by the processor
-SELDOM = """
-    const [request, cancel, waiting] = [window.requestAnimationFrame, window.cancelAnimationFrame, new Map()];
-    let last = 0;
-    window.requestAnimationFrame = draw => {
-        const number = ++last;
-        const later = () => waiting.set(number, [cancel, request.call(window, now => { waiting.delete(number); draw(now); })]);
-        waiting.set(number, [clearTimeout, setTimeout(later, 100)]);
-        return number;
-    };
-    window.cancelAnimationFrame = number => {
-        const [call, handle] = waiting.get(number) ?? [clearTimeout, undefined];
-        waiting.delete(number);
-        call.call(window, handle);
-    };
-"""  # ten pictures a second at most: without a GPU, one that is drawn all the time takes a whole core from the tests beside it
 PATIENCE = 1e3 * GUARD  # [ms] for one action on a page: the first pictures take half a minute where all cores are busy
 HERE = ("127.0.0.1", "localhost", None)  # None: data and blobs
 HARMLESS = "Unable to preventDefault inside passive event listener"
@@ -88,7 +73,6 @@ def visitor(browser: "Browser") -> Iterator["BrowserContext"]:
     """A user with cookies of his own; at the end, none of his pages may have failed or asked another machine."""
     context = browser.new_context(viewport=WINDOW, service_workers="block")
     context.set_default_timeout(PATIENCE)
-    context.add_init_script(SELDOM)
     asked: list[str] = []
     failed: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
