@@ -8,6 +8,7 @@ from components import Prismatic, Revolute
 from coordinator import Glued, Penalty, Simulation
 from modular import Assembly, Component
 
+every_exerted_force = pytest.mark.parametrize(("force_type", "dimension"), zoo.EXERTED, ids=zoo.label)
 every_force = pytest.mark.parametrize(("force_type", "dimension"), zoo.FORCES, ids=zoo.label)
 
 
@@ -29,7 +30,7 @@ def test_data_describe_a_force_completely(force_type, dimension):
     assert Assembly.from_data(model.to_data()).to_data() == model.to_data()
 
 
-@every_force
+@every_exerted_force
 def test_its_work_is_the_energy_that_it_brings(force_type, dimension):
     rests = []
     for dt in (2e-3, 1e-3):
@@ -40,7 +41,7 @@ def test_its_work_is_the_energy_that_it_brings(force_type, dimension):
     assert rests[1] < 0.3 * rests[0] or rests[0] < 1e-9
 
 
-@every_force
+@every_exerted_force
 def test_it_goes_without_a_trace(force_type, dimension):
     with Simulation(loaded(force_type.example(dimension), dimension), 1e-3) as simulation:
         simulation.run(0.1)
@@ -52,7 +53,7 @@ def test_it_goes_without_a_trace(force_type, dimension):
     assert not simulation.system.force_stacks
 
 
-@every_force
+@every_exerted_force
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_beside_a_joint_that_turns_whole_runs_are_driven_without_coming_back_to_python(force_type, dimension, coupling):
     """Stiffness is chosen anew at every tick then, and forces are asked what they leave of the step."""

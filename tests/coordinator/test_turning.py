@@ -5,6 +5,7 @@ import pytest
 
 import scenarios
 import zoo
+from campaign import later
 from components import (
     DrivenRotation,
     DrivenTranslation,
@@ -19,7 +20,8 @@ from coordinator import Glued, Simulation
 from modular import Assembly, ModelError
 
 GRAVITY, MASS, ARM, INERTIA = 9.81, 2.0, 0.5, 0.3
-every_body = pytest.mark.parametrize(("body_type", "dimension"), zoo.BODIES, ids=zoo.label)
+both = pytest.mark.parametrize("dimension", [2, *later([3])])
+every_body = pytest.mark.parametrize(("body_type", "dimension"), zoo.MOVED, ids=zoo.label)
 
 
 def bar(dimension):
@@ -35,7 +37,7 @@ def about(dimension, z):
     return {} if dimension == 2 else {"axis": (0.0, 0.0, z)}
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
+@both
 def test_a_drive_turns_as_its_course_says_with_the_torque_that_takes(dimension):
     model, course = bar(dimension), Smooth((0.0, 0.5, 1.0), (0.0, 0.7, -4.0))
     model.join("hinge", Revolute(**about(dimension, -1.0)), "ground", "bar.a")
@@ -53,7 +55,7 @@ def test_a_drive_turns_as_its_course_says_with_the_torque_that_takes(dimension):
     assert run.effort("drive") == pytest.approx(torque, abs=1e-6 * np.abs(torque).max())
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
+@both
 def test_a_motor_and_a_spring_say_what_they_do_with_its_sign(dimension):
     model = bar(dimension)
     model.join("hinge", Revolute(**about(dimension, 1.0)), "ground", "bar.a")
@@ -72,7 +74,7 @@ def test_a_motor_and_a_spring_say_what_they_do_with_its_sign(dimension):
         run.angle("moter")
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
+@both
 def test_a_slide_goes_its_way(dimension):
     model, axis = bar(dimension), (0.6, 0.8, 0.0)[:dimension]
     model.join("slide", Prismatic(axis), "ground", "bar.a")

