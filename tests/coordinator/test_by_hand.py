@@ -266,10 +266,12 @@ def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_
 
 RUN = """
 import sys
+import warnings
 import scenarios
-from coordinator import Checkpoints, Simulation, Site, resume
+from coordinator import Checkpoints, Simulation, Site, VerdictWarning, resume
 from coordinator.launchers import ByHand
 
+warnings.simplefilter("ignore", VerdictWarning)  # how far it comes before it is killed is nobody's business
 address, folder, until, begin = sys.argv[1:]
 site = Site(ByHand(lambda text: None), address)
 if begin == "begin":
