@@ -29,6 +29,7 @@ MEAN = 10.0  # ticks before and after a touch, of which speeds are means
 AFTER = 3.0  # ticks after a touch in which what it lacks is made up for at once
 LONG, LEAST = 1.5, 0.2  # times the ticks of a bounce with this restitution at least: what stays longer is pressed
 MUCH = 0.5  # of the speed that came: what lacks more has met something else
+SAME = 1e-9  # places that are worked out again from what was recorded
 FEW = 1e-3  # of what two bodies alone would answer: all that hangs on them answers more
 
 
@@ -112,8 +113,10 @@ def bounce(stops: View, elements: View, n: int, s: float, rate: float, beyond: f
         tried[k] = kept[k]
     span = time - kept[WHEN]
     tried[PLACE], tried[WHEN] = s, time
-    if abs(span - dt) > 1e-6 * dt:  # before, at this time, or in a tick that is cut
-        return kept[PUSHED] if span == 0.0 and s == kept[PLACE] and stops.fresh[n] == 0 else push
+    if abs(span - dt) > 1e-6 * dt:  # in a tick that is cut; or again at this time, also where a run is read
+        seen = kept[SIDE] != 0.0 and span == 0.0 and abs(s - kept[PLACE]) <= SAME * (1.0 + abs(s))
+        tried[SIDE] = kept[SIDE] if kept[SIDE] != 0.0 else sign
+        return kept[PUSHED] if seen else push
     tried[SPEED] = (s - kept[PLACE]) / dt
     if push > 0.0 and (kept[TOUCHED] == 0.0 or sign != kept[SIDE]):
         tried[SIDE], tried[TOUCHED] = sign, 0.0

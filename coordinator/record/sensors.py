@@ -159,7 +159,8 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
         stand(k)
         for stack, mind in minds:
             for key, series in mind.items():
-                getattr(stack, key)[: stack.count] = series[k]
+                column = getattr(stack, key)[: stack.count]
+                column[..., : series.shape[-1]] = series[k]  # runs of before may remember less
             stack.exert(elements, time)
         for group in groups:
             group.read(k, elements)

@@ -241,6 +241,21 @@ def test_the_books_of_a_wall_close_and_what_it_takes_is_what_its_restitution_say
         assert abs(lost) < 0.05 if restitution == 1.0 else lost > 0.2
 
 
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("every", [1, 7])
+def test_what_a_run_says_of_the_push_of_a_wall_is_what_it_gave(restitution, every):
+    """Worked out from samples: all of it is what turns a ball and bears it, and its weight where it has come to rest."""
+    model = ball(restitution)[0]
+    run = ran(model, 1e-3, Glued(), 0.35, every=every)
+    push = np.abs(run.effort("wall"))
+    if every == 1:
+        rates = np.gradient(run.position("body.at")[:, 1], run.time)
+        needed = rates[-3] - rates[3] + G * (run.time[-3] - run.time[3])
+        assert push[3:-3].sum() * 1e-3 == pytest.approx(needed, rel=2e-2)
+    if restitution == 0.0:
+        assert push[-1] == pytest.approx(G, rel=1e-6)
+
+
 @pytest.mark.parametrize("name", ["ball", "rod"])
 def test_the_remedies_for_a_late_wall_are_followed_and_help(name):
     """A shorter step and joints that do not give; or a stiffness with which a touch lasts fifty steps, pi sqrt(m / k)."""
