@@ -21,9 +21,9 @@ from modular.views import View
 KEPT, SLOW, YIELDS = range(2, 5)
 # of what is kept: ways and speeds [m, rad, /s], ticks, and when that was [s]
 LATE, DEEP, ASTRAY, RATE, CAME, TOUCHED, TURNED, AWAY, WHEN = range(3, 12)
-# and the last place, the speed to it and the force at it; of a bounce its side, the speed with which it may leave, momentum and
-# change of speed until it turns, and the momentum that it has lacked
-PLACE, SPEED, PUSHED, SIDE, LEAVES, GIVEN, CHANGED, OWED, KEEPS = range(12, 21)
+# and the speed to the last place; of a bounce its side, the speed with which it may leave, momentum and change of speed until it
+# turns, and the momentum that it has lacked
+SPEED, SIDE, LEAVES, GIVEN, CHANGED, OWED, KEEPS = range(12, 19)
 FAST = 5.0  # times `slow`: what comes faster leaves with the restitution that was given
 MEAN = 10.0  # ticks before and after a touch, of which speeds are means
 AFTER = 3.0  # ticks after a touch in which what it lacks is made up for at once
@@ -100,7 +100,7 @@ def leave(kept: Array, tried: Array, beyond: float, push: float, most: float, dt
     if beyond <= 0.0 and inward <= 0.0:
         return asked
     if tried[GIVEN] > 0.0:
-        load = max(kept[PUSHED] + (inward - before) / (answer(tried, most) * dt), 0.0)
+        load = max(abs(kept[EFFORT]) + (inward - before) / (answer(tried, most) * dt), 0.0)
     return min(push, asked + load)
 
 
@@ -112,16 +112,16 @@ def bounce(stops: View, elements: View, n: int, s: float, rate: float, beyond: f
     for k in range(LATE, KEEPS):
         tried[k] = kept[k]
     span = time - kept[WHEN]
-    tried[PLACE], tried[WHEN] = s, time
+    tried[WHEN] = time
     if abs(span - dt) > 1e-6 * dt:  # in a tick that is cut; or again at this time, also where a run is read
-        seen = kept[SIDE] != 0.0 and span == 0.0 and abs(s - kept[PLACE]) <= SAME * (1.0 + abs(s))
+        seen = kept[SIDE] != 0.0 and span == 0.0 and abs(s - kept[REACHED]) <= SAME * (1.0 + abs(s))
         tried[SIDE] = kept[SIDE] if kept[SIDE] != 0.0 else sign
-        return kept[PUSHED] if seen else push
-    tried[SPEED] = (s - kept[PLACE]) / dt
+        return abs(kept[EFFORT]) if seen else push
+    tried[SPEED] = (s - kept[REACHED]) / dt
     if push > 0.0 and (kept[TOUCHED] == 0.0 or sign != kept[SIDE]):
         tried[SIDE], tried[TOUCHED] = sign, 0.0
     elif kept[TOUCHED] > 0.0 and kept[TURNED] == 0.0:
-        tried[GIVEN] += dt * kept[PUSHED]
+        tried[GIVEN] += dt * abs(kept[EFFORT])
         tried[CHANGED] += tried[SIDE] * (kept[SPEED] - tried[SPEED])
     count(tried, law, beyond, rate, push, most, dt)
     if tried[SIDE] == sign and tried[LEAVES] >= 0.0 and tried[TOUCHED] > 0.0 and tried[AWAY] <= AFTER:
@@ -142,7 +142,6 @@ def book(stops: View, n: int, s: float, sign: float, push: float) -> None:
     """
     kept, tried, stiffness = stops.kept[n], stops.tried[n], stops.gains[n, STIFFNESS]
     held, before = 0.5 * push * push / stiffness, kept[EFFORT]
-    tried[PUSHED] = push
     tried[SPENT] = 0.5 * (before + sign * push) * (s - kept[REACHED]) - held + 0.5 * before * before / stiffness
     if stops.fresh[n] == 1:
         tried[SPENT] = 0.0

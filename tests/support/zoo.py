@@ -19,18 +19,14 @@ def exported(kind):
 
 
 BODIES = [(cls, d) for cls in exported(Body) for d in (2, 3) if not cls.led]  # what forces move
-OTHER = {
-    ("Beam", 3),
-    ("ModalBody", 2),
-    ("Subassembly", 3),
-}  # flexible and assembled ones move in one dimension, for a start
-MOVED = shortened([case for case in BODIES if (case[0].__name__, case[1]) not in OTHER], BODIES)  # by the whole engine
+# what the whole engine moves; flexible and assembled bodies in one dimension, for a start
+OTHER = {("Beam", 3), ("ModalBody", 2), ("Subassembly", 3)}
+MOVED = shortened([case for case in BODIES if (case[0].__name__, case[1]) not in OTHER], BODIES)
 LED = [(cls, d) for cls in exported(Body) for d in (2, 3) if cls.led]
 JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
-EXERTED = shortened(
-    [case for k, case in enumerate(FORCES) if k % 2 == k // 2 % 2], FORCES
-)  # by the whole engine, for a start
+# each in one dimension for a start, in turn
+EXERTED = shortened([case for k, case in enumerate(FORCES) if k % 2 == k // 2 % 2], FORCES)
 
 
 def stack_of(body):
