@@ -8,11 +8,11 @@ pieces with their checksums, and there are no arrays (on_disk.py).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -155,15 +155,20 @@ def _together(folder: Path, data: dict[str, Any], arrays: Mapping[str, Array]) -
 
 def text_of(about: Mapping[str, Any]) -> bytes:
     """With its checksum; in lines, as far as anybody reads that."""
-    data = {key: value if _is_strict(value) else finite(value) for key, value in about.items()}
-    data[CHECKSUM] = checksum(data)
-    text = json.dumps(data, allow_nan=False)
-    return (text if len(text) > LEGIBLE else json.dumps(data, indent=1, allow_nan=False)).encode()
+    try:
+        text = _compact(about)
+    except (ValueError, TypeError):
+        about = {key: value if _is_strict(value) else finite(value) for key, value in about.items()}
+        text = _compact(about)
+    found = sha256(text.encode()).hexdigest()
+    if len(text) > LEGIBLE:
+        return f'{text[:-1]},"{CHECKSUM}":"{found}"}}'.encode()
+    return json.dumps({**about, CHECKSUM: found}, indent=1, allow_nan=False).encode()
 
 
 def _is_strict(value: Any) -> bool:
     try:
-        json.dumps(value, allow_nan=False)
+        _compact(value)
     except (ValueError, TypeError):
         return False
     return True
@@ -171,12 +176,16 @@ def _is_strict(value: Any) -> bool:
 
 def checksum(data: Mapping[str, Any]) -> str:
     """Over data that JSON knows, their order included."""
-    return hashlib.sha256(json.dumps(data, allow_nan=False, separators=(",", ":")).encode()).hexdigest()
+    return sha256(_compact(data).encode()).hexdigest()
+
+
+def _compact(data: Any) -> str:
+    return json.dumps(data, allow_nan=False, separators=(",", ":"))
 
 
 def sum_of(arrays: Mapping[str, Any]) -> str:
     """A checksum over arrays with their names, types and shapes."""
-    digest = hashlib.sha256()
+    digest = sha256()
     for name, array in arrays.items():
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)

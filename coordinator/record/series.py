@@ -6,7 +6,8 @@ A run that was recorded in parts, or with its bodies stacked in another way, has
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,43 +34,71 @@ def parts_of(segments: Sequence[Segment], part: str) -> Iterator[tuple[slice, Se
         start += segment.used
 
 
-def series_of(
-    segments: Sequence[Segment], shown: Callable[[Array], Array] = lambda table: table
-) -> dict[Name, list[Piece]]:
+def series_of(segments: Sequence[Segment]) -> dict[Name, list[Piece]]:
     """All series in the order of their appearance, in pieces as they were recorded; nothing is copied.
 
-    `shown`: what is to be done with a whole table (rows, n, ...) before it is taken apart. The ledger of a joint or force goes
-    on after it went, with its final lines.
+    The ledger of a joint or force goes on after it went, with its final lines.
     """
     found: dict[Name, list[Piece]] = {}
     for segment in segments:
         ticks = segment.ticks[: segment.used]
         for part in PARTS:
             for names, series in getattr(segment, part):
-                tables = {key: shown(np.swapaxes(array[: segment.used], 0, 1)) for key, array in series.items()}
                 for row, name in enumerate(names):
-                    for key, table in tables.items():
-                        found.setdefault((name, key), []).append((ticks, table[row]))
+                    for key, table in series.items():
+                        found.setdefault((name, key), []).append((ticks, table[: segment.used, row]))
         for name, book in segment.closed.items():  # none that is there again: it has taken its book back
             final = np.broadcast_to(book, (len(ticks), len(book)))
-            found.setdefault((name, LEDGER_OF), []).append((ticks, shown(final)))
+            found.setdefault((name, LEDGER_OF), []).append((ticks, final))
     return found
 
 
 def digest_of(segments: Sequence[Segment]) -> str:
     """SHA-256 of the bits of all series in the order of their names, with the ticks at which they were taken."""
     digest = hashlib.sha256()
-    for (name, key), pieces in sorted(series_of(segments, canonical).items()):
-        digest.update(f"{name} {key}\n".encode())
-        for ticks, _ in pieces:
-            digest.update(np.ascontiguousarray(ticks, "<i8").data)
-        shape: tuple[int, ...] = ()
-        for _, values in pieces:
-            if values.shape[1:] != shape:
-                shape = values.shape[1:]
-                digest.update(repr(shape).encode())
-            digest.update(values.data)
+    rows: dict[str, list[tuple[Bits, int]]] = {}
+    for segment in segments:
+        for names, bits in _bits_of(segment):
+            for row, name in enumerate(names):
+                rows.setdefault(name, []).append((bits, row))
+    for name in sorted(rows):
+        for key in sorted({key for bits, _ in rows[name] for key in bits.tables}):
+            pieces = [(bits, row) for bits, row in rows[name] if key in bits.tables]
+            words = [f"{name} {key}\n".encode(), *(bits.ticks for bits, _ in pieces)]
+            shape: tuple[int, ...] = ()
+            for bits, row in pieces:
+                of_one, size, table = bits.tables[key]
+                if of_one != shape:
+                    shape = of_one
+                    words.append(repr(shape).encode())
+                words.append(table[row * size : (row + 1) * size])
+            digest.update(b"".join(words))
     return digest.hexdigest()
+
+
+class Bits(NamedTuple):
+    """Of a table of a segment."""
+
+    ticks: bytes
+    tables: dict[str, tuple[tuple[int, ...], int, Any]]  # per series the shape of a sample, bytes of a row, all rows
+
+
+def _bits_of(segment: Segment) -> Iterator[tuple[Sequence[str], Bits]]:
+    """Whose rows, and their bits; final lines of ledgers are tables of one row."""
+    ticks = np.ascontiguousarray(segment.ticks[: segment.used], "<i8").tobytes()
+
+    def bits(series: Mapping[str, Array], count: int) -> Bits:
+        tables = {}
+        for key, array in series.items():
+            table = canonical(np.swapaxes(array, 0, 1))
+            tables[key] = table.shape[2:], table.nbytes // max(count, 1), table.reshape(-1).view(np.uint8).data
+        return Bits(ticks, tables)
+
+    for part in PARTS:
+        for names, series in getattr(segment, part):
+            yield names, bits({key: array[: segment.used] for key, array in series.items()}, len(names))
+    for name, book in segment.closed.items():
+        yield [name], bits({LEDGER_OF: np.broadcast_to(book, (segment.used, 1, len(book)))}, 1)
 
 
 def canonical(values: Array) -> Array:

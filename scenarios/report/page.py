@@ -21,6 +21,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5
 GREY = "#8a8a8a"
 MOST = 6  # curves of one picture
 LINES = 100  # marks of events
+DECADES = 1e3  # of a logarithmic axis that still has marks between them
 PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 
 
@@ -170,6 +171,8 @@ def worst(scores: Mapping[str, float], most: int = MOST) -> list[str]:
 
 def log_axis(axes: Axes) -> None:
     """Logarithmic, no more than eight decades below the peak; a picture of nothing but zeros says so."""
+    from matplotlib.ticker import NullLocator
+
     values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.lines] or [np.empty(0)])
     top = peak(values)
     if top == 0.0:
@@ -178,8 +181,11 @@ def log_axis(axes: Axes) -> None:
         axes.text(0.5, 0.5, "zero throughout", transform=axes.transAxes, ha="center", va="center", color="#666666")
         return
     positive = values[np.isfinite(values) & (values > 0)]
+    low, high = max(float(np.percentile(positive, 2)) * 0.3, top * 1e-8), top * 3.0
     axes.set_yscale("log")
-    axes.set_ylim(max(float(np.percentile(positive, 2)) * 0.3, top * 1e-8), top * 3.0)
+    axes.set_ylim(low, high)
+    if high > DECADES * low:  # marks between the decades would be a smear, and take as long to draw as the curves
+        axes.yaxis.set_minor_locator(NullLocator())
 
 
 # --- quantities ------------------------------------------------------------------------------------------------------
