@@ -6,7 +6,7 @@ import pytest
 import zoo
 from campaign import shortened
 from components import SpringDamper
-from coordinator import Centralized, Penalty, Simulation
+from coordinator import Centralized, Simulation
 from coordinator.centralized.equations import Equations
 from coordinator.centralized.freedoms import find_freedoms
 from coordinator.centralized.tangents import curvature, force_tangents
@@ -143,7 +143,7 @@ def test_force_tangents_are_the_slopes_of_the_forces(dimension):
 @pytest.mark.parametrize(("cls", "dimension"), WRITTEN, **IDS)
 def test_independent_motions_are_those_that_the_joint_leaves(cls, dimension):
     joint = cls.example(dimension)
-    simulation = Simulation(zoo.pair(joint, dimension), 1e-3, Penalty())
+    simulation = Simulation(zoo.pair(joint, dimension), 1e-3, Centralized())
     simulation.system.show()
     equations = Equations(simulation.system)
     form = simulation.system.joint_home["joint"].stack.form

@@ -10,7 +10,7 @@ import pytest
 import references
 import zoo
 from both_ways import scattered
-from campaign import each_once, first_of, named, shortened
+from campaign import each_once, first_of, later, named, shortened
 from components import (
     Cylindrical,
     Distance,
@@ -33,7 +33,7 @@ from modular.tables_as_data import described, revived
 from scenarios.laboratory.figure import parts_of
 from scenarios.report.mechanism import outline
 
-BOTH = pytest.mark.parametrize("dimension", [2, 3])
+BOTH = pytest.mark.parametrize("dimension", [2, *later([3])])
 TENSOR = ((0.031, 0.002, -0.003), (0.002, 0.027, 0.001), (-0.003, 0.001, 0.018))
 
 
@@ -92,20 +92,18 @@ def truth(dimension, until):
 
 
 @pytest.mark.parametrize(
-    ("dimension", "coupling", "order", "most", "until"),
-    each_once(
-        [2, 3],
-        [
-            (Penalty(), 2, 5e-3, 0.3),
-            (Glued(), 2, 1e-3, 0.3),
-            (Glued(4), 4, 1e-6, 0.3),
-            (Relaxed(), 2, 1e-3, 0.3),
-            (Centralized(), 2, 1e-4, 0.1),
-            (Centralized(MinimalCoordinates()), 4, 1e-7, 0.1),
-        ],
-    ),
+    ("coupling", "order", "most", "until"),
+    [
+        (Penalty(), 2, 5e-3, 0.3),
+        (Glued(), 2, 1e-3, 0.3),
+        (Glued(4), 4, 1e-6, 0.3),
+        (Relaxed(), 2, 1e-3, 0.3),
+        (Centralized(), 2, 1e-4, 0.1),
+        (Centralized(MinimalCoordinates()), 4, 1e-7, 0.1),
+    ],
     ids=named,
 )
+@BOTH
 def test_an_arm_as_one_component_moves_as_its_bodies_apart_do(coupling, order, most, until, dimension):
     """At the declared order towards the motion of the bodies apart, in their own coordinates, joined by Glued(8)."""
     errors = []
@@ -239,7 +237,7 @@ def pair_of_arms(dimension):
 
 @pytest.mark.parametrize(
     ("dimension", "coupling"),
-    shortened([(2, Penalty()), (2, Glued(4))], itertools.product([2, 3], [Penalty(), Glued(4)])),
+    shortened([(2, Glued(4))], itertools.product([2, 3], [Penalty(), Glued(4)])),
     ids=named,
 )
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
@@ -285,7 +283,7 @@ def test_a_loop_is_closed_outside_between_two_ports(dimension, ends):
 
 
 def test_it_is_cut_caught_and_kept_in_a_run_folder(tmp_path):
-    model = arm(3)
+    model = arm(2)
     with Simulation(model, 1e-3, Glued()) as simulation:
         simulation.run(0.1)
         simulation.cut("shoulder")
