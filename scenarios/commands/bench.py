@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.options import Overwrite
+from scenarios.terminal import INTERRUPTED, console_for, refusals, say, stop
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,9 +34,7 @@ def bench(
             metavar="DIR", help="The folder of results; default: bench, or bench-2, … if taken.", show_default=False
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the results that --out holds already.")
-    ] = False,
+    overwrite: Overwrite = False,
     page: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A Markdown page with marks for the table, such as docs/benchmarks.md."),
@@ -54,10 +54,8 @@ def bench(
 
     Exit code: 0 done, whatever the verdicts, 2 refused, 130 interrupted (what was measured is kept).
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         from scenarios.bench.harness import yardstick
         from scenarios.bench.machine import machine, sentence
         from scenarios.bench.report import bench_folder, write_report
@@ -75,7 +73,7 @@ def bench(
             raise ModelError(f"--page {page}: give a page that holds the line {BEGIN}, such as docs/benchmarks.md.")
         with bench_folder(out or Path("bench"), overwrite=overwrite, numbered=out is None) as folder:
             results = Results(machine(), quick, _typed(quick, only, out, page))
-            _say(console, sentence(results.machine))
+            say(console, sentence(results.machine))
             with watching(console) as watch:
                 run_suite(
                     names, QUICK if quick else FULL, results, begin=watch.begin, before=watch.before, after=watch.after,
@@ -83,10 +81,10 @@ def bench(
                 )  # fmt: skip
             files = write_report(results, folder, page)
         _show(console, results)
-        _say(console, tally(results.figures))
-        _say(console, f"written to {folder}: {', '.join(file.name for file in files)}")
+        say(console, tally(results.figures))
+        say(console, f"written to {folder}: {', '.join(file.name for file in files)}")
         if results.interrupted:
-            cli._stop("interrupted; what was measured is kept.", cli.INTERRUPTED)
+            stop("interrupted; what was measured is kept.", INTERRUPTED)
 
 
 def _typed(quick: bool, only: str | None, out: Path | None, page: Path | None) -> str:
@@ -130,8 +128,4 @@ def _show(console: Console, results: Results) -> None:
             table.add_row(*words)
         console.print(table)
     for reason in dict.fromkeys(figure.why for figure in results.figures if figure.why):
-        _say(console, f"- not measured: {reason}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(console, f"- not measured: {reason}")

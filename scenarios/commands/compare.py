@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.options import Overwrite, Scenario, Settings
+from scenarios.target import load
+from scenarios.terminal import INTERRUPTED, console_for, refusals, say, stop
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENARIO", help="A ready system, or a Python file with build(**settings), which is executed."
-        ),
-    ],
+    target: Scenario,
     methods: Annotated[
         str,
         typer.Option(metavar="NAME,NAME,…", help="Short names (see below), or couplings as modular run takes them."),
@@ -38,9 +36,7 @@ def compare(
         float | None,
         typer.Option(metavar="SECONDS", help="End of all runs; default: what the model suggests.", show_default=False),
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")
-    ] = None,
+    settings: Settings = None,
     reference: Annotated[
         str | None,
         typer.Option(
@@ -55,9 +51,7 @@ def compare(
             metavar="DIR", help="The report folder; default: comparisons/NAME, or comparisons/NAME-2, … if taken."
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the report that --out holds already.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Run a model by several methods and steps, hold all against an exact solution, and say where the error comes from.
 
@@ -88,25 +82,20 @@ def compare(
     A method that diverges or refuses the model is a row that says so. Exit code: 0 done, 2 refused, 130 interrupted (what was
     done is reported).
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         from scenarios.comparison.compare import compare as carry_out
         from scenarios.comparison.plan import read_plan
         from scenarios.comparison.progress import watching
         from scenarios.comparison.report import comparison_folder, write_report
         from scenarios.report.first_use import compiling
         from scenarios.report.progress import waiting
-        from scenarios.settings import fit_settings, read_settings
 
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the report, such as --out comparisons/mine.")
         with waiting(console, "loading…"):
-            given = fit_settings(target, read_settings(settings or []))
-            plan = read_plan(
-                cli.build(target, given), target, given, methods=methods, steps=dt, until=until, reference=reference
-            )
+            assembly, given = load(target, settings)
+            plan = read_plan(assembly, target, given, methods=methods, steps=dt, until=until, reference=reference)
         place = out or Path("comparisons") / Path(target).stem
         with comparison_folder(place, overwrite=overwrite, numbered=out is None) as folder:
             with compiling(console, bar=False), watching(console) as watch:
@@ -116,7 +105,7 @@ def compare(
                 files = write_report(found, folder, typed)
         _show(console, found, files)
         if found.interrupted:
-            cli._stop("interrupted; what was done is reported.", cli.INTERRUPTED)
+            stop("interrupted; what was done is reported.", INTERRUPTED)
 
 
 def _typed(
@@ -144,7 +133,7 @@ def _show(console: Console, found: Comparison, files: list[Path]) -> None:
 
     console.print()
     for sentence in reference_sentences(found):
-        _say(console, f"reference: {sentence}")
+        say(console, f"reference: {sentence}")
     tables = [
         (
             f"{found.plan.scenario} until {found.plan.until:g} s",
@@ -162,9 +151,5 @@ def _show(console: Console, found: Comparison, files: list[Path]) -> None:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
     for reason in reasons(found):
-        _say(console, f"- {reason}")
-    _say(console, f"written to {files[0].parent}: {', '.join(file.name for file in files)}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(console, f"- {reason}")
+    say(console, f"written to {files[0].parent}: {', '.join(file.name for file in files)}")

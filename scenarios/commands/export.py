@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.options import Overwrite, RunDir
+from scenarios.terminal import console_for, refusals, say
 
 
 class Format(StrEnum):
@@ -19,7 +21,7 @@ class Format(StrEnum):
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as modular run or Run.save wrote it.")],
+    folder: RunDir,
     form: Annotated[
         Format,
         typer.Option(
@@ -30,7 +32,7 @@ def export(
         Path | None,
         typer.Option(metavar="FILE", help="The file to write; default: run.nc or run.csv in the run folder."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there already.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a saved run as NetCDF or CSV: motion of every port, energies, joint errors, reactions, ledgers.
 
@@ -48,10 +50,8 @@ def export(
 
     Exit code: 0 done, 2 refused.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         from coordinator.record.export import write_csv, write_netcdf
         from scenarios.report.folder import EXPORT_FILES, check_writable, load_run
         from scenarios.report.progress import waiting
@@ -70,9 +70,4 @@ def export(
         check_writable(file.parent)
         with waiting(console, "writing…"):
             written = (write_netcdf if form is Format.NETCDF else write_csv)(run, file)
-        console.print(
-            f"{written}: {len(run):,} samples, {written.stat().st_size / 1e6:.3g} MB",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        say(console, f"{written}: {len(run):,} samples, {written.stat().st_size / 1e6:.3g} MB")

@@ -11,6 +11,7 @@ import typer
 
 from modular.errors import ModelError
 from scenarios import catalogue
+from scenarios.terminal import console_for, refusals
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,10 +51,8 @@ def kernels(
     Code is found again wherever the sources of a kernel, Python, numba, llvmlite and numpy are the same; elsewhere it is
     compiled as needed. MODULAR_CACHE_DIR names another folder, MODULAR_CPU=native compiles for this very processor.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         if action is Action.show:
             show(console)
             return

@@ -10,7 +10,10 @@ import typer
 
 from modular.errors import ModelError
 from scenarios.commands.site import Bind, Hosts, LauncherName, PythonThere, Scheduler, Workers, site_for
+from scenarios.options import CouplingName, Overwrite, RuleName, Settings, Step
 from scenarios.steps import STEP
+from scenarios.target import load, times
+from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,15 +34,10 @@ def live(
             "run folder.",
         ),
     ],
-    dt: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Step; default: what the model suggests.", show_default=False),
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")
-    ] = None,
-    coupling: Annotated[str | None, typer.Option(metavar="NAME", help="As for modular run.")] = None,
-    rule: Annotated[str | None, typer.Option(metavar="NAME", help="As for modular run.")] = None,
+    dt: Step = None,
+    settings: Settings = None,
+    coupling: CouplingName = None,
+    rule: RuleName = None,
     record_every: Annotated[
         int | None,
         typer.Option(
@@ -69,9 +67,7 @@ def live(
             metavar="DIR", help="Where the diary and the record go; default: runs/NAME-live, or -live-2, … if taken."
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the session that --out holds already.")
-    ] = False,
+    overwrite: Overwrite = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Of the page; 0: any that is free.")] = 0,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where the page is served.")] = "127.0.0.1",
@@ -102,10 +98,8 @@ def live(
     The address is printed alone on a line. It holds a token: nobody gets in without. The page is served on this machine only.
     The command ends when the page is closed, or by Ctrl-C. Exit code: 0 ended, 2 refused.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals(), ExitStack() as closing:
+    console = console_for()
+    with refusals(), ExitStack() as closing:
         check_viewer()
         from coordinator.laboratory.acts import Resume
         from coordinator.laboratory.session import Session
@@ -127,11 +121,11 @@ def live(
         if play:
             session.post(Resume())
         if browser and not lab.open_browser():
-            console.print("no browser could be opened; open the address above in one.", markup=False, highlight=False)
+            say(console, "no browser could be opened; open the address above in one.")
         try:
             lab.wait(stay=stay)
         except KeyboardInterrupt:
-            console.print("ended.", markup=False, highlight=False)
+            say(console, "ended.")
 
 
 def check_viewer(command: str = "modular live") -> None:
@@ -150,10 +144,9 @@ def _simulation(
 ) -> Simulation:  # fmt: skip
     """What is to be opened, ready to move."""
     from coordinator import resume
-    from scenarios import cli
     from scenarios.commands.running import prepare
     from scenarios.report.first_use import compiling
-    from scenarios.settings import coupling_for, fit_settings, read_settings
+    from scenarios.settings import coupling_for
 
     path = Path(target)
     if at_end:
@@ -171,10 +164,10 @@ def _simulation(
         model = _of_file(path)
     else:
         with compiling(console, "loading…"):
-            model = cli.build(target, fit_settings(target, read_settings(settings or [])))
+            model, _ = load(target, settings)
     if coupling is not None or rule is not None or chosen is None:
         chosen = coupling_for(model, coupling, rule)
-    step, _ = cli.times(model, dt, None)
+    step, _ = times(model, dt, None)
     record = every if every is not None else max(1, round(SAMPLE / step))
     return prepare(console, model, step, chosen, record, True, None, workers, site)
 
@@ -237,9 +230,7 @@ def _close(console: Console, session: Session, folder: Path) -> None:
     with waiting(console, "saving…"):
         session.close()
     acts = session.diary.count
-    console.print(
-        f"{session.snapshot.time:.6g} s and {acts} act{'s' * (acts != 1)} are kept in {folder}; again: modular replay {folder}",
-        markup=False, highlight=False, soft_wrap=True,
-    )  # fmt: skip
+    kept = f"{session.snapshot.time:.6g} s and {acts} act{'s' * (acts != 1)} are kept in {folder}"
+    say(console, f"{kept}; again: modular replay {folder}")
     if session.diary.failure:
-        console.print(session.diary.failure, style="yellow", markup=False, highlight=False)
+        say(console, session.diary.failure, style="yellow")

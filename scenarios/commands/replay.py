@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.options import Overwrite
+from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +28,7 @@ def replay(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the repetition in this folder; default: it is not kept.")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the session that --out holds already.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Carry out the diary of a session again, without a page and without anybody, and say whether every bit is the same.
 
@@ -44,10 +44,8 @@ def replay(
 
     Exit code: 0 the same bits (or nothing to hold them against), 1 different, 2 refused, 130 interrupted.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals(), ExitStack() as closing:
+    console = console_for()
+    with refusals(), ExitStack() as closing:
         from coordinator.laboratory.replaying import replay as again
         from scenarios.commands.live import _folder
         from scenarios.report.first_use import compiling
@@ -60,18 +58,18 @@ def replay(
         place = None if out is None else closing.enter_context(_folder(str(out), out, overwrite)).path
         with compiling(console), acts_shown(console) as looking:
             found = again(folder, out=place, looking=looking)
-        say = f"{found.acts} act{'s' * (found.acts != 1)}, {found.time:.6g} s"
+        told = f"{found.acts} act{'s' * (found.acts != 1)}, {found.time:.6g} s"
         if found.trouble:
-            _say(console, f"as then, the motion comes to an end: {found.trouble}")
+            say(console, f"as then, the motion comes to an end: {found.trouble}")
         if place is not None:
-            _say(console, f"the repetition is kept in {place}")
+            say(console, f"the repetition is kept in {place}")
         if found.same is None:
-            _say(console, f"{say}; the session was cut off, so there is nothing to hold it against.")
+            say(console, f"{told}; the session was cut off, so there is nothing to hold it against.")
         elif found.same:
-            _say(console, f"the same bits: {say}.")
+            say(console, f"the same bits: {told}.")
         else:
             why = "" if found.same_machine else " It was written by other versions or on another machine."
-            _say(console, f"different: stretch {found.first} of the record has other bits ({say}).{why}")
+            say(console, f"different: stretch {found.first} of the record has other bits ({told}).{why}")
             raise typer.Exit(DIFFERENT)
 
 
@@ -93,7 +91,3 @@ def acts_shown(console: Console) -> Iterator[Looking]:
             )
 
         yield show
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)

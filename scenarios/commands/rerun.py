@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import CouplingError, ModelError
+from scenarios.options import Overwrite, RunDir
+from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,11 +21,11 @@ SAME, DIFFERENT = 0, 1  # exit codes
 
 
 def rerun(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as modular run or Run.save wrote it.")],
+    folder: RunDir,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the new run in this folder; default: it is not kept.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that --out holds already.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Repeat a run from its folder alone and say whether every bit is the same; if not, where the runs first differ and why.
 
@@ -43,10 +45,8 @@ def rerun(
 
     Exit code: 0 the same bits, 1 different, 2 refused, 130 interrupted.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         from coordinator import first_difference
         from scenarios.report.folder import RunFolder, load_run
         from scenarios.report.progress import waiting
@@ -63,18 +63,16 @@ def rerun(
                 with waiting(console, "saving…"):
                     after.save(place.path)
                     place.drop_pictures()
-            _say(console, f"the new run is kept in {out}")
+            say(console, f"the new run is kept in {out}")
         with waiting(console, "comparing…"):
             found = first_difference(before, after)
         if found is None:
             series = sum(1 for _ in _series(after))
-            _say(
-                console, f"the same bits: {len(after):,} samples of {series:,} series, and {len(after.events)} events."
-            )
-            _say(console, f"digest {after.digest}")
+            say(console, f"the same bits: {len(after):,} samples of {series:,} series, and {len(after.events)} events.")
+            say(console, f"digest {after.digest}")
             raise typer.Exit(SAME)
-        _say(console, "different; the first is the folder, the second what was computed now.")
-        _say(console, str(found))
+        say(console, "different; the first is the folder, the second what was computed now.")
+        say(console, str(found))
         _reasons(console, before, after)
         raise typer.Exit(DIFFERENT)
 
@@ -97,7 +95,7 @@ def repeat(console: Console, before: Run) -> Run:
             trial.step()
     title, until = before.model.get("title") or "(no title)", float(before.time[-1]) if len(before) else 0.0
     coupling = settings_text(before.settings.get("coupling", {}))
-    _say(console, f"repeating {title}: {until:g} s in steps of {before.dt:g} s, {coupling}")
+    say(console, f"repeating {title}: {until:g} s in steps of {before.dt:g} s, {coupling}")
     with watched(console, until) as progress:
         return again(before, progress=progress)
 
@@ -113,16 +111,12 @@ def _reasons(console: Console, before: Run, after: Run) -> None:
 
     reasons = why_different(before, after)
     if reasons:
-        _say(console, "What differs around them (folder; now):")
+        say(console, "What differs around them (folder; now):")
     else:
-        _say(
+        say(
             console,
             "Model, settings, versions, sources and machine are the same. What is left: a law that remembers or draws lots, "
             "a component of your own that does, or a library that was exchanged under its old version.",
         )
     for reason in reasons:
-        _say(console, f"- {reason}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(console, f"- {reason}")

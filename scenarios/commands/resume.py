@@ -24,6 +24,8 @@ from scenarios.commands.site import (
     Workers,
     site_for,
 )
+from scenarios.options import Animate, Plot, Until
+from scenarios.terminal import console_for, refusals, say, stop
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,10 +49,7 @@ def resume(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A run folder, as modular run makes it; it is written again.")
     ],
-    until: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="End of the run; default: as it was started.", show_default=False),
-    ] = None,
+    until: Until = None,
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="As for modular run.")] = None,
     workers: Workers = None,
     launcher: LauncherName = None,
@@ -61,8 +60,8 @@ def resume(
     own_keys: OwnKeys = None,
     authorized: Authorized = None,
     silence: Silence = None,
-    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
-    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    plot: Plot = True,
+    animate: Animate = False,
     checkpoint_every: CheckpointEvery = EVERY,
 ) -> None:
     """Go on with a run that was interrupted, whose process died, or that is to go further; the bits are those of one run.
@@ -78,10 +77,8 @@ def resume(
 
     Exit code: 0 done, 1 diverged, 2 refused, 130 interrupted; as for modular run.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals(), checkpoint_warnings():
+    console = console_for()
+    with refusals(), checkpoint_warnings():
         from scenarios.commands.running import print_verdict, run_and_keep, show_run, verdict
         from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
@@ -96,11 +93,12 @@ def resume(
             )  # fmt: skip
             simulation = found.simulation(threads=threads, workers=workers, launcher=site)
         if not found.same_bits:
-            console.print(
+            say(
+                console,
                 "written by other versions or on another machine: what follows need not be the same to the last bit.",
-                style="yellow", markup=False, highlight=False, soft_wrap=True,
-            )  # fmt: skip
-        console.print(f"going on from {simulation.time:g} s", markup=False, highlight=False)
+                style="yellow",
+            )
+        say(console, f"going on from {simulation.time:g} s")
         with RunFolder(folder, overwrite=True) as place, simulation:
             recorded, code = run_and_keep(console, simulation, end, place, found.checkpoints(checkpoint_every or inf))
             words = verdict(simulation, code)
@@ -109,7 +107,7 @@ def resume(
             print_workers(console, simulation.workers)
         print_verdict(console, words)
         if code is not None:
-            cli._stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder}", code)
+            stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder}", code)
 
 
 @contextmanager
@@ -128,7 +126,7 @@ def kept_on_the_way(
     try:
         checkpoints.begin(simulation)
     except ModelError as error:
-        console.print(f"no checkpoints: {error}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"no checkpoints: {error}")
         yield None
         return
     try:

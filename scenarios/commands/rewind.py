@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.options import Animate, Plot
+from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +24,8 @@ TICKS = 200
 def rewind(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder; one that went wrong, or any other.")],
     ticks: Annotated[int, typer.Option(metavar="N", min=1, help="How many ticks before its end.")] = TICKS,
-    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
-    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    plot: Plot = True,
+    animate: Animate = False,
 ) -> None:
     """Go back from the end of a run and through its last ticks again, every one of them recorded; say what grew in them.
 
@@ -37,10 +39,8 @@ def rewind(
 
     Exit code: 0 done, 2 refused, 130 interrupted.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         from coordinator.checkpoints.rewind import rewind as again
         from scenarios.commands.running import draw
         from scenarios.report.folder import load_run
@@ -55,8 +55,8 @@ def rewind(
         text = report(found, f"the last ticks of {folder}")
         place = write_post_mortem(folder / INSIDE, found, text)
         draw(console, found, place, plot=plot, animate=animate)
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-        console.print(f"written to {place}", markup=False, highlight=False, soft_wrap=True)
+        say(console, text)
+        say(console, f"written to {place}")
 
 
 def who_moves_what(simulation: Simulation) -> dict[str, str]:
@@ -81,11 +81,8 @@ def leave_last_ticks(
         with waiting(console, "going back through the last ticks…"):
             found = again(folder, TICKS)
     except ModelError as error:
-        console.print(f"the last ticks cannot be shown: {error}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"the last ticks cannot be shown: {error}")
         return
     text = report(found, why, moved_by, messages)
     place = write_post_mortem(folder / INSIDE, found, text)
-    console.print(
-        f"what grew in the last ticks is in {place / 'report.txt'}; draw them with modular show {place}",
-        markup=False, highlight=False, soft_wrap=True,
-    )  # fmt: skip
+    say(console, f"what grew in the last ticks is in {place / 'report.txt'}; draw them with modular show {place}")

@@ -11,6 +11,7 @@ from modular.errors import CouplingError, Diverged, ModelError
 from scenarios.commands.resume import checkpoint_warnings
 from scenarios.commands.rewind import leave_last_ticks, who_moves_what
 from scenarios.commands.site import let_go
+from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +75,7 @@ def print_ways(console: Console, simulation: Simulation) -> None:
         alike.setdefault(way, []).append(joint)
     for (kind, why), joints in alike.items():
         some = ", ".join(joints[:6]) + (f" and {len(joints) - 6} more" if len(joints) > 6 else "")
-        console.print(f"{kind}: {some}; {why}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"{kind}: {some}; {why}")
 
 
 def print_margin(console: Console, simulation: Simulation) -> None:
@@ -86,22 +87,18 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     print_ways(console, simulation)
     if simulation.tightest is None:
         why = "all solved at once" if simulation.assembly.joints else "no joints"
-        console.print(f"{why}, so no stability limit", markup=False, highlight=False)
+        say(console, f"{why}, so no stability limit")
         return
     joint, margin = simulation.tightest
-    console.print(
+    say(
+        console,
         f"stability margin {margin_text(margin)}; tightest joint: {joint}{load_text(simulation.loads.get(joint))}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
     )
     over = beyond(simulation)
     if over is not None:
-        console.print(
-            f"warning: below 1 the run may diverge; {over[3]}.", style="yellow", markup=False, highlight=False
-        )
+        say(console, f"warning: below 1 the run may diverge; {over[3]}.", style="yellow")
     if not simulation.ways and "coupling" not in simulation.assembly.suggested and (ringing := rings(simulation)):
-        console.print(ringing, markup=False, highlight=False, soft_wrap=True)
+        say(console, ringing)
 
 
 def verdict(simulation: Simulation, code: int | None) -> str:
@@ -120,19 +117,17 @@ def verdict(simulation: Simulation, code: int | None) -> str:
 def print_verdict(console: Console, words: str) -> None:
     """What `verdict` said, as the last line: nobody scrolls back over a summary."""
     if words:
-        console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
+        say(console, words, style="yellow")
 
 
 def run_and_keep(
     console: Console, simulation: Simulation, until: float, folder: RunFolder, checkpoints: Checkpoints | None
 ) -> tuple[Run, int | None]:
     """Run to the end, or as far as it goes, and write the run folder; what was recorded, and an exit code if it stopped early."""
-    from scenarios import cli
-
     code, why = simulate(console, simulation, until, checkpoints)
     moved_by = who_moves_what(simulation)
     recorded, code = keep(console, simulation, folder, code)
-    if code in (cli.DIVERGED, cli.REFUSED):
+    if code in (DIVERGED, REFUSED):
         leave_last_ticks(console, folder.path, why, moved_by, simulation.last_messages)
     elif checkpoints is not None and simulation.whole:
         checkpoints.lean_on_run(simulation, until, recorded)
@@ -144,7 +139,6 @@ def simulate(
 ) -> tuple[int | None, str]:
     """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
     from coordinator.checkpoints.folder import HEAD
-    from scenarios import cli
     from scenarios.report.progress import watched
     from scenarios.report.said import told_on_the_way
 
@@ -153,20 +147,17 @@ def simulate(
         with checkpoint_warnings(), told_on_the_way(simulation), watched(console, until, simulation.time) as progress:
             simulation.run(until, progress=progress, checkpoints=checkpoints)
     except Diverged as error:
-        code, why = cli.DIVERGED, str(error)
+        code, why = DIVERGED, str(error)
     except KeyboardInterrupt:
         kept = checkpoints is not None and any(checkpoints.folder.glob(f"*{HEAD}"))
         again = f" Go on with: modular resume {checkpoints.folder.parent}" if checkpoints is not None and kept else ""
-        code, why = cli.INTERRUPTED, f"interrupted at {simulation.time:.6g} of {until:g} s.{again}"
+        code, why = INTERRUPTED, f"interrupted at {simulation.time:.6g} of {until:g} s.{again}"
     except (ModelError, CouplingError, MemoryError) as error:
         if simulation.tick == 0:
             raise
-        code, why = (
-            cli.REFUSED,
-            f"at {simulation.time:.6g} s: {error}",
-        )  # an event of the model could not be carried out
+        code, why = REFUSED, f"at {simulation.time:.6g} s: {error}"  # an event of the model could not be carried out
     if why:
-        cli._complain(why)
+        complain(why)
     return code, why
 
 
@@ -174,33 +165,31 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
     """Write the run folder, whoever interrupts; what was recorded, and the exit code. Where it was, workers go first."""
     from coordinator.interrupt import held_interrupts
     from coordinator.workers.company import HASTE
-    from scenarios import cli
     from scenarios.report.progress import waiting
 
     try:
         with held_interrupts(), waiting(console, "saving…"):
-            if code == cli.INTERRUPTED:
+            if code == INTERRUPTED:
                 simulation.close(HASTE)
             recorded = simulation.recorded
             recorded.save(folder.path)
             folder.drop_pictures()
     except KeyboardInterrupt:
-        return simulation.recorded, cli.INTERRUPTED
+        return simulation.recorded, INTERRUPTED
     return recorded, code
 
 
 def measure(console: Console, simulation: Simulation, folder: RunFolder) -> Run:
     """The error of a run by others at half and twice its step; what is kept knows of it. Whoever interrupts loses only this."""
-    from scenarios import cli
     from scenarios.report.progress import measuring
 
     try:
         with measuring(console, simulation.time, simulation.dt) as progress:
             simulation.verify(progress=progress)
     except ModelError as error:
-        cli._complain(str(error))
+        complain(str(error))
     except KeyboardInterrupt:
-        cli._complain("interrupted; the run is kept, its error was not measured.")
+        complain("interrupted; the run is kept, its error was not measured.")
     recorded = simulation.recorded
     recorded.save(folder.path)
     return recorded
@@ -209,11 +198,10 @@ def measure(console: Console, simulation: Simulation, folder: RunFolder) -> Run:
 def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *, plot: bool, animate: bool) -> None:
     """Pictures and summary, while black boxes can still be asked for their energies; whoever interrupts does not want to wait."""
     from coordinator.record.across import reading
-    from scenarios import cli
     from scenarios.report.folder import RUN_FILES
     from scenarios.report.summary import print_summary
 
-    wanted = code != cli.INTERRUPTED
+    wanted = code != INTERRUPTED
     files = [folder / name for name in RUN_FILES]
     try:
         with reading(recorded):
@@ -221,7 +209,7 @@ def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *,
             console.print()
             print_summary(console, recorded, files)
     except ModelError as error:  # a black box whose worker has gone
-        console.print(f"kept in {folder}; no summary: {error}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"kept in {folder}; no summary: {error}")
 
 
 def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: bool) -> list[Path]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.options import Animate, Plot
+from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +31,8 @@ def show(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the pictures go; default: into the run folder.")
     ] = None,
-    plot: Annotated[bool, typer.Option(help="Draw the pictures.")] = True,
-    animate: Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).")] = False,
+    plot: Plot = True,
+    animate: Animate = False,
     html: Annotated[
         bool,
         typer.Option(
@@ -47,10 +49,8 @@ def show(
       [bold]modular show runs/double-pendulum --html[/bold]        one file to turn and play
       [bold]modular show runs/double-pendulum-live --html[/bold]   a session of modular live
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         from coordinator.record.across import reading
         from scenarios.commands.live import check_viewer
         from scenarios.commands.running import draw
@@ -74,7 +74,7 @@ def show(
             if html:
                 files.append(film(console, recorded, place))
             if stretches:
-                console.print(f"{files[0]}: {len(recorded)} stretches", markup=False, highlight=False, soft_wrap=True)
+                say(console, f"{files[0]}: {len(recorded)} stretches")
             else:
                 print_summary(console, recorded[0], files)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from modular.errors import ModelError
+from scenarios.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -155,7 +156,7 @@ def _launcher(console: Console, name: str, workers: int, given: dict[str, Any]) 
     from coordinator.launchers import ByHand, Dask, Ssh, Subprocess
 
     if name == "hand":
-        return ByHand(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
+        return ByHand(lambda text: say(console, text))
     if name == "ssh":
         if "hosts" not in given:
             raise ModelError("--launcher ssh: say on which hosts, as in --hosts node1,node2.")

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.options import Scenario, Settings
+from scenarios.target import load
+from scenarios.terminal import INTERRUPTED, complain, console_for, refusals, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,12 +25,7 @@ if TYPE_CHECKING:
 
 
 def study(
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENARIO", help="A ready system, or a Python file with build(**settings), which is executed."
-        ),
-    ],
+    target: Scenario,
     dt: Annotated[
         str | None,
         typer.Option(
@@ -47,9 +45,7 @@ def study(
             "there is but one; several give every combination.",
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")
-    ] = None,
+    settings: Settings = None,
     until: Annotated[
         float | None,
         typer.Option(
@@ -98,12 +94,9 @@ def study(
 
     A case that diverges is a result. Exit code: 0 done, 2 refused, 130 interrupted.
     """
-    from scenarios import cli
-
-    console = cli._console()
-    with cli.refusals():
+    console = console_for()
+    with refusals():
         from scenarios.report.progress import waiting
-        from scenarios.settings import fit_settings, read_settings
         from scenarios.study.grid import read_grid
         from scenarios.study.pool import find_cases, most_jobs
         from scenarios.study.report import write_report
@@ -111,8 +104,7 @@ def study(
 
         sweeps = [read_sweep(text) for text in sweep or []]
         with waiting(console, "loading…"):
-            given = fit_settings(target, read_settings(settings or []))
-            assembly = cli.build(target, given)
+            assembly, given = load(target, settings)
             grid = read_grid(
                 assembly, target, given, steps=dt, until=until, couplings=coupling or [], sweeps=sweeps,
                 reference=reference, reference_dt=reference_dt,
@@ -124,13 +116,13 @@ def study(
         except KeyboardInterrupt:
             cases = [case for _, case in grid.cases()]
             kept = f"{len(find_cases(cases, folder))} of {len(cases)} cases are done and kept in {folder}"
-            cli._complain(f"interrupted; {kept}. Type the same command again to go on.")
-            raise typer.Exit(cli.INTERRUPTED) from None
+            complain(f"interrupted; {kept}. Type the same command again to go on.")
+            raise typer.Exit(INTERRUPTED) from None
         typed = _typed(target, dt, coupling, sweep, settings, until, reference, reference_dt, jobs, out)
         with waiting(console, "drawing…"):
             notes = _notes(assembly, done, until, workers)
             if _replaces(done, folder):
-                _say(console, "the report of another study in this folder is replaced; the cases of both stay.")
+                say(console, "the report of another study in this folder is replaced; the cases of both stay.")
             files = write_report(done, folder, notes, typed)
         _show(console, done, notes, files)
 
@@ -160,7 +152,7 @@ def carry_out(console: Console, grid: Grid, folder: Path, jobs: int, *, fixed: b
     cases = [case for _, case in grid.cases()]
     results = find_cases(cases, folder)
     if results:
-        _say(console, f"{len(results)} of {len(cases)} cases found in {folder}")
+        say(console, f"{len(results)} of {len(cases)} cases found in {folder}")
     grid, reference = _reference(console, grid, folder, fixed=fixed)
     cases = [case for _, case in grid.cases()]
     results = find_cases(cases, folder)
@@ -182,13 +174,13 @@ def _reference(console: Console, grid: Grid, folder: Path, *, fixed: bool) -> tu
     case = grid.reference_case()
     result = found(case, folder)
     if result is None:
-        _say(console, f"reference: {case.coupling}, Δt = {quantity(case.dt, 's')}")
+        say(console, f"reference: {case.coupling}, Δt = {quantity(case.dt, 's')}")
         with compiling(console, bar=False), watched(console, grid.until) as progress:
             result = run_case(case, folder, progress)
     if result["outcome"] == "done":
         return grid, result
     if not fixed and grid.reference.coupling != PLAIN:
-        _say(
+        say(
             console,
             f"the usual reference cannot do this model ({result['message']}); a finer penalty run takes its place.",
         )
@@ -265,9 +257,5 @@ def _show(console: Console, done: Study, notes: list[str], files: list[Path]) ->
     for part in results_tables(done):
         console.print(part)
     for note in notes:
-        _say(console, f"- {note}")
-    _say(console, f"written to {files[0].parent}: {', '.join(file.name for file in files)}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(console, f"- {note}")
+    say(console, f"written to {files[0].parent}: {', '.join(file.name for file in files)}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.terminal import refusals
 
 PATIENCE = 3600.0  # seconds that a worker waits for a coordinator: a lid may be closed over it
 
@@ -45,7 +46,6 @@ def new(
     """
     from coordinator.transports.keys import write_keys
     from coordinator.transports.zeromq import fresh_keys
-    from scenarios.cli import refusals
 
     with refusals():
         public = write_keys(folder_of_keys(folder), name, fresh_keys())
@@ -62,7 +62,6 @@ def list_(folder: Folder = None) -> None:
       [bold]modular keys list --folder authorized[/bold]
     """
     from coordinator.transports.keys import authorised
-    from scenarios.cli import refusals
 
     with refusals():
         for key, name in authorised(folder_of_keys(folder)).items():
@@ -128,7 +127,6 @@ def worker(
     from coordinator.transports.keys import find_keys, given_key
     from coordinator.transports.zeromq import keys_of_this_user
     from coordinator.workers.process import serve
-    from scenarios.cli import refusals
 
     with refusals():
         if announce is not None:

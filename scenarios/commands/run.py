@@ -1,0 +1,181 @@
+"""The command `modular run`: a model from its start to its end, told, drawn and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from modular.errors import ModelError
+from scenarios.commands.resume import kept_on_the_way
+from scenarios.commands.running import measure, prepare, print_margin, print_verdict, run_and_keep, show_run, verdict
+from scenarios.commands.site import (
+    Authorized,
+    Bind,
+    Hosts,
+    LauncherName,
+    OwnKeys,
+    PythonThere,
+    Scheduler,
+    Silence,
+    Workers,
+    site_for,
+)
+from scenarios.options import KEPT, Animate, Overwrite, Plot, Settings, Step, Until
+from scenarios.target import load, times
+from scenarios.terminal import console_for, refusals, stop
+
+
+def run(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="A ready system (see modular list), a Python file with build(**settings), which is executed, or a saved model "
+            "(.json).",
+        ),
+    ],
+    dt: Step = None,
+    until: Until = None,
+    settings: Settings = None,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT@SECONDS", help="Cut a joint while it moves; may be repeated."),
+    ] = None,
+    join: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="JOINT@SECONDS", help='Make a joint while it moves: "KIND PORT PORT@SECONDS"; may be repeated.'
+        ),
+    ] = None,
+    coupling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How the bodies step together: penalty, or with settings penalty(internal=thesis)."
+        ),
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How stiff the joints are: stable, shannon, or with settings stable(safety=1.5, damping=0.1).",
+        ),
+    ] = None,
+    record_every: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TICKS", min=1, help="Ticks from one sample to the next; default: as the model suggests, or 1."
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Threads; left out, as many as pay. The bits do not depend on it."),
+    ] = None,
+    workers: Workers = None,
+    launcher: LauncherName = None,
+    hosts: Hosts = None,
+    python: PythonThere = None,
+    scheduler: Scheduler = None,
+    bind: Bind = None,
+    own_keys: OwnKeys = None,
+    authorized: Authorized = None,
+    silence: Silence = None,
+    project_velocities: Annotated[
+        bool,
+        typer.Option(
+            "--project-velocities", help="Correct initial velocities that violate joints, instead of refusing them."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The run folder; default: runs/NAME, or runs/NAME-2, … if taken.", rich_help_panel=KEPT
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    plot: Plot = True,
+    animate: Animate = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Run again at half and twice the step: how far it is off, and in which order that falls."
+        ),
+    ] = False,
+    checkpoint_every: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.0,
+            help="Time between two checkpoints; 0: none. See modular resume.",
+            rich_help_panel=KEPT,
+        ),
+    ] = 60.0,
+) -> None:
+    """Run a ready system or a model of your own; print a summary, draw pictures, keep everything in a run folder.
+
+    \b
+    Examples:
+      [bold]modular run double-pendulum[/bold]
+      [bold]modular run chain --set bodies=100 --until 0.5 --animate[/bold]
+      [bold]modular run cut-double-pendulum --dt 2e-4 --out results/cut[/bold]
+      [bold]modular run double-pendulum --cut elbow@1.3[/bold]
+      [bold]modular run double-pendulum --cut elbow@1 \\
+          --join "fixed upper.end lower.start@1"[/bold]
+      [bold]modular run slider-crank --verify[/bold]
+      [bold]modular run double-pendulum --rule "shannon(delta=0.25)"[/bold]
+      [bold]modular run chain --set bodies=20000 --workers 2[/bold]
+      [bold]modular run chain --set bodies=20000 --workers 4 \\
+          --launcher ssh --hosts node1,node2[/bold]
+      [bold]modular run my_model.py --set length=0.8[/bold]
+
+    A model of your own is a Python file that defines build(**settings) and returns an Assembly. It is executed: run no file that
+    you would not run with Python. A .json file that Assembly.save wrote is read, not executed.
+
+    The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
+    with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].
+
+    A long run is kept on the way: when it is interrupted, or its process dies, [bold]modular resume DIR[/bold] goes on.
+
+    Exit code: 0 done, 1 diverged (what was recorded until then is saved), 2 refused, 130 interrupted (Ctrl-C, SIGTERM;
+    saved too, not drawn).
+    """
+    console = console_for()
+    with refusals():
+        from scenarios.report.folder import RUNS, RunFolder
+        from scenarios.report.progress import waiting
+        from scenarios.report.workers import print_workers
+        from scenarios.settings import coupling_for
+        from scenarios.typed_events import schedule
+
+        with waiting(console, "loading…"):
+            assembly, _ = load(target, settings)
+            schedule(assembly, cut or [], join or [])
+            chosen = coupling_for(assembly, coupling, rule)
+        if record_every is None:
+            record_every = int(assembly.suggested.get("record_every", 1)) if dt is None else 1
+        dt, until = times(assembly, dt, until)
+        if out is not None and str(out) in ("", "."):
+            raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
+        with RunFolder(out or RUNS / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
+            site = site_for(
+                console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
+                authorized=authorized, silence=silence,
+            )  # fmt: skip
+            with (
+                prepare(
+                    console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
+                ) as simulation,
+                kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
+            ):
+                print_margin(console, simulation)
+                recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
+                if verify and code is None:
+                    recorded = measure(console, simulation, folder)
+                words = verdict(simulation, code)
+                show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
+        if workers is not None:
+            print_workers(console, simulation.workers)
+        print_verdict(console, words)
+        if code is not None:
+            stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder.path}", code)

@@ -1,0 +1,55 @@
+"""What commands say, where they say it, and the codes that they end with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from modular.errors import CouplingError, ModelError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+DIVERGED, REFUSED, INTERRUPTED = 1, 2, 130  # exit codes
+
+
+def console_for(*, stderr: bool = False) -> Console:
+    """Where to print: colours and a bar on a terminal, plain wide lines elsewhere."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=120)
+
+
+def say(console: Console, text: str, style: str | None = None) -> None:
+    """A sentence as it stands, in one line however long it is."""
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """What went wrong, where errors go."""
+    from rich.text import Text
+
+    console_for(stderr=True).print(Text(message, style="red"), soft_wrap=True)
+
+
+def stop(message: str, code: int) -> NoReturn:
+    """End the command, and say why."""
+    complain(message)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Say what is wrong as one message, without a traceback."""
+    try:
+        yield
+    except (ModelError, CouplingError, MemoryError) as error:
+        stop(str(error) or "not enough memory; record less often with --record-every.", REFUSED)
+    except OSError as error:
+        stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", REFUSED)
+    except KeyboardInterrupt:
+        stop("interrupted.", INTERRUPTED)
