@@ -22,8 +22,8 @@ from modular.views import Field, ViewType, view_of
 if TYPE_CHECKING:
     from modular.elements import Elements
 
-FIELDS = 48  # most that a table can have
 OURS: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
+Number = Any  # what loops see as a number; outside it is an array without a shape, and is written by its name too
 COLUMN, COMMON, ALIKE, FIXED = "column", "common", "alike", "fixed"  # kinds of fields
 SPARE = 4  # numbers behind the last row: four rows are read four numbers at a time
 
@@ -31,6 +31,7 @@ SPARE = 4  # numbers behind the last row: four rows are read four numbers at a t
 class Table:
     """Columns with names, and the compiled loops that work on them; a subclass declares both once."""
 
+    most_fields: ClassVar[int] = 48
     pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
     constant: ClassVar[tuple[str, ...]] = ()  # columns that no loop writes to
     remembered: ClassVar[
@@ -46,10 +47,10 @@ class Table:
         self._places: dict[str, int] = {}  # of columns in the sheet
         self._fields: list[Field] = []
         self._shared: set[str] = set()
-        self._sheet = np.zeros(2 * FIELDS, np.int64)
+        self._sheet = np.zeros(2 * self.most_fields, np.int64)
         self.sheet = self._sheet.ctypes.data  # its address
         self._bytes = np.zeros(
-            FIELDS, np.int64
+            self.most_fields, np.int64
         )  # in a row of each column; 0 where components have no rows of their own
         self._view: ViewType | None = None
         self.loops: dict[str, Loop] = {}  # by the name of the method that each one stands for
@@ -93,13 +94,21 @@ class Table:
         self._declare(name, True, np.float64, row.shape)
         self._place(name, repeated(row, self._capacity))
 
-    def fixed(self, name: str, *shape: int) -> None:
-        """Declare an array that all components share."""
-        self._declare(name, False, np.float64, shape)
-        array = fresh(shape, np.float64)
-        self._sheet[2 * (len(self._fields) - 1)] = array.ctypes.data
+    def fixed(self, name: str, *shape: int, dtype: Any = np.float64) -> None:
+        """Declare an array that all components share; without a shape it is a number, which loops read and write by its name."""
+        self._declare(name, False, dtype, shape)
         self._shared.add(name)
+        self.lay(name, fresh(shape, dtype))
+
+    def stretch(self, name: str, dtype: Any = np.float64) -> None:
+        """Declare numbers of which there are as many as are laid there."""
+        self.fixed(name, 0, dtype=dtype)
+
+    def lay(self, name: str, array: Any) -> None:
+        """Put an array in place of what all components share; that of another table is shared with it."""
+        place = next(k for k, field in enumerate(self._fields) if field[0] == name)
         self.__dict__[name] = array
+        self._sheet[2 * place] = array.ctypes.data
 
     def __setattr__(self, name: str, value: Any) -> None:
         """What all components share is written into its place, where loops look for it."""
@@ -118,7 +127,7 @@ class Table:
         self._part_from_others()
 
     def _declare(self, name: str, rows: bool, dtype: Any, shape: tuple[int, ...]) -> None:
-        assert len(self._fields) < FIELDS and name not in self.__dict__
+        assert len(self._fields) < self.most_fields and name not in self.__dict__
         if rows:
             self._places[name] = len(self._fields)
         self._fields.append((name, rows, name_of(dtype), shape))
@@ -242,10 +251,8 @@ class Table:
         """What all components of a copy share is its own."""
         for name in self._alike:
             self._place(name, repeated(getattr(self, name)[0], self._capacity))
-        for place, (name, *_) in enumerate(self._fields):
-            if name in self._shared:
-                self.__dict__[name] = array = spared(self.__dict__[name])
-                self._sheet[2 * place] = array.ctypes.data
+        for name in self._shared:
+            self.lay(name, spared(self.__dict__[name]))
 
     # --- as data (modular/tables_as_data.py) -------------------------------------------------------------------------
 
@@ -264,8 +271,8 @@ class Table:
     def take_field(self, name: str, kind: str, dtype: str, shape: Sequence[int], array: Any) -> None:
         """Declare the next field, with its numbers; a column without any is folded."""
         if kind == FIXED:
-            self.fixed(name, *shape)
-            setattr(self, name, array)
+            self.fixed(name, *shape, dtype=getattr(np, dtype))
+            self.lay(name, spared(array))
             return
         {COLUMN: self._columns, COMMON: self._common, ALIKE: self._alike}[kind].append(name)
         self._declare(name, True, dtype, tuple(shape))

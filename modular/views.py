@@ -31,6 +31,7 @@ from numba.extending import (
     lower_builtin,
     lower_cast,
     lower_getattr_generic,
+    lower_setattr_generic,
     models,
     register_model,
 )
@@ -77,7 +78,7 @@ class ViewType(numba_types.Type):
         for place, (known, rows, item, shape) in enumerate(self.fields):
             if known == name != "":
                 kind = getattr(types, item)
-                return place, RowsType(kind, shape) if rows else BlockType(kind, shape)
+                return place, RowsType(kind, shape) if rows else BlockType(kind, shape) if shape else kind
         return None
 
     def known(self, name: str) -> tuple[int, Any]:
@@ -109,7 +110,7 @@ class ViewType(numba_types.Type):
 
     def shape_of(self, name: str) -> tuple[int, ...]:
         """The shape of a row of a column, or of what all components share."""
-        return tuple(self.known(name)[1].shape)
+        return tuple(next(shape for known, _, _, shape in self.fields if known == name))
 
 
 @functools.cache
@@ -154,14 +155,29 @@ class _Fields(AttributeTemplate):
 @lower_getattr_generic(ViewType)
 def _field(context: Any, builder: Any, view: ViewType, value: Any, name: str) -> Any:
     place, kind = view.known(name)
-    address = builder.load(builder.gep(value, [ir.Constant(WHOLE, 2 * place)]))
-    start = builder.inttoptr(address, machine_type(kind.item).as_pointer())
+    start = _beginning(builder, value, place, getattr(kind, "item", kind))
     if isinstance(kind, BlockType):
         return start
+    if not isinstance(kind, RowsType):
+        return builder.load(start)
     rows = cgutils.create_struct_proxy(kind)(context, builder)
     rows.start = start
     rows.pitch = builder.load(builder.gep(value, [ir.Constant(WHOLE, 2 * place + 1)]))
     return rows._getvalue()
+
+
+@lower_setattr_generic(ViewType)
+def _set(context: Any, builder: Any, kinds: Any, values: Any, name: str) -> None:
+    """A number of a table; of what lies in arrays items are written."""
+    place, kind = kinds.args[0].known(name)
+    assert not isinstance(kind, (BlockType, RowsType)), f"{name} is an array; write into it"
+    builder.store(values[1], _beginning(builder, values[0], place, kind))
+
+
+def _beginning(builder: Any, sheet: Any, place: int, item: types.Type) -> Any:
+    """Where a field begins."""
+    address = builder.load(builder.gep(sheet, [ir.Constant(WHOLE, 2 * place)]))
+    return builder.inttoptr(address, machine_type(item).as_pointer())
 
 
 # --- one component ---------------------------------------------------------------------------------------------------

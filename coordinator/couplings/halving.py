@@ -22,7 +22,7 @@ from coordinator.engine.guards import changed_by_a_tick, copies_of
 from coordinator.interface.kernels import numbers_at
 from coordinator.score import Part, compiled
 from coordinator.system import System
-from modular.elements import STEP, TIME, Array, Indices
+from modular.elements import STEP, TIME, Array
 from modular.kernel import kernel
 from modular.ledger import LEAKED
 from modular.loop import FINE, call, loop
@@ -32,13 +32,12 @@ from modular.views import View
 
 ADDRESS, SHEET, ROWS, WHO = range(4)  # columns of the program
 SOURCE, BYTES, TARGET = range(3)  # of what is kept
-PARTS, ELEMENTS, KEPT, BOOKS = range(4)  # facts
+WHOLE_NUMBERS = ("part_count", "elements_sheet", "kept_count", "book_count")
 
 
 class Halving(Table):
     """A tick of a system in as many steps as its joints ask for."""
 
-    facts: Indices
     state: Array  # system.memory["adaptive"]
     noted: Array  # leaks where the tick began
 
@@ -48,11 +47,12 @@ class Halving(Table):
         self.system, self._parts = system, list(parts)
         for name, columns in (("program", 4), ("kept", 4)):
             self.common(name, columns, dtype=np.int64)
-        for name in ("facts", "books"):
-            self.common(name, dtype=np.int64)
+        self.common("books", dtype=np.int64)
+        for name in WHOLE_NUMBERS:
+            self.fixed(name, dtype=np.int64)
         for name in ("state", "noted"):
             self.common(name)
-        self.fixed("share", 1)
+        self.fixed("share")
         self.share = share
         self.loops = {"advance": halving_loop}
         stacks: list[Any] = [*system.bodies, *system.booked]
@@ -82,7 +82,8 @@ class Halving(Table):
         self._place("kept", kept)
         self._place("books", np.array(books, np.int64))
         self._place("noted", np.zeros(len(books)))
-        self._place("facts", np.array([len(program), elements.sheet, len(kept), len(books)], np.int64))
+        self.part_count, self.kept_count, self.book_count = len(program), len(kept), len(books)
+        self.elements_sheet = elements.sheet
 
     def prepare(self, verb: str) -> None:
         """What takes part unfolds what it needs; the memory of the system may be another array by now."""
@@ -96,8 +97,8 @@ class Halving(Table):
 def step(face: View) -> int:
     """One step; the first body that went wrong, or -1."""
     wrong = FINE
-    for k in range(face.facts[PARTS]):
-        found = call(face.program[k, ADDRESS], 0, face.program[k, ROWS], face.program[k, SHEET], face.facts[ELEMENTS])
+    for k in range(face.part_count):
+        found = call(face.program[k, ADDRESS], 0, face.program[k, ROWS], face.program[k, SHEET], face.elements_sheet)
         if found >= 0:
             wrong = face.program[k, WHO] + found
     return wrong
@@ -107,11 +108,11 @@ def step(face: View) -> int:
 def halving_loop(start: int, stop: int, face: View, elements: View) -> int:
     """One tick, or the part of it that the clock says; who went wrong with the shortest steps too, or -1."""
     span, end = elements.clock[STEP], elements.clock[TIME]
-    allowed, refused = face.share[0] * face.state[ABOUT] * span, 0.0
+    allowed, refused = face.share * face.state[ABOUT] * span, 0.0
     while True:
-        for k in range(face.facts[KEPT]):
+        for k in range(face.kept_count):
             copy_bytes(face.kept[k, TARGET], face.kept[k, SOURCE], face.kept[k, BYTES])
-        for k in range(face.facts[BOOKS]):
+        for k in range(face.book_count):
             face.noted[k] = numbers_at(face.books[k])[0]
         count = 1 << int(face.state[HALVINGS])
         wrong = FINE
@@ -123,7 +124,7 @@ def halving_loop(start: int, stop: int, face: View, elements: View) -> int:
                 wrong = step(face)
         elements.clock[STEP], elements.clock[TIME] = span, end
         leaked = 0.0
-        for k in range(face.facts[BOOKS]):
+        for k in range(face.book_count):
             leaked += abs(numbers_at(face.books[k])[0] - face.noted[k])
         good = wrong < 0 and leaked <= allowed
         if good or face.state[HALVINGS] >= MOST:
@@ -133,7 +134,7 @@ def halving_loop(start: int, stop: int, face: View, elements: View) -> int:
             if good and leaked <= EASY * allowed and face.state[HALVINGS] > 0.0:
                 face.state[HALVINGS] -= 1.0
             return wrong
-        for k in range(face.facts[KEPT]):
+        for k in range(face.kept_count):
             copy_bytes(face.kept[k, SOURCE], face.kept[k, TARGET], face.kept[k, BYTES])
         refused += 1.0
         face.state[HALVINGS] += 1.0

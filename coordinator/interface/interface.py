@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from coordinator.interface import kernels, relaxing, stepping, talking
+from coordinator.interface import kernels, relaxing, stepping
 from coordinator.interface.in_python import InPython
 from coordinator.interface.layout import lay_out
 from coordinator.interface.members import Members, whole
@@ -18,7 +18,7 @@ from coordinator.score import Part, compiled, perform
 from coordinator.system import System
 from modular import gluing
 from modular.elements import GAIN_STEP, TIME, Array, Indices
-from modular.table import Table
+from modular.table import Number, Table
 
 MOST = 40  # iterations of a step
 
@@ -26,11 +26,18 @@ MOST = 40  # iterations of a step
 class Interface(Table):
     """All joints of a system as one sparse system of blocks, and a step of glued components as one part of a score."""
 
+    most_fields = 80
     stages: Array  # shares of a step that make it one of higher order (coordinator/compositions.py)
-    factor: Array  # numbers that loops are told, or tell
-    facts: Indices  # whole numbers (kernels.py)
-    where: Indices  # addresses of blocks and right-hand sides
     watched: Indices  # elements of forces that read velocities
+    # numbers (kernels.py)
+    glides: Number
+    joint_count: Number
+    trouble: Number
+    gap: Number
+    turns: Number
+    iterations: Number
+    left_open: Number
+    budget: Number
     _elsewhere: Elsewhere
     talk: Talk | None = None  # with other workers, where each moves a part
 
@@ -66,9 +73,8 @@ class Interface(Table):
         )  # fmt: skip
         face._elsewhere = elsewhere
         face._watch(told["watched"])
-        face.facts[[kernels.WATCHED, kernels.APART]] = told["anywhere"], seats.apart
-        rooms = {name: int(face.where[which]) for name, which in talking.ROOMS.items()}
-        face.talk = Talk(system, seats, elsewhere, telling, hearing, face.factor, rooms, face.bodies)
+        face.anything_watched, face.in_parts = told["anywhere"], seats.apart
+        face.talk = Talk(system, seats, elsewhere, telling, hearing, face, face.bodies)
         face._write_program(face.talk, at_border)
         return face
 
@@ -81,26 +87,31 @@ class Interface(Table):
         self.system, self.key, self.local = system, _key(system), local
         for name, columns in (kernels.LISTS | {"program": stepping.COLUMNS, "segments": 2}).items():
             self.common(name, columns, dtype=np.int64)
-        for name in ("facts", "where", "watched", "tolls", "others"):
+        for name in ("watched", "tolls", "others"):
             self.common(name, dtype=np.int64)
         self.common("noted", 3, system.elements.dimension)
         self.common("stages")
-        self.fixed("factor", kernels.FACTORS)
+        for name in kernels.WHOLE_NUMBERS:
+            self.fixed(name, dtype=np.int64)
+        for name in kernels.NUMBERS:
+            self.fixed(name)
+        for name in kernels.STRETCHES:
+            self.stretch(name)
+        self.fixed("most", kernels.ASKED)
         self.loops = kernels.LOOPS | stepping.LOOPS | (relaxing.LOOPS if local else {})
         self.python = InPython(system.elements)
         self._met = -1  # how often all had gone back to an earlier state when joints met last
         for joints, _ in self.members.stacks:
             gluing.equip(joints)
-        self._place("facts", np.zeros(kernels.FACTS, np.int64))
         self._place("stages", np.array(stages, float))
         self._place("tolls", np.array(self.members.tolls, np.int64))
-        self.facts[[kernels.STAGES, kernels.MOST]] = len(stages), MOST
+        self.stage_count, self.most_turns = len(stages), MOST
         self._place("others", np.array(self.members.others, np.int64))
         self._place("noted", np.zeros((len(self.members.others), 3, system.elements.dimension)))
-        self.facts[kernels.OTHERS] = len(self.members.others)
-        self.facts[[kernels.STEPS, kernels.TOLLS]] = self.members.steps, len(self.members.tolls)
+        self.other_count, self.toll_count = len(self.members.others), len(self.members.tolls)
+        self.steps = self.members.steps
         if local is not None:
-            self.facts[[kernels.METHOD, kernels.LOCAL]] = relaxing.METHODS[local[0]], local[1]
+            self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
         self.glides = glides
         self._lay_out(seats, of_all)
 
@@ -121,8 +132,7 @@ class Interface(Table):
 
     def count_from(self, counted: Any) -> None:
         """Go on from these numbers of rounds, of iterations, and of what was left open."""
-        self.facts[[kernels.TURNS, kernels.ITERATIONS]] = counted[:2]
-        self.factor[kernels.LEFT] = counted[2]
+        self.turns, self.iterations, self.left_open = counted
 
     def _lay_out(self, seats: Sequence[Seat], of_all: int) -> None:
         layout = lay_out(seats, local=self.local is not None)
@@ -132,24 +142,20 @@ class Interface(Table):
         local = rows if self.local is not None else 0
         motions = self.system.elements.motions
         sizes = {
-            kernels.WORK: numbers, kernels.AGAIN: numbers, kernels.RATES: numbers if self.glides else 0,
-            kernels.RIGHT_SIDE: rows, kernels.BIAS: rows, kernels.SCALES: rows, kernels.SCRATCH: layout.largest,
-            kernels.FOUND: local, kernels.DIRECTION: local, kernels.PUSHED: local, kernels.BODY_SUMS: motions * len(layout.bodies),
-            kernels.SUMMANDS: of_all, kernels.BLURS: rows, kernels.BLUR: layout.largest, kernels.REACHES: rows,
-            kernels.REACH: layout.largest, kernels.WHOLE: layout.largest**2, kernels.REST: layout.largest,
-            kernels.UNLIKE: rows if self.glides else 0,
+            "work": numbers, "again": numbers, "work_of_rates": numbers if self.glides else 0, "right_side": rows, "bias": rows,
+            "scales": rows, "blurs": rows, "reaches": rows, "unlike": rows if self.glides else 0, "summands": of_all,
+            "body_sums": motions * len(layout.bodies), "found": local, "direction": local, "pushed": local,
+            "whole": layout.largest**2,
         }  # fmt: skip
-        self._room = [np.zeros(max(1, sizes[k])) for k in range(len(sizes))]
-        self._place("where", np.array([room.ctypes.data for room in self._room], np.int64))
+        for name in kernels.STRETCHES:
+            self.lay(name, np.zeros(sizes.get(name, layout.largest)))
         self.names = [*layout.names, *(name for bodies in self.system.bodies for name in bodies.names)]
-        facts = self.facts
-        facts[[kernels.NUMBERS, kernels.ROWS_OF_ALL, kernels.JOINTS]] = numbers, rows, len(layout.names)
-        facts[[kernels.PRODUCTS, kernels.AHEAD]] = len(layout.products), len(layout.ahead)
-        facts[[kernels.OWN, kernels.ALL_BODIES, kernels.ALL_JOINTS]] = len(layout.own), len(layout.bodies), of_all
-        facts[kernels.MOTIONS] = motions
+        self.numbers, self.row_count, self.motions = numbers, rows, motions
+        self.joint_count, self.joint_count_of_all, self.body_count = len(layout.names), of_all, len(layout.bodies)
+        self.product_count, self.ahead_count, self.own_count = len(layout.products), len(layout.ahead), len(layout.own)
         self.bodies = layout.bodies
-        facts[kernels.REPEATED] = sum(seat.repeated for seat in seats)
-        facts[[kernels.GLIDES, kernels.ALL]] = self.glides, kernels.RATES if self.glides else kernels.WORK
+        self.repeated = sum(seat.repeated for seat in seats)
+        self.matrix_of_all = kernels.RATES if self.glides else kernels.WORK
 
     def _write_program(self, talk: Talk | None, at_border: Mapping[int, int]) -> None:
         """The segments, by the addresses of their loops; of bodies it says where their names begin."""
@@ -171,7 +177,7 @@ class Interface(Table):
         self.compiled = all(map(compiled, self._parts))
         self.prepare("")
         who: dict[int, int] = {}
-        begin = first = int(self.facts[kernels.JOINTS])
+        begin = first = int(self.joint_count)
         for bodies in self.system.bodies:
             who[id(bodies)] = begin
             begin += len(bodies.names)
@@ -194,12 +200,12 @@ class Interface(Table):
             places[which, 1] = len(program)
         self._place("program", np.array(program, np.int64).reshape(-1, stepping.COLUMNS))
         self._place("segments", places)
-        self.facts[[kernels.SHEET, kernels.ELEMENTS]] = elements.sheet, elements.count
+        self.elements_sheet, self.element_count = elements.sheet, elements.count
 
     def _watch(self, watched: Sequence[int]) -> None:
         """Elements of forces that read velocities."""
         self._place("watched", np.array(watched, np.int64))
-        self.facts[[kernels.WATCHED, kernels.WATCHING]] = len(watched)
+        self.anything_watched = self.watched_count = len(watched)
 
     def prepare(self, verb: str) -> None:
         """Everything that takes part unfolds what it needs; where all went back to an earlier state, joints meet anew."""
@@ -236,12 +242,12 @@ class Interface(Table):
     @property
     def why(self) -> int:
         """Why the last step found no end."""
-        return int(self.facts[kernels.WHY])
+        return int(self.trouble)
 
     def reason(self, name: str, coupling: str) -> str | None:
         """The same in words, where `name` is who went wrong."""
         if self.why == kernels.OPEN and name in self.system.joint_home:
-            gap = float(self.factor[kernels.GAP])
+            gap = float(self.gap)
             left = f"stays open by {gap:.2g}" if np.isfinite(gap) else "is flung apart by all that were tried"
             return f"{coupling} found no reactions that close all joints; '{name}' {left}"
         return {
@@ -252,19 +258,15 @@ class Interface(Table):
     @property
     def told(self) -> dict[str, float]:
         """What it counted: rounds of steps, local iterations, and the most that was left open, as a share of the extent."""
-        found = {"rounds": float(self.facts[kernels.TURNS])}
+        found = {"rounds": float(self.turns)}
         if self.local is not None:
-            found |= {
-                "iterations": float(self.facts[kernels.ITERATIONS]),
-                "left open": float(self.factor[kernels.LEFT]),
-            }
+            found |= {"iterations": float(self.iterations), "left open": float(self.left_open)}
         return found
 
     @property
     def spent(self) -> bool:
         """Whether a stage has ended for want of iterations: open by more than where no iteration helps."""
-        left = float(self.factor[kernels.LEFT])
-        return self.facts[kernels.BUDGET] == 0 or left > stepping.CLOSE * float(self.system.elements.tolerance[1])
+        return bool(self.budget == 0 or self.left_open > stepping.CLOSE * self.system.elements.tolerance[1])
 
     @property
     def apart(self) -> bool:
@@ -277,7 +279,7 @@ class Interface(Table):
         """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
         self.count_from(self._elsewhere.counted)
         for place in (kernels.WORK, kernels.RATES) if self.glides else (kernels.WORK,):
-            self.facts[kernels.PLACE] = place
+            self.matrix = place
             self.perform("weigh")
 
     def end_part(self) -> None:
@@ -288,7 +290,7 @@ class Interface(Table):
     @property
     def counted(self) -> tuple[float, float, float]:
         """Rounds, local iterations, and the most that was left open."""
-        return self.facts[kernels.TURNS], self.facts[kernels.ITERATIONS], self.factor[kernels.LEFT]
+        return int(self.turns), int(self.iterations), float(self.left_open)
 
     def take_back(self, counted: Any, ending: Sequence[Part]) -> None:
         """All parts are here again, where others have brought them; what ends a tick in which somebody looks was left to us."""

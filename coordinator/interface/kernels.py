@@ -27,34 +27,42 @@ from modular.lanes import types
 from modular.loop import FINE, loop
 from modular.views import View
 
-LARGE = 1 << 40
 SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
 EPSILON = 2.0**-52
 # below this share of what has come to its row, and this many times the rounding that it carries, a pivot says nothing
 DEPENDS, BLURRED = 1e-11, 16.0
 FRAIL = 1e3  # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
-(
-    WORK, SCRATCH, RIGHT_SIDE, AGAIN, BIAS, RATES, SCALES, FOUND, DIRECTION, PUSHED, BODY_SUMS, SUMMANDS, BLURS, BLUR, REACHES,
-    REACH, WHOLE, REST, UNLIKE,
-) = range(19)  # what is where  # fmt: skip
-FACTS = 31
-(
-    NUMBERS, ROWS_OF_ALL, JOINTS, PRODUCTS, AHEAD, STAGES, WATCHED, ELEMENTS, SHEET, MOST, DEPENDENT, TURNS, PLACE, GLIDES, ALL,
-    WHY, LOCAL, METHOD, BUDGET, ITERATIONS, OWN, ALL_BODIES, STEPS, TOLLS, OTHERS, REPEATED, WATCHING, APART, ALL_JOINTS,
-    MOTIONS, SHARP,
-) = range(31)  # facts  # fmt: skip
-# of reactions; a share of its scale, added to every pivot; how reactions change; the most that was left open
-FACTOR, ADDED, TREND, LEFT = range(4)
-# where workers move a part each (talking.py): who has gone wrong so far in what is played, whether the tick is theirs no more, and
-# numbers of which the largest of all is asked
-WRONG, LOST, MOST_OF_IT = range(4, 7)
-ASKED = 3  # so many numbers
-GAP = MOST_OF_IT + ASKED  # by how much the joint stays open that is open by most
-SPREAD = (
-    GAP + 1
-)  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
-EASING = SPREAD + 1  # of what reactions of gliding joints differ by in the halves of a step: how much is taken
-FACTORS = EASING + 1
+WORK, RATES, AGAIN = range(
+    3
+)  # matrices: W; W where joints that lock velocities alone take part; V, or W with a share added
+# whole numbers, as loops see them
+WHOLE_NUMBERS = (
+    "numbers",  # of a matrix
+    "row_count", "joint_count", "joint_count_of_all", "body_count", "element_count", "motions",
+    "product_count", "ahead_count", "own_count",  # of what matrices are added up from
+    "stage_count", "steps", "most_turns", "elements_sheet",
+    "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
+    "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
+    "sharp", "glides", "in_parts",
+    "anything_watched", "watched_count", "toll_count", "other_count",
+    "trouble",  # why there is no next state
+    "turns", "method", "local_rounds", "budget", "iterations",
+)  # fmt: skip
+NUMBERS = (
+    "factor",  # of reactions
+    "added",  # a share of its scale, added to every pivot
+    "trend",  # how reactions change from stage to stage
+    "left_open", "gap",  # the most that was left open; by how much the joint is open that is open by most
+    "spread",  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
+    "easing",  # of what reactions of gliding joints differ by in the halves of a step: how much is taken
+    "wrong", "lost",  # where workers move a part each: who has gone wrong in what is played; whether the tick is theirs no more
+)  # fmt: skip
+ASKED = 3  # numbers of which the largest of all workers is asked
+STRETCHES = (
+    "work", "work_of_rates", "again", "right_side", "bias", "scales", "blurs", "reaches", "summands", "body_sums", "unlike",
+    "found", "direction", "pushed",  # by local iterations
+    "scratch", "blur", "reach", "whole", "rest",  # as large as the largest block
+)  # fmt: skip
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
@@ -69,7 +77,7 @@ WHERE_OF, WHOSE, HOLDS = range(3)  # of a side of a joint: its G, its body, and 
 @intrinsic  # type: ignore[untyped-decorator]
 def numbers_at(context: Any, address: types.Type) -> Any:
     """Numbers from an address on."""
-    kind = BlockType(types.float64, (LARGE,))
+    kind = BlockType(types.float64, (0,))
 
     def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
         return builder.inttoptr(values[0], machine_type(kind.item).as_pointer())
@@ -78,23 +86,29 @@ def numbers_at(context: Any, address: types.Type) -> Any:
 
 
 @kernel
-def assemble(face: View, place: int) -> None:
-    """W, from the G of all sides."""
-    work = numbers_at(place)
-    for k in range(face.facts[NUMBERS]):
-        work[k] = 0.0
-    for k in range(face.facts[PRODUCTS]):
-        add_product(work, face.products[k], face.facts[MOTIONS])
+def matrix_of(face: View, which: int) -> Any:
+    """One of the matrices."""
+    if which == WORK:
+        return face.work
+    return face.work_of_rates if which == RATES else face.again
 
 
 @kernel
-def assemble_ahead(face: View, place: int) -> None:
-    """V, from the G of all sides before and after a drift."""
-    work = numbers_at(place)
-    for k in range(face.facts[NUMBERS]):
+def assemble(face: View, work: Array) -> None:
+    """W, from the G of all sides."""
+    for k in range(face.numbers):
         work[k] = 0.0
-    for k in range(face.facts[AHEAD]):
-        add_product(work, face.ahead[k], face.facts[MOTIONS])
+    for k in range(face.product_count):
+        add_product(work, face.products[k], face.motions)
+
+
+@kernel
+def assemble_ahead(face: View, work: Array) -> None:
+    """V, from the G of all sides before and after a drift."""
+    for k in range(face.numbers):
+        work[k] = 0.0
+    for k in range(face.ahead_count):
+        add_product(work, face.ahead[k], face.motions)
 
 
 @kernel
@@ -196,12 +210,8 @@ def take_scales(face: View, work: Array) -> None:
 
     Sums of products are rounded by a share of them, so to begin with their roots are what blurs a row.
     """
-    scales, blurs, reaches = (
-        numbers_at(face.where[SCALES]),
-        numbers_at(face.where[BLURS]),
-        numbers_at(face.where[REACHES]),
-    )
-    for k in range(face.facts[JOINTS]):
+    scales, blurs, reaches = face.scales, face.blurs, face.reaches
+    for k in range(face.joint_count):
         size, lengths = face.joints[k, SIZE], face.joints[k, LENGTHS]
         at, right = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
         for part in range(2):
@@ -221,8 +231,8 @@ def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array, reac
 
     Joints that lock velocities alone close no places: beside what those rows would need, no pivot of theirs is anything.
     """
-    scales, blurs, right = numbers_at(face.where[SCALES]), numbers_at(face.where[BLURS]), face.joints[k, RIGHT]
-    reaches = numbers_at(face.where[REACHES])
+    scales, blurs, right = face.scales, face.blurs, face.joints[k, RIGHT]
+    reaches = face.reaches
     for i in range(face.joints[k, SIZE]):
         closes = not (places and face.joints[k, GLIDING] == 1)
         scale[i] = scales[right + i] if closes else np.inf
@@ -233,22 +243,17 @@ def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array, reac
 
 
 @kernel
-def factorise(face: View, place: int, shift: float, places: bool, sharp: bool) -> int:
+def factorise(face: View, work: Array, shift: float, places: bool, sharp: bool) -> int:
     """Eliminate joint after joint; how many rows depend on others, or -1 where it has to be done again, `sharp`.
 
     `shift`: a share of its scale that is added to every pivot, for the smallest x that do. A row that depends on others then
     has an inverse of 1 / shift, which leaves rounding of eps / shift in the blocks that come later; where rows of these depend
     on others too, as in Bricard's mechanism, it must be far below shift itself.
     """
-    work, scale, blur = numbers_at(place), numbers_at(face.where[SCRATCH]), numbers_at(face.where[BLUR])
-    blurs, reaches, reach = (
-        numbers_at(face.where[BLURS]),
-        numbers_at(face.where[REACHES]),
-        numbers_at(face.where[REACH]),
-    )
-    whole, rest = numbers_at(face.where[WHOLE]), numbers_at(face.where[REST])
+    scale, blur, reach = face.scratch, face.blur, face.reach
+    blurs, reaches, whole, rest = face.blurs, face.reaches, face.whole, face.rest
     dependent = 0
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         size = face.joints[k, SIZE]
         take_scale(face, k, places, scale, blur, reach)
         at, own = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
@@ -292,7 +297,7 @@ def factorise(face: View, place: int, shift: float, places: bool, sharp: bool) -
 @kernel
 def go_forward(face: View, work: Array, right: Array, y: int) -> None:
     """Take from the rows of later joints what eliminating the earlier ones leaves to them; `y`: which of two blocks is Y."""
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         size, at = face.joints[k, SIZE], face.joints[k, RIGHT]
         for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
             share, rows, there = face.entries[e, y], face.entries[e, ROWS], face.entries[e, OTHER]
@@ -304,10 +309,10 @@ def go_forward(face: View, work: Array, right: Array, y: int) -> None:
 
 
 @kernel
-def solve(face: View, place: int) -> None:
+def solve(face: View, work: Array) -> None:
     """W x = r in place."""
-    work, right, scratch = numbers_at(place), numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[SCRATCH])
-    count = face.facts[JOINTS]
+    right, scratch = face.right_side, face.scratch
+    count = face.joint_count
     go_forward(face, work, right, ONE)
     for back in range(count):
         k = count - 1 - back
@@ -329,17 +334,17 @@ def solve(face: View, place: int) -> None:
 
 
 @kernel
-def factorise_ahead(face: View, place: int) -> None:
+def factorise_ahead(face: View, work: Array) -> None:
     """The same for V, as blurred as W was; blocks below the diagonal become Y, those above it stay."""
-    work, scale, blur = numbers_at(place), numbers_at(face.where[SCRATCH]), numbers_at(face.where[BLUR])
-    reach, whole, rest = numbers_at(face.where[REACH]), numbers_at(face.where[WHOLE]), numbers_at(face.where[REST])
-    for k in range(face.facts[JOINTS]):
+    scale, blur, reach = face.scratch, face.blur, face.reach
+    whole, rest = face.whole, face.rest
+    for k in range(face.joint_count):
         size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
         take_scale(face, k, True, scale, blur, reach)
         for i in range(size * size):
             whole[i] = work[at + i]
         invert(work, at, size, scale, blur, reach)
-        frail = face.facts[SHARP] == 1 or is_frail(work, at, size, whole)
+        frail = face.sharp == 1 or is_frail(work, at, size, whole)
         for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
             block, rows = face.entries[e, TARGET], face.entries[e, ROWS]
             for i in range(rows):
@@ -358,10 +363,10 @@ def factorise_ahead(face: View, place: int) -> None:
 
 
 @kernel
-def solve_ahead(face: View, place: int) -> None:
+def solve_ahead(face: View, work: Array) -> None:
     """V x = r in place."""
-    work, right, scratch = numbers_at(place), numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[SCRATCH])
-    count = face.facts[JOINTS]
+    right, scratch = face.right_side, face.scratch
+    count = face.joint_count
     go_forward(face, work, right, TARGET)
     for back in range(count):
         k = count - 1 - back
@@ -385,9 +390,9 @@ def solve_ahead(face: View, place: int) -> None:
 @kernel
 def take_errors(face: View, length: float, turn: float) -> Any:
     """Errors of all joints to the right-hand side; the largest, as a multiple of what may stay open."""
-    right = numbers_at(face.where[RIGHT_SIDE])
+    right = face.right_side
     largest, sound = 0.0, 0.0
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         at, error, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, ERROR]), face.joints[k, LENGTHS]
         for i in range(face.joints[k, SIZE]):
             right[at + i] = error[i]
@@ -403,9 +408,9 @@ def reach_of_rounding(face: View, h: float, length: float, turn: float) -> Any:
     A reaction is known to a share EPSILON of itself, and what that does to a light body no other reaction takes back: errors
     are h^2 / 2 W of it, and |W_ij| is at most the root of W_ii W_jj.
     """
-    scales = numbers_at(face.where[SCALES])
+    scales = face.scales
     largest = 0.0
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         at, effort, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT]), face.joints[k, LENGTHS]
         push = 0.0
         for i in range(face.joints[k, SIZE]):
@@ -418,8 +423,8 @@ def reach_of_rounding(face: View, h: float, length: float, turn: float) -> Any:
 @kernel
 def added_up(face: View) -> Any:
     """What all joints add to a sum, always in the same order."""
-    summands, total = numbers_at(face.where[SUMMANDS]), 0.0
-    for k in range(face.facts[ALL_JOINTS]):
+    summands, total = face.summands, 0.0
+    for k in range(face.joint_count_of_all):
         total += summands[k]
     return total
 
@@ -427,9 +432,9 @@ def added_up(face: View) -> Any:
 @kernel
 def take_rates(face: View) -> Any:
     """Rates of all joints to the right-hand side; the largest."""
-    right = numbers_at(face.where[RIGHT_SIDE])
+    right = face.right_side
     largest, sound = 0.0, 0.0
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         at, rate = face.joints[k, RIGHT], numbers_at(face.joints[k, RATE])
         for i in range(face.joints[k, SIZE]):
             right[at + i] = rate[i]
@@ -441,8 +446,8 @@ def take_rates(face: View) -> Any:
 @kernel
 def give_efforts(face: View, factor: float) -> None:
     """Add what was found to the reactions of the joints."""
-    right = numbers_at(face.where[RIGHT_SIDE])
-    for k in range(face.facts[JOINTS]):
+    right = face.right_side
+    for k in range(face.joint_count):
         at, effort = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT])
         for i in range(face.joints[k, SIZE]):
             effort[i] += factor * right[at + i]
@@ -457,40 +462,40 @@ def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
 
     With a share added it is measured as it was without: V, which takes over these measures, must not depend on who looks.
     """
-    place, shift, places = face.where[face.facts[PLACE]], face.factor[ADDED], face.facts[PLACE] == WORK
+    work, shift, places = matrix_of(face, face.matrix), face.added, face.matrix == WORK
     dependent = -1
     for sharp in range(2):
         if dependent < 0:
-            assemble(face, place)
+            assemble(face, work)
             if shift == 0.0:
-                take_scales(face, numbers_at(place))
-                face.facts[SHARP] = sharp
-            dependent = factorise(face, place, shift, places, sharp == 1)
-    face.facts[DEPENDENT] = dependent
+                take_scales(face, work)
+                face.sharp = sharp
+            dependent = factorise(face, work, shift, places, sharp == 1)
+    face.dependent = dependent
     return FINE
 
 
 @loop
 def answer_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Reactions that answer the right-hand side."""
-    solve(face, face.where[face.facts[PLACE]])
-    give_efforts(face, face.factor[FACTOR])
+    solve(face, matrix_of(face, face.matrix))
+    give_efforts(face, face.factor)
     return FINE
 
 
 @loop
 def weigh_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
     """V of all joints, factorised."""
-    assemble_ahead(face, face.where[AGAIN])
-    factorise_ahead(face, face.where[AGAIN])
+    assemble_ahead(face, face.again)
+    factorise_ahead(face, face.again)
     return FINE
 
 
 @loop
 def answer_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Reactions that answer the right-hand side by V."""
-    solve_ahead(face, face.where[AGAIN])
-    give_efforts(face, face.factor[FACTOR])
+    solve_ahead(face, face.again)
+    give_efforts(face, face.factor)
     return FINE
 
 
@@ -500,7 +505,7 @@ def answer_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def recall_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Begin with the reactions that are expected to close the joints."""
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE]):
             effort[i] = carried[i]
@@ -514,7 +519,7 @@ def start_over_loop(start: int, stop: int, face: View, elements: View) -> int:
     They are further from those that close the joints, but lie along what they pull at, where those that are expected lie along
     where it was: what these do across a light body between heavy ones may fling it far beyond its length.
     """
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
         for i in range(face.joints[k, SIZE]):
             effort[i] = kicked[i]
@@ -524,7 +529,7 @@ def start_over_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def keep_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Keep by how much the reactions that closed the joints differ from those with which the step before ended."""
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
         closed = numbers_at(face.joints[k, CLOSED])
         for i in range(face.joints[k, SIZE]):
@@ -539,20 +544,20 @@ def expect_loop(start: int, stop: int, face: View, elements: View) -> int:
     The reaction that closes a joint in a step h from t is lambda(t) + h/3 c, that which stops it at the end of a step h' to t
     is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows.
     """
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
         closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE]):
             kicked[i] = effort[i]
-            carried[i] = effort[i] + face.factor[TREND] * closed[i]
+            carried[i] = effort[i] + face.trend * closed[i]
     return FINE
 
 
 @loop
 def average_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Before a step is tried again: the reactions that closed joints, or ones nearer to those that stopped them at the end."""
-    taken = face.factor[EASING]
-    for k in range(face.facts[JOINTS]):
+    taken = face.easing
+    for k in range(face.joint_count):
         effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
         closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE]):
@@ -566,7 +571,7 @@ def average_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def carry_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Expect the reactions of now."""
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
         carried = numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE]):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.interface import kernels, stepping
+from coordinator.interface import stepping
 from coordinator.interface.in_python import InPython
 from coordinator.interface.interface import Interface
 from coordinator.interface.members import Members, Rows, rows_of, stretches, without
@@ -54,17 +54,17 @@ class Mixture(Table):
         self.system, self.plan = system, plan
         self.common("program", stepping.COLUMNS, dtype=np.int64)
         self.common("segments", 2, dtype=np.int64)
-        for name in ("facts", "tolls"):
-            self.common(name, dtype=np.int64)
-        self.fixed("factor", kernels.FACTORS)  # as an interface, for what plays segments notes there who has gone wrong
+        self.common("tolls", dtype=np.int64)
+        for name in ("elements_sheet", "toll_count"):
+            self.fixed(name, dtype=np.int64)
+        self.fixed("wrong")  # as an interface, for what plays segments notes there who has gone wrong
         self.loops = {"advance": advance_loop, "react": react_loop, "toll": toll_loop}
         self._python = InPython(system.elements)
         self._sort()
         self.extrapolate = extrapolate
         self.levels = [Interface(system, [1.0], members=self._level(steps)) for steps in plan.rates]
-        self._place("facts", np.zeros(kernels.FACTS, np.int64))
         self._place("tolls", np.array(sorted(self._tolled(0)), np.int64))
-        self.facts[[kernels.SHEET, kernels.TOLLS]] = system.elements.sheet, len(self.tolls)
+        self.elements_sheet, self.toll_count = system.elements.sheet, len(self.tolls)
         self.refresh, self.guard = refresh, guard
         self.steps = max(plan.rates, default=1)
         self._rounds = 0.0
@@ -349,7 +349,7 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def toll_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Work of others on bodies that predict and correct, from tick to tick."""
-    for k in range(face.facts[kernels.TOLLS]):
+    for k in range(face.toll_count):
         n = face.tolls[k]
         for c in range(elements.force.shape[0]):
             force = elements.force[n, c] + elements.force_before[n, c]

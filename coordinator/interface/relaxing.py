@@ -16,38 +16,13 @@ from typing import Any
 
 from coordinator.interface.kernels import (
     ACROSS,
-    ALL_BODIES,
-    APART,
-    BLUR,
-    BODY_SUMS,
-    BUDGET,
-    DEPENDENT,
     DIAGONAL,
-    DIRECTION,
     EPSILON,
-    FACTOR,
-    FOUND,
-    GLIDES,
     HOLDS,
     INDEX,
-    ITERATIONS,
-    JOINTS,
     LENGTHS,
-    LOST,
-    METHOD,
-    MOST_OF_IT,
-    MOTIONS,
-    OWN,
-    PLACE,
-    PUSHED,
-    REACH,
     RIGHT,
-    RIGHT_SIDE,
-    ROWS_OF_ALL,
-    SCRATCH,
     SIZE,
-    SPREAD,
-    SUMMANDS,
     WHERE_OF,
     WHOSE,
     WORK,
@@ -55,6 +30,7 @@ from coordinator.interface.kernels import (
     added_up,
     give_efforts,
     invert,
+    matrix_of,
     numbers_at,
     take_scale,
     take_scales,
@@ -78,27 +54,27 @@ GRIP, LEAST_GRIP, SHARE = 1e-8, 64 * EPSILON, 1e-2
 @loop
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
     """The blocks on the diagonal, inverted."""
-    work, scale = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[SCRATCH])
-    blur, reach = numbers_at(face.where[BLUR]), numbers_at(face.where[REACH])
-    for k in range(face.facts[JOINTS]):
+    work, scale = matrix_of(face, face.matrix), face.scratch
+    blur, reach = face.blur, face.reach
+    for k in range(face.joint_count):
         for i in range(face.joints[k, SIZE] * face.joints[k, SIZE]):
             work[face.joints[k, DIAGONAL] + i] = 0.0
-    for k in range(face.facts[OWN]):
-        add_product(work, face.own[k], face.facts[MOTIONS])
+    for k in range(face.own_count):
+        add_product(work, face.own[k], face.motions)
     take_scales(face, work)
-    face.factor[SPREAD] = spread(face, work)
-    for k in range(face.facts[JOINTS]):
-        take_scale(face, k, face.facts[PLACE] == WORK and face.facts[GLIDES] == 1, scale, blur, reach)
+    face.spread = spread(face, work)
+    for k in range(face.joint_count):
+        take_scale(face, k, face.matrix == WORK and face.glides == 1, scale, blur, reach)
         invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale, blur, reach)
-    face.facts[DEPENDENT] = 0
+    face.dependent = 0
     return FINE
 
 
 @kernel
 def spread(face: View, work: Array) -> Any:
     """How many times what one of its sides answers a joint answers, at most: as the masses of a light body and a heavy one."""
-    widest, motions = 1.0, face.facts[MOTIONS]
-    for k in range(face.facts[JOINTS]):
+    widest, motions = 1.0, face.motions
+    for k in range(face.joint_count):
         size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
         first, last = (0, face.joints[k, LENGTHS]) if face.joints[k, LENGTHS] > 0 else (0, size)
         whole = 0.0
@@ -117,17 +93,17 @@ def spread(face: View, work: Array) -> Any:
 @kernel
 def gather_sums(face: View, x: Array) -> None:
     """What each body hears: z = sum of G^T x over its joints."""
-    sums = numbers_at(face.where[BODY_SUMS])
-    for i in range(face.facts[MOTIONS] * face.facts[ALL_BODIES]):
+    sums = face.body_sums
+    for i in range(face.motions * face.body_count):
         sums[i] = 0.0
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         add_sums(face, k, x)
 
 
 @kernel
 def add_sums(face: View, k: int, x: Array) -> None:
     """What a joint tells its bodies."""
-    sums, at, motions = numbers_at(face.where[BODY_SUMS]), face.joints[k, RIGHT], face.facts[MOTIONS]
+    sums, at, motions = face.body_sums, face.joints[k, RIGHT], face.motions
     for side in range(2):
         body, g = face.holds[2 * k + side, WHOSE], numbers_at(face.holds[2 * k + side, WHERE_OF])
         if body >= 0:
@@ -141,7 +117,7 @@ def add_sums(face: View, k: int, x: Array) -> None:
 @kernel
 def hear(face: View, k: int, answer: Array) -> None:
     """What a joint hears from its bodies: the rows of W x that are its own."""
-    sums, motions = numbers_at(face.where[BODY_SUMS]), face.facts[MOTIONS]
+    sums, motions = face.body_sums, face.motions
     for i in range(face.joints[k, SIZE]):
         value = 0.0
         for side in range(2):
@@ -171,9 +147,9 @@ def sweep(face: View, k: int, factor: float, listen: bool) -> Any:
 
     The right-hand side is what was asked for; what is heard is taken off it. With `listen` its bodies know at once.
     """
-    work, right = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[RIGHT_SIDE])
-    found, pushed = numbers_at(face.where[FOUND]), numbers_at(face.where[PUSHED])
-    scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])
+    work, right = matrix_of(face, face.matrix), face.right_side
+    found, pushed = face.found, face.pushed
+    scratch, direction = face.scratch, face.direction
     at, size = face.joints[k, RIGHT], face.joints[k, SIZE]
     hear(face, k, scratch)
     for i in range(size):
@@ -190,9 +166,9 @@ def sweep(face: View, k: int, factor: float, listen: bool) -> Any:
 @kernel(written_out=False)
 def push(face: View, across: int) -> None:
     """W times the direction, for the joints that go across a border or for all others, and what each adds to their product."""
-    scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])
-    pushed, summands = numbers_at(face.where[PUSHED]), numbers_at(face.where[SUMMANDS])
-    for k in range(face.facts[JOINTS]):
+    scratch, direction = face.scratch, face.direction
+    pushed, summands = face.pushed, face.summands
+    for k in range(face.joint_count):
         if face.joints[k, ACROSS] == across:
             at, product = face.joints[k, RIGHT], 0.0
             hear(face, k, scratch)
@@ -205,7 +181,7 @@ def push(face: View, across: int) -> None:
 @kernel
 def grip(face: View) -> Any:
     """What a direction has to have in p^T W p, of p^T D p."""
-    widest = face.factor[MOST_OF_IT + 2] if face.facts[APART] == 1 else face.factor[SPREAD]
+    widest = face.most[2] if face.in_parts == 1 else face.spread
     return max(LEAST_GRIP, min(GRIP, SHARE / widest))
 
 
@@ -217,11 +193,11 @@ def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
     Where workers move a part each, they talk twice: of what their joints add to r^T D^-1 r, and of z of bodies at a border and what
     their joints add to d^T W d.
     """
-    work, right = numbers_at(face.where[face.facts[PLACE]]), numbers_at(face.where[RIGHT_SIDE])
-    found, pushed = numbers_at(face.where[FOUND]), numbers_at(face.where[PUSHED])
-    scratch, direction = numbers_at(face.where[SCRATCH]), numbers_at(face.where[DIRECTION])
-    summands = numbers_at(face.where[SUMMANDS])
-    for k in range(face.facts[JOINTS]):
+    work, right = matrix_of(face, face.matrix), face.right_side
+    found, pushed = face.found, face.pushed
+    scratch, direction = face.scratch, face.direction
+    summands = face.summands
+    for k in range(face.joint_count):
         at, size = face.joints[k, RIGHT], face.joints[k, SIZE]
         summands[face.joints[k, INDEX]] = ease(work, face.joints[k, DIAGONAL], size, right, at, scratch)
         for i in range(size):
@@ -230,7 +206,7 @@ def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
     worth = added_up(face)
     share = worth / before if before > 0.0 else 0.0
     length = worth + share * share * length
-    for i in range(face.facts[ROWS_OF_ALL]):
+    for i in range(face.row_count):
         direction[i] = pushed[i] + share * direction[i]
     gather_sums(face, direction)
     push(face, 0)
@@ -239,7 +215,7 @@ def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
     taken = added_up(face)
     if not taken > grip(face) * length:
         return 0.0, length  # what is left is rounding, or what joints cannot have
-    for i in range(face.facts[ROWS_OF_ALL]):
+    for i in range(face.row_count):
         found[i] += worth / taken * direction[i]
         right[i] -= worth / taken * pushed[i]
     return worth, length
@@ -248,41 +224,41 @@ def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
 @loop
 def relax_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Reactions that answer the right-hand side, as far as the iterations that are left lead."""
-    found, right = numbers_at(face.where[FOUND]), numbers_at(face.where[RIGHT_SIDE])
-    direction, summands = numbers_at(face.where[DIRECTION]), numbers_at(face.where[SUMMANDS])
-    for i in range(face.facts[ROWS_OF_ALL]):
+    found, right = face.found, face.right_side
+    direction, summands = face.direction, face.summands
+    for i in range(face.row_count):
         found[i] = 0.0
         direction[i] = 0.0
     gather_sums(face, found)
-    first, before, length, method = -1.0, 0.0, 0.0, face.facts[METHOD]
-    while face.facts[BUDGET] > 0:
-        face.facts[BUDGET] -= 1
-        face.facts[ITERATIONS] += 1
+    first, before, length, method = -1.0, 0.0, 0.0, face.method
+    while face.budget > 0:
+        face.budget -= 1
+        face.iterations += 1
         worth = 0.0
         if method == CONJUGATE_GRADIENTS:
             worth, length = conjugate(face, before, length)
         elif method == GAUSS_SEIDEL:
-            for k in range(face.facts[JOINTS]):
+            for k in range(face.joint_count):
                 worth += sweep(face, k, 1.0, True)
-            for back in range(face.facts[JOINTS]):
-                sweep(face, face.facts[JOINTS] - 1 - back, 1.0, True)
+            for back in range(face.joint_count):
+                sweep(face, face.joint_count - 1 - back, 1.0, True)
         else:
-            for k in range(face.facts[JOINTS]):
+            for k in range(face.joint_count):
                 busier = max(face.holds[2 * k, HOLDS], face.holds[2 * k + 1, HOLDS])
                 summands[face.joints[k, INDEX]] = sweep(face, k, EASE / busier if busier > 1 else 1.0, False)
             gather_sums(face, found)
             play(face, PASS_ON)
             worth = added_up(face)
-        if face.factor[LOST] > 0.0:
+        if face.lost > 0.0:
             break
         if first < 0.0:
             first = worth
         before = worth
         if worth <= ENOUGH * first:
             break
-    for i in range(face.facts[ROWS_OF_ALL]):
+    for i in range(face.row_count):
         right[i] = found[i]
-    give_efforts(face, face.factor[FACTOR])
+    give_efforts(face, face.factor)
     return FINE
 
 

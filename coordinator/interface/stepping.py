@@ -11,57 +11,21 @@ from typing import Any
 import numpy as np
 
 from coordinator.interface.kernels import (
-    ADDED,
     AGAIN,
-    ALL,
-    APART,
-    BIAS,
-    BUDGET,
     CARRIED,
-    DEPENDENT,
-    EASING,
     EFFORT,
-    ELEMENTS,
     ERROR,
-    FACTOR,
-    GAP,
-    GLIDES,
     GLIDING,
     INDEX,
-    JOINTS,
-    LEFT,
-    LOCAL,
-    LOST,
-    MOST,
-    MOST_OF_IT,
     OPEN,
-    OTHERS,
-    PLACE,
     RATES,
-    REPEATED,
     RIGHT,
-    RIGHT_SIDE,
-    ROWS_OF_ALL,
-    SCALES,
     SHAPE,
-    SHEET,
     SHIFT,
     SIZE,
-    SPREAD,
-    STAGES,
-    STEPS,
-    SUMMANDS,
-    TOLLS,
-    TREND,
-    TURNS,
     UNEQUAL,
-    UNLIKE,
     UNSETTLED,
-    WATCHED,
-    WATCHING,
-    WHY,
     WORK,
-    WRONG,
     added_up,
     numbers_at,
     reach_of_rounding,
@@ -115,33 +79,33 @@ REACH = 1e-2  # of the extent: how far one looks along the motion
 def play(face: View, which: int) -> int:
     """Play one segment; where the names of what went wrong last begin, or -1."""
     wrong = -1
-    face.factor[WRONG] = -1.0
+    face.wrong = -1.0
     for k in range(face.segments[which, 0], face.segments[which, 1]):
         found = call(
             face.program[k, ADDRESS],
             face.program[k, FROM],
             face.program[k, TO],
             face.program[k, WHOSE],
-            face.facts[SHEET],
+            face.elements_sheet,
         )
         if found >= 0:
             wrong = face.program[k, WHO] + found
-            face.factor[WRONG] = wrong
+            face.wrong = wrong
     return wrong
 
 
 @kernel
 def largest_of_all(face: View, one: float, other: float) -> tuple[Any, Any]:
     """The largest of two numbers that every worker has, and of the spread beside; in one process, these."""
-    face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1], face.factor[MOST_OF_IT + 2] = one, other, face.factor[SPREAD]
+    face.most[0], face.most[1], face.most[2] = one, other, face.spread
     play(face, AGREE)
-    return face.factor[MOST_OF_IT], face.factor[MOST_OF_IT + 1]
+    return face.most[0], face.most[1]
 
 
 @kernel
 def of_all(face: View, one: float) -> Any:
     """The largest of a number, where joints of all others are not at hand."""
-    if face.facts[APART] == 1:
+    if face.in_parts == 1:
         one, _ = largest_of_all(face, one, 0.0)
     return one
 
@@ -157,9 +121,9 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
             play(face, START_OVER)
         if closes(face, elements):
             return FINE
-        if face.factor[LOST] > 0.0:
+        if face.lost > 0.0:
             break
-    face.facts[WHY] = OPEN
+    face.trouble = OPEN
     return worst(face)
 
 
@@ -167,17 +131,17 @@ def close_loop(start: int, stop: int, face: View, elements: View) -> int:
 def closes(face: View, elements: View) -> bool:
     """Whether Newton's iteration from the reactions that there are closes all joints, as far as rounding lets it."""
     h = elements.clock[STEP]
-    face.facts[PLACE], face.factor[FACTOR] = WORK, 2.0 / (h * h)
+    face.matrix, face.factor = WORK, 2.0 / (h * h)
     length, turn = elements.tolerance[0], elements.tolerance[1]
     before, ahead = 0.0, False
-    local = face.facts[LOCAL] > 0
-    face.facts[BUDGET] = face.facts[LOCAL]
-    for turns in range(face.facts[MOST]):
+    local = face.local_rounds > 0
+    face.budget = face.local_rounds
+    for turns in range(face.most_turns):
         open_ = play(face, DRIFT)
         error, rounding = take_errors(face, length, turn), 0.0
         if local:
             rounding = reach_of_rounding(face, h, length, turn)
-        if face.facts[APART] == 1:
+        if face.in_parts == 1:
             error, rounding = largest_of_all(face, error, rounding)
         if not error < np.inf:
             return False
@@ -189,9 +153,9 @@ def closes(face: View, elements: View) -> bool:
             near = max(0.0 if local else CLOSE, min(ROUNDED * rounding, FAR / turn))
             if error <= near:
                 return True
-        stays = turns == face.facts[MOST] - 1 and error <= CLOSE  # as it is, however many iterations there were
-        if local and open_ < 0 and (face.facts[BUDGET] == 0 or stays):
-            face.factor[LEFT] = max(face.factor[LEFT], error * turn)
+        stays = turns == face.most_turns - 1 and error <= CLOSE  # as it is, however many iterations there were
+        if local and open_ < 0 and (face.budget == 0 or stays):
+            face.left_open = max(face.left_open, error * turn)
             return True  # with what there is
         if not local and turns > 0 and not error * error * error <= before * before:
             elements.ahead[0] = 1.0
@@ -199,7 +163,7 @@ def closes(face: View, elements: View) -> bool:
             elements.ahead[0] = 0.0
             ahead = True
         before = error
-        face.facts[TURNS] += 1
+        face.turns += 1
         play(face, ANSWER_AHEAD if ahead else ANSWER)
     return False
 
@@ -208,22 +172,22 @@ def closes(face: View, elements: View) -> bool:
 def worst(face: View) -> int:
     """The joint that is open by most."""
     found, largest = 0, -1.0
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         error = numbers_at(face.joints[k, ERROR])
         for i in range(face.joints[k, SIZE]):
             if not abs(error[i]) <= largest and largest == largest:  # the first that is no number, if there is one
                 found, largest = k, abs(error[i])
-    face.factor[GAP] = largest
+    face.gap = largest
     return found
 
 
 @loop
 def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Reactions under which no joint moves against itself at the end of the step; who went wrong, or -1."""
-    face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 2.0 / elements.clock[STEP]
+    face.matrix, face.factor = face.matrix_of_all, 2.0 / elements.clock[STEP]
     first, before = -1.0, 0.0
     wrong = FINE
-    face.facts[BUDGET] = face.facts[LOCAL]
+    face.budget = face.local_rounds
     for turns in range(ROUNDS):
         wrong = play(face, KICK)
         rate = of_all(face, take_rates(face))
@@ -231,7 +195,7 @@ def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
             first = rate
         if rate <= ENOUGH * first or (turns > 0 and rate > STUCK * before):
             break
-        if face.facts[LOCAL] > 0 and rate * abs(elements.clock[STEP]) <= elements.tolerance[0]:
+        if face.local_rounds > 0 and rate * abs(elements.clock[STEP]) <= elements.tolerance[0]:
             break  # it opens no more in a step than joints may be open
         before = rate
         play(face, ANSWER)
@@ -241,8 +205,8 @@ def stop_loop(start: int, stop: int, face: View, elements: View) -> int:
 @kernel
 def nobody(face: View, why: int) -> int:
     """Nobody alone has gone wrong: the first body is named, and why."""
-    face.facts[WHY] = why
-    first: int = face.facts[JOINTS]
+    face.trouble = why
+    first: int = face.joint_count
     return first
 
 
@@ -250,7 +214,7 @@ def nobody(face: View, why: int) -> int:
 def settled(face: View, elements: View) -> tuple[Any, Any]:
     """By how much velocities differ from those that forces have read, and the largest of them."""
     change, largest = 0.0, 0.0
-    for k in range(face.facts[WATCHING]):
+    for k in range(face.watched_count):
         element = face.watched[k]
         for c in range(elements.velocity.shape[0]):
             change = max(change, abs(elements.velocity[element, c] - elements.current_velocity[element, c]))
@@ -273,11 +237,11 @@ def kick(face: View, elements: View) -> int:
     explicit at the beginning of the next, is what keeps the step symmetric, and its order even.
     """
     before = 0.0
-    for turns in range(face.facts[MOST]):
+    for turns in range(face.most_turns):
         play(face, EXERT)
         play(face, PRESS)
         wrong = play(face, STOP_RATES)
-        if wrong >= 0 or face.facts[WATCHED] == 0:
+        if wrong >= 0 or face.anything_watched == 0:
             return wrong
         change, largest = settled(face, elements)
         if change <= 1e-15 * largest or (turns > 0 and change > STUCK * before and agreed(elements, change, largest)):
@@ -289,10 +253,10 @@ def kick(face: View, elements: View) -> int:
 @kernel
 def meet(face: View) -> None:
     """What joints answer to each other through the bodies, where these stand and joints are linearised."""
-    face.facts[PLACE] = WORK
+    face.matrix = WORK
     play(face, MEET)
-    if face.facts[GLIDES] == 1:
-        face.facts[PLACE] = RATES
+    if face.glides == 1:
+        face.matrix = RATES
         play(face, WEIGH)
 
 
@@ -300,13 +264,13 @@ def meet(face: View) -> None:
 def unlike(face: View) -> tuple[Any, Any]:
     """By how much reactions of gliding joints at the end of a step differ from those at its beginning, and the largest of all."""
     change, largest = 0.0, 0.0
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE]):
             largest = max(largest, abs(effort[i]))
             if face.joints[k, GLIDING] == 1:
                 change = max(change, abs(effort[i] - carried[i]))
-    if face.facts[APART] == 1:
+    if face.in_parts == 1:
         return largest_of_all(face, change, largest)
     return change, largest
 
@@ -314,8 +278,8 @@ def unlike(face: View) -> tuple[Any, Any]:
 @kernel
 def moves_by(face: View, h: float) -> Any:
     """How far a joint moves at most, in a step h, by what those reactions differ by."""
-    scales, farthest = numbers_at(face.where[SCALES]), 0.0
-    for k in range(face.facts[JOINTS]):
+    scales, farthest = face.scales, 0.0
+    for k in range(face.joint_count):
         effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE] if face.joints[k, GLIDING] == 1 else 0):
             change = abs(effort[i] - carried[i])
@@ -326,16 +290,16 @@ def moves_by(face: View, h: float) -> Any:
 @kernel
 def product_with_change(face: View, with_itself: bool) -> Any:
     """W d' (d - d') of what d those reactions differ by now and what d' before, or W (d - d')^2; W of each row alone."""
-    before, scales = numbers_at(face.where[UNLIKE]), numbers_at(face.where[SCALES])
-    summands = numbers_at(face.where[SUMMANDS])
-    for k in range(face.facts[JOINTS]):
+    before, scales = face.unlike, face.scales
+    summands = face.summands
+    for k in range(face.joint_count):
         effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
         at, product = face.joints[k, RIGHT], 0.0
         for i in range(face.joints[k, SIZE] if face.joints[k, GLIDING] == 1 else 0):
             change = effort[i] - carried[i] - before[at + i]
             product += scales[at + i] * change * (change if with_itself else before[at + i])
         summands[face.joints[k, INDEX]] = product
-    if face.facts[APART] == 1:
+    if face.in_parts == 1:
         play(face, ADD_UP)
     return added_up(face)
 
@@ -345,14 +309,14 @@ def ease(face: View) -> None:
     """How much of the difference is taken next, from this one and the one before: w <- -w d' (d - d') / (d - d')^2."""
     square = product_with_change(face, True)
     if square > 0.0:
-        face.factor[EASING] *= -product_with_change(face, False) / square
+        face.easing *= -product_with_change(face, False) / square
 
 
 @kernel
 def keep_unlike(face: View) -> None:
     """What those reactions differ by now."""
-    before = numbers_at(face.where[UNLIKE])
-    for k in range(face.facts[JOINTS]):
+    before = face.unlike
+    for k in range(face.joint_count):
         effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
         for i in range(face.joints[k, SIZE] if face.joints[k, GLIDING] == 1 else 0):
             before[face.joints[k, RIGHT] + i] = effort[i] - carried[i]
@@ -378,8 +342,8 @@ def rehearse(face: View, elements: View, h: float, time: float) -> int:
     has lost much of it by then; where means would take too long, the last two differences tell how much of one is to be taken
     (B. M. Irons, R. C. Tuck, Int. J. Numer. Methods Eng. 1 (1969) 275).
     """
-    before, hastened, most = 0.0, False, face.facts[MOST]
-    face.factor[EASING] = 0.5
+    before, hastened, most = 0.0, False, face.most_turns
+    face.easing = 0.5
     play(face, SET_OUT)
     for turns in range(2 * most):
         elements.clock[STEP], elements.clock[TIME] = h, time
@@ -415,7 +379,7 @@ def rehearse(face: View, elements: View, h: float, time: float) -> int:
 @kernel
 def stage(face: View, elements: View, h: float, time: float) -> int:
     """One RATTLE step of all components together; who went wrong, or -1."""
-    if face.facts[GLIDES] == 1:
+    if face.glides == 1:
         open_ = rehearse(face, elements, h, time)
         if open_ >= 0:
             return open_
@@ -453,7 +417,7 @@ def follow(face: View, elements: View, h: float) -> int:
 @kernel
 def trend(face: View, k: int) -> Any:
     """(h' + h'') / (h + h') of a stage h', the one before and the one after; none where that would be far."""
-    count = face.facts[STAGES]
+    count = face.stage_count
     h, before, after = face.stages[k], face.stages[(k + count - 1) % count], face.stages[(k + 1) % count]
     return (h + after) / (before + h) if abs(h + after) < 4.0 * abs(before + h) else 0.0
 
@@ -462,12 +426,12 @@ def trend(face: View, k: int) -> Any:
 def advance_loop(start: int, stop: int, face: View, elements: View) -> int:
     """One macro step: stage after stage of the composition; who went wrong, or -1."""
     step, end = elements.clock[STEP], elements.clock[TIME]
-    face.facts[WHY] = SHAPE
+    face.trouble = SHAPE
     wrong = FINE
     passed = 0.0
-    for k in range(face.facts[STAGES]):
+    for k in range(face.stage_count):
         passed += face.stages[k]
-        face.factor[TREND] = trend(face, k)
+        face.trend = trend(face, k)
         wrong = stage(face, elements, face.stages[k] * step, end - (1.0 - passed) * step)
         if wrong >= 0:
             break
@@ -478,7 +442,7 @@ def advance_loop(start: int, stop: int, face: View, elements: View) -> int:
 @kernel
 def strengthen(face: View, elements: View, factor: float) -> None:
     """Multiply what others exert on these components."""
-    for k in range(face.facts[TOLLS]):
+    for k in range(face.toll_count):
         for c in range(elements.force.shape[0]):
             elements.force[face.tolls[k], c] *= factor
 
@@ -491,13 +455,13 @@ def approach_loop(start: int, stop: int, face: View, elements: View) -> int:
     experiment, at every step from where the others would be if they went on as they did.
     """
     step, end = elements.clock[STEP], elements.clock[TIME]
-    count = face.facts[STEPS]
+    count = face.steps
     h = step / count
-    face.facts[WHY], face.factor[TREND] = SHAPE, 1.0
+    face.trouble, face.trend = SHAPE, 1.0
     wrong = FINE
-    if face.facts[GLIDES] == 1:
+    if face.glides == 1:
         wrong = rehearse(face, elements, h, end - (count - 1) * h)
-    foretold = face.facts[OTHERS] > 0
+    foretold = face.other_count > 0
     if count > 1 and not foretold:
         strengthen(face, elements, float(count))
     for k in range(count):
@@ -510,11 +474,11 @@ def approach_loop(start: int, stop: int, face: View, elements: View) -> int:
             elif k == 0:
                 strengthen(face, elements, 0.0)
             wrong = follow(face, elements, h)
-            if face.facts[GLIDES] == 1 and wrong < 0:
+            if face.glides == 1 and wrong < 0:
                 wrong = rehearse(face, elements, h, end - (count - 2 - k) * h)
     elements.clock[STEP], elements.clock[TIME] = step, end
     if foretold:
-        for k in range(face.facts[OTHERS]):
+        for k in range(face.other_count):
             n = face.others[k]
             for c in range(elements.force.shape[0]):
                 elements.position[n, c], elements.velocity[n, c] = face.noted[k, 0, c], face.noted[k, 1, c]
@@ -525,7 +489,7 @@ def approach_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def note_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Where the other sides of springs stand, how they move, and what is exerted on them."""
-    for k in range(face.facts[OTHERS]):
+    for k in range(face.other_count):
         n = face.others[k]
         for c in range(elements.force.shape[0]):
             face.noted[k, 0, c], face.noted[k, 1, c] = elements.position[n, c], elements.velocity[n, c]
@@ -536,7 +500,7 @@ def note_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def foretell_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Show the other sides where they would be if they went on as they did."""
-    for k in range(face.facts[OTHERS]):
+    for k in range(face.other_count):
         for c in range(elements.force.shape[0]):
             velocity = face.noted[k, 1, c]
             elements.position[face.others[k], c] = face.noted[k, 0, c] + elements.clock[STEP] * velocity
@@ -547,8 +511,8 @@ def foretell_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def conclude_loop(start: int, stop: int, face: View, elements: View) -> int:
     """The last kick of the tick; who went wrong, or -1."""
-    step, count = elements.clock[STEP], face.facts[STEPS]
-    impulses = count > 1 and face.facts[OTHERS] == 0
+    step, count = elements.clock[STEP], face.steps
+    impulses = count > 1 and face.other_count == 0
     if impulses:
         strengthen(face, elements, float(count))
     wrong = follow(face, elements, step / count)
@@ -561,7 +525,7 @@ def conclude_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def toll_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Work of others on these components in half a kick, from what was to what is; and the velocity to which a whole one leads."""
-    for k in range(face.facts[TOLLS]):
+    for k in range(face.toll_count):
         n = face.tolls[k]
         for c in range(elements.force.shape[0]):
             before, now = elements.velocity_before[n, c], elements.velocity[n, c]
@@ -574,11 +538,11 @@ def toll_loop(start: int, stop: int, face: View, elements: View) -> int:
 @loop
 def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
     """dJ/dt v of all joints to the bias, from their rates at places before and behind; elements are shown again afterwards."""
-    right, bias = numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[BIAS])
-    for i in range(face.facts[ROWS_OF_ALL]):
+    right, bias = face.right_side, face.bias
+    for i in range(face.row_count):
         bias[i] = 0.0
     speed = 0.0
-    for n in range(face.facts[ELEMENTS]):
+    for n in range(face.element_count):
         for c in range(elements.velocity.shape[0]):
             speed = max(speed, abs(elements.velocity[n, c]))
     speed, _ = largest_of_all(face, speed, 0.0)
@@ -589,7 +553,7 @@ def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
         play(face, MOVE)
         play(face, LOOK)
         take_rates(face)
-        for i in range(face.facts[ROWS_OF_ALL]):
+        for i in range(face.row_count):
             bias[i] += weight * right[i] / (12.0 * h)
         play(face, SHOW)
     elements.clock[STEP], elements.beyond[0] = step, 0.0
@@ -599,7 +563,7 @@ def look_along_loop(start: int, stop: int, face: View, elements: View) -> int:
 @kernel
 def clear_efforts(face: View) -> None:
     """Joints exert nothing."""
-    for k in range(face.facts[JOINTS]):
+    for k in range(face.joint_count):
         effort = numbers_at(face.joints[k, EFFORT])
         for i in range(face.joints[k, SIZE]):
             effort[i] = 0.0
@@ -613,26 +577,26 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
     """
     step = elements.clock[STEP]
     elements.clock[STEP] = 1.0
-    right, bias = numbers_at(face.where[RIGHT_SIDE]), numbers_at(face.where[BIAS])
-    face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 1.0
+    right, bias = face.right_side, face.bias
+    face.matrix, face.factor = face.matrix_of_all, 1.0
     play(face, LOOK_ALONG)
     play(face, LOOK)
-    dependent = face.facts[DEPENDENT]
-    redundant = dependent > face.facts[REPEATED]
+    dependent = face.dependent
+    redundant = dependent > face.repeated
     if redundant:  # which of the rows of one joint answers, where they repeat each other, nobody sees
-        face.facts[PLACE], face.factor[ADDED] = AGAIN, SHIFT
+        face.matrix, face.added = AGAIN, SHIFT
         play(face, WEIGH)
     clear_efforts(face)
-    face.facts[BUDGET] = face.facts[MOST] * face.facts[LOCAL]
+    face.budget = face.most_turns * face.local_rounds
     first, before = 0.0, 0.0
-    most, slow = (face.facts[MOST], SLOW) if redundant else (ROUNDS, STUCK)
+    most, slow = (face.most_turns, SLOW) if redundant else (ROUNDS, STUCK)
     for turns in range(most + ROUNDS):
         play(face, PRESS)
         play(face, RECKON)
         rate = of_all(face, take_rates(face))
         play(face, SHOW)
         largest = 0.0
-        for i in range(face.facts[ROWS_OF_ALL]):
+        for i in range(face.row_count):
             right[i] += bias[i]
             largest = max(largest, abs(right[i]))
         largest = of_all(face, largest)
@@ -644,15 +608,15 @@ def react_loop(start: int, stop: int, face: View, elements: View) -> int:
             if not redundant or slow == STUCK or largest <= HIDDEN * first:
                 break
             # what is added to pivots hides a heavy body behind a light one: the rest is for those rows that depend on none
-            face.facts[PLACE], face.factor[ADDED], slow = face.facts[ALL], 0.0, STUCK
+            face.matrix, face.added, slow = face.matrix_of_all, 0.0, STUCK
         before = largest
         play(face, ANSWER)
     play(face, PRESS)
     play(face, RECKON)
     play(face, SHOW)
-    face.factor[ADDED], face.facts[DEPENDENT] = 0.0, dependent
+    face.added, face.dependent = 0.0, dependent
     elements.clock[STEP] = step
-    return 0 if face.factor[LOST] > 0.0 else FINE
+    return 0 if face.lost > 0.0 else FINE
 
 
 @loop
@@ -668,9 +632,9 @@ def meet_loop(start: int, stop: int, face: View, elements: View) -> int:
 def strike_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Impulses of all joints together, which stop what moves against them."""
     clear_efforts(face)
-    face.facts[BUDGET] = face.facts[MOST] * face.facts[LOCAL]
+    face.budget = face.most_turns * face.local_rounds
     take_rates(face)
-    face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 1.0
+    face.matrix, face.factor = face.matrix_of_all, 1.0
     play(face, ANSWER)
     play(face, STRIKE)
     return FINE

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.interface import kernels
 from coordinator.interface.in_python import AS_LOOP
-from coordinator.interface.kernels import ASKED, LOST, MOST_OF_IT, WRONG, numbers_at
+from coordinator.interface.kernels import ASKED, numbers_at
 from coordinator.interface.seats import MATRICES, Elsewhere, Seat, Seats, span
 from coordinator.system import System
 from modular.elements import Array, Elements, Indices
@@ -43,32 +42,44 @@ SAID: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     SUMMANDS: ((), ()),
     SUMS: ((), ()),
 }  # of elements at a border, and of joints where everybody knows all of them
-ROOMS = {SUMMANDS: kernels.SUMMANDS, SUMS: kernels.BODY_SUMS}
+ADDED_UP = (SUMMANDS, SUMS)  # where nobody knows the joints of all others
 IN_ORDER, ASTRAY, NOT_HERE = range(3)  # flags
 OFTEN = 60_000  # exchanges in one tick, at most: frames count them in sixteen bits
 BYTES = 8  # of a number
-# facts of an exchange
-FRAME, SIZE, TOLD, HEARD, SHOWN, OTHERS, NOTES = range(7)
+COUNTS = (
+    "size",
+    "told_count",
+    "heard_count",
+    "shown_count",
+    "other_count",
+)  # of the frame, of what is copied, of frames heard
+NOTES = ("wrong", "lost", "most")  # shared with the interface
 FROM, TO, LENGTH = range(3)  # columns of what is copied: addresses, and bytes
 
 
 class Exchange(Table):
     """All exchanges of one kind: which numbers go out, and where those belong that come in."""
 
-    facts: Indices
     told: Indices
     heard: Indices
     others: Indices  # where the frames of the others lie
 
-    def __init__(self, kind: str, frame: Array, others: Sequence[Array], notes: Array) -> None:
-        """`frame`: what is told, with the flag first; `others`: what they have said; `notes`: the factors of the interface."""
+    def __init__(self, kind: str, frame: Array, others: Sequence[Array], face: Any) -> None:
+        """`frame`: what is told, with the flag first; `others`: what they have said; `face`: the interface."""
         super().__init__(1)
-        self.kind, self.frame, self.frames = kind, frame, list(others)
-        for name, width in (("facts", 0), ("told", 3), ("heard", 3), ("others", 0)):
+        self.kind, self.frames = kind, list(others)
+        for name, width in (("told", 3), ("heard", 3), ("others", 0)):
             self.common(name, *([width] if width else []), dtype=np.int64)
-        self._place("facts", np.zeros(7, np.int64))
+        for name in COUNTS:
+            self.fixed(name, dtype=np.int64)
+        self.stretch("frame")
+        self.lay("frame", frame)
+        for name in NOTES:
+            shared = getattr(face, name)
+            self.fixed(name, *shared.shape)
+            self.lay(name, shared)
         self._place("others", np.array([other.ctypes.data for other in others], np.int64))
-        self.facts[[FRAME, SIZE, OTHERS, NOTES]] = frame.ctypes.data, len(frame), len(others), notes.ctypes.data
+        self.size, self.other_count = len(frame), len(others)
         hear = hear_most_loop if kind == MOST else hear_loop
         self.loops = {"tell": tell_loop, "hear": hear, "show": show_loop}
 
@@ -76,7 +87,7 @@ class Exchange(Table):
         """What is copied; `shown`: how much of what is heard are elements."""
         for name, rows in (("told", told), ("heard", heard)):
             self._place(name, np.array(rows, np.int64).reshape(-1, 3))
-        self.facts[[TOLD, HEARD, SHOWN]] = len(told), len(heard), shown
+        self.told_count, self.heard_count, self.shown_count = len(told), len(heard), shown
 
 
 class Talk:
@@ -84,11 +95,11 @@ class Talk:
 
     def __init__(
         self, system: System, seats: Seats, elsewhere: Elsewhere, telling: Mapping[int, Any], hearing: Mapping[int, Any],
-        notes: Array, rooms: Mapping[str, int], bodies: Mapping[Any, int],
+        face: Any, bodies: Mapping[Any, int],
     ) -> None:  # fmt: skip
-        """`notes`: factors of the interface; `rooms`: where summands and sums of bodies lie; `bodies`: in which order."""
+        """`face`: the interface; `bodies`: in which order."""
         self.pause: Callable[[str], bool] = lambda kind: False
-        self._notes = notes
+        self._face = face
         self.exchanged = self._before = 0  # exchanges, in all and before this tick
         self._functions: list[Any] = []  # they must live as long as their addresses are known
         me, taken = seats.told["me"], seats.taken(system, elsewhere)
@@ -104,12 +115,13 @@ class Talk:
             first = {who: _joined(_of_elements(system.elements, elements[who], of_elements)) for who in everybody}
             then = {who: _of_joints(joints[who], of_joints, motions) for who in everybody}
             if kind == MOST:
-                then = {who: [(notes.ctypes.data + BYTES * MOST_OF_IT, ASKED)] for who in everybody}
-            elif kind in ROOMS and seats.apart:
-                then = {who: [(rooms[SUMMANDS] + BYTES * k, 1) for k in seats.indices(who)] for who in everybody}
+                then = {who: [(face.most.ctypes.data, ASKED)] for who in everybody}
+            elif kind in ADDED_UP and seats.apart:
+                summands, sums = face.summands.ctypes.data, face.body_sums.ctypes.data
+                then = {who: [(summands + BYTES * k, 1) for k in seats.indices(who)] for who in everybody}
                 if kind == SUMS:
                     for who in everybody:
-                        places = [rooms[SUMS] + BYTES * motions * bodies[body] for body in seats.at_borders(who)]
+                        places = [sums + BYTES * motions * bodies[body] for body in seats.at_borders(who)]
                         then[who] += [(place, motions) for place in places]
             then = {who: _joined(pieces) for who, pieces in then.items()}
             sizes = {who: 1 + sum(count for _, count in first[who] + then[who]) for who in everybody}
@@ -118,7 +130,7 @@ class Talk:
                 border.more[kind] = frames[who]
             for border in telling.values():
                 border.more[kind] = frames[me]
-            exchange = self.exchanges[kind] = Exchange(kind, frames[me], [frames[who] for who in hearing], notes)
+            exchange = self.exchanges[kind] = Exchange(kind, frames[me], [frames[who] for who in hearing], face)
             copies = {who: _copies(first[who] + then[who], frames[who]) for who in everybody}
             shown = [(b, a, size) for who in hearing for a, b, size in copies[who][: len(first[who])]]
             rest = [(b, a, size) for who in hearing for a, b, size in copies[who][len(first[who]) :]]
@@ -126,13 +138,13 @@ class Talk:
 
     def begin(self) -> None:
         """Before a tick, or another part of it."""
-        self._notes[[WRONG, LOST]] = -1.0, 0.0
+        self._face.wrong, self._face.lost = -1.0, 0.0
         self._before = self.exchanged
 
     @property
     def lost(self) -> bool:
         """Whether the tick has to be left to others."""
-        return bool(self._notes[LOST])
+        return bool(self._face.lost)
 
     def address(self, kind: str) -> int:
         """Of a function that lets the others hear what was told, and waits until they were heard."""
@@ -140,8 +152,8 @@ class Talk:
         def act(result: Any, *_: Any) -> int:
             result[0] = FINE
             self.exchanged += 1
-            if not self._notes[LOST] and (self.exchanged - self._before > OFTEN or not self.pause(kind)):
-                self._notes[LOST] = 1.0
+            if not self.lost and (self.exchanged - self._before > OFTEN or not self.pause(kind)):
+                self._face.lost = 1.0
             return 0
 
         self._functions.append(AS_LOOP(act))
@@ -193,21 +205,20 @@ def _joined(pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 @loop
 def tell_loop(start: int, stop: int, exchange: View, elements: View) -> int:
     """Fill the frame, and say whether what is in it can be used."""
-    facts = exchange.facts
-    notes, frame = numbers_at(facts[NOTES]), numbers_at(facts[FRAME])
-    if notes[LOST] > 0.0:
+    frame = exchange.frame
+    if exchange.lost > 0.0:
         return FINE
-    for k in range(facts[TOLD]):
+    for k in range(exchange.told_count):
         copy_bytes(exchange.told[k, TO], exchange.told[k, FROM], exchange.told[k, LENGTH])
     frame[0] = 0.0
     sound = 0.0
-    for i in range(facts[SIZE]):
+    for i in range(exchange.size):
         sound += 0.0 * frame[i]
     if sound != 0.0:
-        for i in range(facts[SIZE]):
+        for i in range(exchange.size):
             frame[i] = 0.0
         frame[0] = NOT_HERE
-    elif notes[WRONG] >= 0.0:
+    elif exchange.wrong >= 0.0:
         frame[0] = ASTRAY
     return FINE
 
@@ -215,21 +226,20 @@ def tell_loop(start: int, stop: int, exchange: View, elements: View) -> int:
 @kernel
 def worst_of(exchange: View) -> int:
     """0 where somebody has gone wrong, or nothing can be told any more; or -1."""
-    facts = exchange.facts
-    notes, worst = numbers_at(facts[NOTES]), numbers_at(facts[FRAME])[0]
-    for j in range(facts[OTHERS]):
+    worst = exchange.frame[0]
+    for j in range(exchange.other_count):
         worst = max(worst, numbers_at(exchange.others[j])[0])
     if worst >= NOT_HERE:
-        notes[LOST] = 1.0
+        exchange.lost = 1.0
     return 0 if worst > 0.0 else FINE
 
 
 @loop
 def hear_loop(start: int, stop: int, exchange: View, elements: View) -> int:
     """Put what the others have said where it belongs; 0 where one of them has gone wrong, or -1."""
-    if numbers_at(exchange.facts[NOTES])[LOST] > 0.0:
+    if exchange.lost > 0.0:
         return 0
-    for k in range(exchange.facts[HEARD]):
+    for k in range(exchange.heard_count):
         copy_bytes(exchange.heard[k, TO], exchange.heard[k, FROM], exchange.heard[k, LENGTH])
     return worst_of(exchange)
 
@@ -237,19 +247,18 @@ def hear_loop(start: int, stop: int, exchange: View, elements: View) -> int:
 @loop
 def hear_most_loop(start: int, stop: int, exchange: View, elements: View) -> int:
     """The largest that anybody has; 0 where one of them has gone wrong, or -1."""
-    notes = numbers_at(exchange.facts[NOTES])
-    if notes[LOST] > 0.0:
+    if exchange.lost > 0.0:
         return 0
-    for j in range(exchange.facts[OTHERS]):
+    for j in range(exchange.other_count):
         said = numbers_at(exchange.others[j])
         for i in range(ASKED):
-            notes[MOST_OF_IT + i] = max(notes[MOST_OF_IT + i], said[1 + i])
+            exchange.most[i] = max(exchange.most[i], said[1 + i])
     return worst_of(exchange)
 
 
 @loop
 def show_loop(start: int, stop: int, exchange: View, elements: View) -> int:
     """Elements of the others stand again as they were said to when they were last heard."""
-    for k in range(exchange.facts[SHOWN]):
+    for k in range(exchange.shown_count):
         copy_bytes(exchange.heard[k, TO], exchange.heard[k, FROM], exchange.heard[k, LENGTH])
     return FINE

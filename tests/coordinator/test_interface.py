@@ -10,7 +10,6 @@ from coordinator import Glued, Simulation
 from coordinator.compositions import ORDERS, stages
 from coordinator.interface import stepping
 from coordinator.interface.elimination import eliminate, neighbours_of
-from coordinator.interface.kernels import ALL, FACTOR, PLACE
 from coordinator.interface.segments import segments_of
 from coordinator.score import perform
 from modular.elements import STEP
@@ -88,7 +87,7 @@ def test_what_it_finds_answers_all_rows_at_once_also_where_some_depend_on_others
             stack.rate[row] = wanted[at : at + stack.form.rows]
             stack.effort[row] = 0.0
             at += stack.form.rows
-        face.facts[PLACE], face.factor[FACTOR] = face.facts[ALL], 1.0
+        face.matrix, face.factor = face.matrix_of_all, 1.0
         face.perform("take")
         part(face, stepping.ANSWER)
         assert w @ rows_of(system, "effort") == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())

@@ -84,3 +84,48 @@ def test_a_field_keeps_its_place_and_those_behind_the_last_one_asked_for_are_gon
     assert view.can_convert_to(None, part) is not None and part.can_convert_to(None, view) is None
     assert Sheet(wide=3).view.can_convert_to(None, part) is None
     assert copy.deepcopy(view) is view and copy.deepcopy(part) is part
+
+
+class Counter(Table):
+    """Numbers by their names, and as many others as one likes."""
+
+    count_of: Any
+    total: Any
+    room: Any
+
+    def __init__(self, room: int) -> None:
+        super().__init__(1)
+        self.fixed("count_of", dtype=np.int64)
+        self.fixed("total")
+        self.stretch("room")
+        self.lay("room", np.arange(float(room)))
+        self.count_of = room
+
+
+@loop
+def add_up_loop(start: int, stop: int, table: Any, elements: Any) -> int:
+    for k in range(table.count_of):
+        table.total += table.room[k]
+        table.room[k] = -1.0
+    table.count_of -= 1
+    return FINE
+
+
+def test_numbers_of_a_table_are_read_and_written_by_their_names_there_and_here():
+    few, many = Counter(4), Counter(40)
+    assert add_up_loop.address(few, few) == add_up_loop.address(many, many)
+    other = copy.deepcopy(many)
+    add_up_loop(many, many, 0, 1)
+    assert (float(many.total), int(many.count_of)) == (780.0, 39) and np.all(many.room == -1.0)
+    assert (float(other.total), int(other.count_of)) == (0.0, 40) and other.room[39] == 39.0  # a copy has its own
+    many.total, many.count_of = 1.5, 2
+    add_up_loop(many, many, 0, 1)
+    assert (float(many.total), int(many.count_of)) == (-0.5, 1)
+
+
+def test_what_is_laid_in_two_tables_is_shared_by_both():
+    one, other = Counter(3), Counter(3)
+    other.lay("total", one.total)
+    add_up_loop(one, one, 0, 1)
+    add_up_loop(other, other, 0, 1)
+    assert float(one.total) == float(other.total) == 6.0
