@@ -14,9 +14,9 @@ from typing import Any, ClassVar, cast
 
 from coordinator.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
+from coordinator.interface.face import OPEN
 from coordinator.interface.holding import PARTS, can_be_tried, parts_that_hold
 from coordinator.interface.interface import Interface, tolerate
-from coordinator.interface.kernels import OPEN
 from coordinator.interface.stopping import stop_together
 from coordinator.margins import stability_margins
 from coordinator.score import Part, Rounds

@@ -19,7 +19,7 @@ from coordinator.couplings.adapting import (
     state_of,
 )
 from coordinator.engine.guards import changed_by_a_tick, copies_of
-from coordinator.interface.kernels import numbers_at
+from coordinator.interface.face import numbers_at
 from coordinator.score import Part, compiled
 from coordinator.system import System
 from modular.elements import STEP, TIME, Array

@@ -7,7 +7,8 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from coordinator.interface import kernels, relaxing, stepping
+from coordinator.interface import closing, instants, kicking, matrices, reactions, relaxing, stepping, verbs
+from coordinator.interface import face as fields
 from coordinator.interface.in_python import InPython
 from coordinator.interface.layout import lay_out
 from coordinator.interface.members import Members, whole
@@ -21,6 +22,7 @@ from modular.elements import GAIN_STEP, TIME, Array, Indices
 from modular.table import Number, Table
 
 MOST = 40  # iterations of a step
+LOOPS = matrices.LOOPS | reactions.LOOPS | closing.LOOPS | kicking.LOOPS | stepping.LOOPS | instants.LOOPS
 
 
 class Interface(Table):
@@ -29,7 +31,7 @@ class Interface(Table):
     most_fields = 80
     stages: Array  # shares of a step that make it one of higher order (coordinator/compositions.py)
     watched: Indices  # elements of forces that read velocities
-    # numbers (kernels.py)
+    # numbers (face.py)
     glides: Number
     joint_count: Number
     trouble: Number
@@ -85,20 +87,20 @@ class Interface(Table):
         """`of_all`: how many joints the whole has; `glides`: whether one of them locks velocities alone."""
         super().__init__(1)
         self.system, self.key, self.local = system, _key(system), local
-        for name, columns in (kernels.LISTS | {"program": stepping.COLUMNS, "segments": 2}).items():
+        for name, columns in (fields.LISTS | {"program": verbs.WIDTH, "segments": 2}).items():
             self.common(name, columns, dtype=np.int64)
         for name in ("watched", "tolls", "others"):
             self.common(name, dtype=np.int64)
         self.common("noted", 3, system.elements.dimension)
         self.common("stages")
-        for name in kernels.WHOLE_NUMBERS:
+        for name in fields.WHOLE_NUMBERS:
             self.fixed(name, dtype=np.int64)
-        for name in kernels.NUMBERS:
+        for name in fields.NUMBERS:
             self.fixed(name)
-        for name in kernels.STRETCHES:
+        for name in fields.STRETCHES:
             self.stretch(name)
-        self.fixed("most", kernels.ASKED)
-        self.loops = kernels.LOOPS | stepping.LOOPS | (relaxing.LOOPS if local else {})
+        self.fixed("most", fields.ASKED)
+        self.loops = LOOPS | (relaxing.LOOPS if local else {})
         self.python = InPython(system.elements)
         self._met = -1  # how often all had gone back to an earlier state when joints met last
         for joints, _ in self.members.stacks:
@@ -147,7 +149,7 @@ class Interface(Table):
             "body_sums": motions * len(layout.bodies), "found": local, "direction": local, "pushed": local,
             "whole": layout.largest**2,
         }  # fmt: skip
-        for name in kernels.STRETCHES:
+        for name in fields.STRETCHES:
             self.lay(name, np.zeros(sizes.get(name, layout.largest)))
         self.names = [*layout.names, *(name for bodies in self.system.bodies for name in bodies.names)]
         self.numbers, self.row_count, self.motions = numbers, rows, motions
@@ -155,7 +157,7 @@ class Interface(Table):
         self.product_count, self.ahead_count, self.own_count = len(layout.products), len(layout.ahead), len(layout.own)
         self.bodies = layout.bodies
         self.repeated = sum(seat.repeated for seat in seats)
-        self.matrix_of_all = kernels.RATES if self.glides else kernels.WORK
+        self.matrix_of_all = fields.RATES if self.glides else fields.WORK
 
     def _write_program(self, talk: Talk | None, at_border: Mapping[int, int]) -> None:
         """The segments, by the addresses of their loops; of bodies it says where their names begin."""
@@ -185,7 +187,7 @@ class Interface(Table):
         places = np.zeros((len(segments), 2), np.int64)
         for which, parts in segments.items():
             places[which, 0] = len(program)
-            of = reaching if which == stepping.FORETELL else rows
+            of = reaching if which == verbs.FORETELL else rows
             for stack, verb, *stretches in parts:
                 name = who.get(id(stack), 0 if stack is self else first)
                 if verb == PAUSE:
@@ -198,7 +200,7 @@ class Interface(Table):
                 else:
                     program.append((self.python.address(stack, verb), 0, 0, 1, name))
             places[which, 1] = len(program)
-        self._place("program", np.array(program, np.int64).reshape(-1, stepping.COLUMNS))
+        self._place("program", np.array(program, np.int64).reshape(-1, verbs.WIDTH))
         self._place("segments", places)
         self.elements_sheet, self.element_count = elements.sheet, elements.count
 
@@ -246,13 +248,13 @@ class Interface(Table):
 
     def reason(self, name: str, coupling: str) -> str | None:
         """The same in words, where `name` is who went wrong."""
-        if self.why == kernels.OPEN and name in self.system.joint_home:
+        if self.why == fields.OPEN and name in self.system.joint_home:
             gap = float(self.gap)
             left = f"stays open by {gap:.2g}" if np.isfinite(gap) else "is flung apart by all that were tried"
             return f"{coupling} found no reactions that close all joints; '{name}' {left}"
         return {
-            kernels.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
-            kernels.UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
+            fields.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
+            fields.UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
         }.get(self.why)
 
     @property
@@ -266,7 +268,7 @@ class Interface(Table):
     @property
     def spent(self) -> bool:
         """Whether a stage has ended for want of iterations: open by more than where no iteration helps."""
-        return bool(self.budget == 0 or self.left_open > stepping.CLOSE * self.system.elements.tolerance[1])
+        return bool(self.budget == 0 or self.left_open > closing.CLOSE * self.system.elements.tolerance[1])
 
     @property
     def apart(self) -> bool:
@@ -278,7 +280,7 @@ class Interface(Table):
     def begin_part(self) -> None:
         """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
         self.count_from(self._elsewhere.counted)
-        for place in (kernels.WORK, kernels.RATES) if self.glides else (kernels.WORK,):
+        for place in (fields.WORK, fields.RATES) if self.glides else (fields.WORK,):
             self.matrix = place
             self.perform("weigh")
 

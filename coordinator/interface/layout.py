@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.interface.elimination import eliminate, neighbours_of
-from coordinator.interface.kernels import LISTS
+from coordinator.interface.face import LISTS
 from coordinator.interface.seats import VECTORS, Seat
 from modular.elements import Indices
 

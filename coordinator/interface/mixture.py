@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.interface import stepping
 from coordinator.interface.in_python import InPython
 from coordinator.interface.interface import Interface
 from coordinator.interface.members import Members, Rows, rows_of, stretches, without
 from coordinator.interface.plan import Plan
+from coordinator.interface.playing import play
+from coordinator.interface.verbs import WIDTH
 from coordinator.rules.rule import in_a_tick
 from coordinator.score import Part, Rounds, compiled, perform
 from coordinator.system import System
@@ -52,7 +53,7 @@ class Mixture(Table):
         """`refresh`: parts that choose the stiffness of the springs anew at every tick; `guard`: they settle their accounts."""
         super().__init__(1)
         self.system, self.plan = system, plan
-        self.common("program", stepping.COLUMNS, dtype=np.int64)
+        self.common("program", WIDTH, dtype=np.int64)
         self.common("segments", 2, dtype=np.int64)
         self.common("tolls", dtype=np.int64)
         for name in ("elements_sheet", "toll_count"):
@@ -256,7 +257,7 @@ class Mixture(Table):
                 else:
                     program.append((self._python.address(stack, verb), 0, 0, 1, name))
             places[which, 1] = len(program)
-        self._place("program", np.array(program, np.int64).reshape(-1, stepping.COLUMNS))
+        self._place("program", np.array(program, np.int64).reshape(-1, WIDTH))
         self._place("segments", places)
 
     def prepare(self, verb: str) -> None:
@@ -337,13 +338,13 @@ def _sides_of(system: System, name: str) -> tuple[Sequence[str], Sequence[int], 
 @loop
 def advance_loop(start: int, stop: int, face: View, elements: View) -> int:
     """One tick."""
-    return int(stepping.play(face, ADVANCE))
+    return int(play(face, ADVANCE))
 
 
 @loop
 def react_loop(start: int, stop: int, face: View, elements: View) -> int:
     """Reactions and accelerations as they are at this instant."""
-    return int(stepping.play(face, REACT))
+    return int(play(face, REACT))
 
 
 @loop

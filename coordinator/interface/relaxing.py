@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.interface.kernels import (
+from coordinator.interface.face import (
     ACROSS,
     DIAGONAL,
     EPSILON,
@@ -24,18 +24,14 @@ from coordinator.interface.kernels import (
     RIGHT,
     SIZE,
     WHERE_OF,
-    WHOSE,
     WORK,
-    add_product,
-    added_up,
-    give_efforts,
-    invert,
     matrix_of,
     numbers_at,
-    take_scale,
-    take_scales,
 )
-from coordinator.interface.stepping import ADD_UP, PASS_ON, play
+from coordinator.interface.matrices import add_product, invert, take_scale, take_scales
+from coordinator.interface.playing import play
+from coordinator.interface.reactions import added_up, give_efforts
+from coordinator.interface.verbs import ADD_UP, PASS_ON, WHOSE
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.loop import FINE, loop

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.interface import stepping as at
 from coordinator.interface import talking
+from coordinator.interface import verbs as at
 from coordinator.interface.members import Members
 from coordinator.interface.talking import Talk
 from coordinator.score import Part, Stretches, compiled
@@ -97,7 +97,7 @@ def segments_of(
         at.FORETELL: [(interface, "foretell"), *_reaching(members)] if members.reaching else [],
         at.FORGET: bodies_("forget"),
         at.START_OVER: [(interface, "start_over"), *bodies_("forget"), *joints_("press")],
-        at.MOVE: [(elements, "move_along")],
+        at.MOVE_ALONG: [(elements, "move_along")],
         at.REACT: [(interface, "react")],
         at.AGREE: exchange(talking.MOST),
         at.ADD_UP: exchange(talking.SUMMANDS),

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.interface.face import ASKED, numbers_at
 from coordinator.interface.in_python import AS_LOOP
-from coordinator.interface.kernels import ASKED, numbers_at
 from coordinator.interface.seats import MATRICES, Elsewhere, Seat, Seats, span
 from coordinator.system import System
 from modular.elements import Array, Elements, Indices

@@ -8,7 +8,7 @@ import scenarios
 from campaign import later, shortened
 from coordinator import Glued, Simulation
 from coordinator.compositions import ORDERS, stages
-from coordinator.interface import stepping
+from coordinator.interface import verbs
 from coordinator.interface.elimination import eliminate, neighbours_of
 from coordinator.interface.segments import segments_of
 from coordinator.score import perform
@@ -89,7 +89,7 @@ def test_what_it_finds_answers_all_rows_at_once_also_where_some_depend_on_others
             at += stack.form.rows
         face.matrix, face.factor = face.matrix_of_all, 1.0
         face.perform("take")
-        part(face, stepping.ANSWER)
+        part(face, verbs.ANSWER)
         assert w @ rows_of(system, "effort") == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
 
 
@@ -106,9 +106,9 @@ def test_v_is_the_slope_of_the_errors_ahead_by_the_reactions_now(name):
         face.perform("meet")
 
         def errors():
-            part(face, stepping.PRESS)
+            part(face, verbs.PRESS)
             for _ in range(30):
-                part(face, stepping.DRIFT)
+                part(face, verbs.DRIFT)
             return rows_of(system, "error").copy()
 
         def push(step, direction):
@@ -130,7 +130,7 @@ def test_v_is_the_slope_of_the_errors_ahead_by_the_reactions_now(name):
         errors()
         slope = (after - before) / (2.0 * small)
         elements.ahead[0] = 1.0
-        part(face, stepping.WEIGH_AHEAD)
+        part(face, verbs.WEIGH_AHEAD)
         elements.ahead[0] = 0.0
         columns = {one: 6 * k for k, one in enumerate(system.body_home)}
         g = {when: np.zeros((len(direction), 6 * len(columns))) for when in ("seen", "ahead")}

@@ -18,79 +18,38 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numba.extending import intrinsic
 
-from modular.blocks import BlockType, machine_type
+from coordinator.interface.face import (
+    BEYOND,
+    COLUMNS,
+    DIAGONAL,
+    EPSILON,
+    FIRST,
+    GLIDING,
+    LAST,
+    LENGTHS,
+    MOVE,
+    MOVED,
+    NEXT,
+    ONE,
+    OTHER,
+    RIGHT,
+    ROWS,
+    SIZE,
+    TARGET,
+    WORK,
+    matrix_of,
+    numbers_at,
+)
+from coordinator.interface.reactions import give_efforts
 from modular.elements import RIGID, Array
 from modular.kernel import kernel
-from modular.lanes import types
 from modular.loop import FINE, loop
 from modular.views import View
 
-SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
-EPSILON = 2.0**-52
 # below this share of what has come to its row, and this many times the rounding that it carries, a pivot says nothing
 DEPENDS, BLURRED = 1e-11, 16.0
 FRAIL = 1e3  # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
-WORK, RATES, AGAIN = range(
-    3
-)  # matrices: W; W where joints that lock velocities alone take part; V, or W with a share added
-# whole numbers, as loops see them
-WHOLE_NUMBERS = (
-    "numbers",  # of a matrix
-    "row_count", "joint_count", "joint_count_of_all", "body_count", "element_count", "motions",
-    "product_count", "ahead_count", "own_count",  # of what matrices are added up from
-    "stage_count", "steps", "most_turns", "elements_sheet",
-    "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
-    "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
-    "sharp", "glides", "in_parts",
-    "anything_watched", "watched_count", "toll_count", "other_count",
-    "trouble",  # why there is no next state
-    "turns", "method", "local_rounds", "budget", "iterations",
-)  # fmt: skip
-NUMBERS = (
-    "factor",  # of reactions
-    "added",  # a share of its scale, added to every pivot
-    "trend",  # how reactions change from stage to stage
-    "left_open", "gap",  # the most that was left open; by how much the joint is open that is open by most
-    "spread",  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
-    "easing",  # of what reactions of gliding joints differ by in the halves of a step: how much is taken
-    "wrong", "lost",  # where workers move a part each: who has gone wrong in what is played; whether the tick is theirs no more
-)  # fmt: skip
-ASKED = 3  # numbers of which the largest of all workers is asked
-STRETCHES = (
-    "work", "work_of_rates", "again", "right_side", "bias", "scales", "blurs", "reaches", "summands", "body_sums", "unlike",
-    "found", "direction", "pushed",  # by local iterations
-    "scratch", "blur", "reach", "whole", "rest",  # as large as the largest block
-)  # fmt: skip
-SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
-# columns of the lists
-LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
-(
-    SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
-    MOVED, ACROSS, INDEX,
-) = range(19)  # of a joint  # fmt: skip
-TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
-WHERE_OF, WHOSE, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def numbers_at(context: Any, address: types.Type) -> Any:
-    """Numbers from an address on."""
-    kind = BlockType(types.float64, (0,))
-
-    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
-        return builder.inttoptr(values[0], machine_type(kind.item).as_pointer())
-
-    return kind(types.int64), generate
-
-
-@kernel
-def matrix_of(face: View, which: int) -> Any:
-    """One of the matrices."""
-    if which == WORK:
-        return face.work
-    return face.work_of_rates if which == RATES else face.again
 
 
 @kernel
@@ -387,75 +346,6 @@ def solve_ahead(face: View, work: Array) -> None:
             right[at + i] = scratch[i]
 
 
-@kernel
-def take_errors(face: View, length: float, turn: float) -> Any:
-    """Errors of all joints to the right-hand side; the largest, as a multiple of what may stay open."""
-    right = face.right_side
-    largest, sound = 0.0, 0.0
-    for k in range(face.joint_count):
-        at, error, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, ERROR]), face.joints[k, LENGTHS]
-        for i in range(face.joints[k, SIZE]):
-            right[at + i] = error[i]
-            sound += 0.0 * error[i]
-            largest = max(largest, abs(error[i]) / (length if i < lengths else turn))
-    return largest + sound
-
-
-@kernel
-def reach_of_rounding(face: View, h: float, length: float, turn: float) -> Any:
-    """How far rounding of the reactions moves the joints in a drift, as a multiple of what may stay open.
-
-    A reaction is known to a share EPSILON of itself, and what that does to a light body no other reaction takes back: errors
-    are h^2 / 2 W of it, and |W_ij| is at most the root of W_ii W_jj.
-    """
-    scales = face.scales
-    largest = 0.0
-    for k in range(face.joint_count):
-        at, effort, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT]), face.joints[k, LENGTHS]
-        push = 0.0
-        for i in range(face.joints[k, SIZE]):
-            push += EPSILON * abs(effort[i]) * sqrt(scales[at + i])
-        for i in range(face.joints[k, SIZE]):
-            largest = max(largest, 0.5 * h * h * sqrt(scales[at + i]) * push / (length if i < lengths else turn))
-    return largest
-
-
-@kernel
-def added_up(face: View) -> Any:
-    """What all joints add to a sum, always in the same order."""
-    summands, total = face.summands, 0.0
-    for k in range(face.joint_count_of_all):
-        total += summands[k]
-    return total
-
-
-@kernel
-def take_rates(face: View) -> Any:
-    """Rates of all joints to the right-hand side; the largest."""
-    right = face.right_side
-    largest, sound = 0.0, 0.0
-    for k in range(face.joint_count):
-        at, rate = face.joints[k, RIGHT], numbers_at(face.joints[k, RATE])
-        for i in range(face.joints[k, SIZE]):
-            right[at + i] = rate[i]
-            sound += 0.0 * rate[i]
-            largest = max(largest, abs(rate[i]))
-    return largest + sound
-
-
-@kernel
-def give_efforts(face: View, factor: float) -> None:
-    """Add what was found to the reactions of the joints."""
-    right = face.right_side
-    for k in range(face.joint_count):
-        at, effort = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT])
-        for i in range(face.joints[k, SIZE]):
-            effort[i] += factor * right[at + i]
-
-
-# --- as loops, which are called by their addresses: inlined they would be compiled over and over ----------------------
-
-
 @loop
 def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
     """W of all joints, factorised, sharply where it has to be.
@@ -499,89 +389,4 @@ def answer_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
     return FINE
 
 
-# --- what reactions are expected -------------------------------------------------------------------------------------
-
-
-@loop
-def recall_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """Begin with the reactions that are expected to close the joints."""
-    for k in range(face.joint_count):
-        effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
-            effort[i] = carried[i]
-    return FINE
-
-
-@loop
-def start_over_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """Begin with the reactions under which the step before has ended.
-
-    They are further from those that close the joints, but lie along what they pull at, where those that are expected lie along
-    where it was: what these do across a light body between heavy ones may fling it far beyond its length.
-    """
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        for i in range(face.joints[k, SIZE]):
-            effort[i] = kicked[i]
-    return FINE
-
-
-@loop
-def keep_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """Keep by how much the reactions that closed the joints differ from those with which the step before ended."""
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        closed = numbers_at(face.joints[k, CLOSED])
-        for i in range(face.joints[k, SIZE]):
-            closed[i] = effort[i] - kicked[i]
-    return FINE
-
-
-@loop
-def expect_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """What closes the joints next, but for terms of second order.
-
-    The reaction that closes a joint in a step h from t is lambda(t) + h/3 c, that which stops it at the end of a step h' to t
-    is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows.
-    """
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
-            kicked[i] = effort[i]
-            carried[i] = effort[i] + face.trend * closed[i]
-    return FINE
-
-
-@loop
-def average_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """Before a step is tried again: the reactions that closed joints, or ones nearer to those that stopped them at the end."""
-    taken = face.easing
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
-            if face.joints[k, GLIDING] == 1:
-                carried[i] = taken * effort[i] + (1.0 - taken) * carried[i]
-            else:
-                carried[i] = closed[i] + kicked[i]
-    return FINE
-
-
-@loop
-def carry_loop(start: int, stop: int, face: View, elements: View) -> int:
-    """Expect the reactions of now."""
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        carried = numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
-            kicked[i] = effort[i]
-            carried[i] = effort[i]
-    return FINE
-
-
-LOOPS = {
-    "weigh": weigh_loop, "answer": answer_loop, "weigh_ahead": weigh_ahead_loop, "answer_ahead": answer_ahead_loop,
-    "recall": recall_loop, "start_over": start_over_loop, "keep": keep_loop, "expect": expect_loop, "average": average_loop,
-    "carry": carry_loop,
-}  # fmt: skip
+LOOPS = {"weigh": weigh_loop, "answer": answer_loop, "weigh_ahead": weigh_ahead_loop, "answer_ahead": answer_ahead_loop}
