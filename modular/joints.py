@@ -15,7 +15,7 @@ from modular.joint import JointForm
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
 from modular.ledger import STORED, Booked, account_loop, book_rows
-from modular.loop import FINE, Loop, loop
+from modular.loop import FINE, Loop, inside, loop, made
 from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
 
 ANSWERS = ("compliance", "block")  # columns that are there only while stiffness is being chosen
@@ -216,6 +216,21 @@ def keep(joints: View, n: int, stop: int, error: Array, on_first: Array, on_seco
     store(error, joints.error, n, stop)
     store(on_first, joints.on_first, n, stop)
     store(on_second, joints.on_second, n, stop)
+
+
+def joint_loop(rows: Callable[..., None]) -> Loop:
+    """The loop that linearises joints, around what fills in the rows of four of them: see components/joints."""
+    fill_in = inside(rows)
+
+    def linearise(start: int, stop: int, joints: View, elements: View) -> int:
+        desk = desk_of(joints)
+        for n in range(start, stop, LANES):
+            a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+            fill_in(a, b, marker, error, on_first, on_second)
+            keep(joints, n, stop, error, on_first, on_second)
+        return FINE
+
+    return made(linearise, rows)
 
 
 # --- loops of all joints ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ tick through the loops of all stacks, and a new class needs no recompilation of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -107,6 +108,20 @@ class Loop:
 def loop(function: Callable[..., int]) -> Loop:
     """Compile a loop on first use."""
     return Loop(function)
+
+
+def made(function: Callable[..., int], after: Callable[..., Any]) -> Loop:
+    """A loop that was made around another function, and is found under the name of that one."""
+    function.__name__, function.__module__, function.__doc__ = after.__name__, after.__module__, after.__doc__
+    return Loop(function)
+
+
+def inside(function: Callable[..., Any]) -> Any:
+    """A function as a kernel that loops are made around; under a name of its own, for loops are kept in another form."""
+    name = f"{function.__name__}_inside"
+    copy = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
+    copy.__module__, copy.__qualname__ = function.__module__, name
+    return kernel(copy)
 
 
 @intrinsic

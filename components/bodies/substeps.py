@@ -21,13 +21,12 @@ Places are shown where the flight ends, velocities in its middle: those of one s
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 from components.bodies.scheme import SHARE
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.loop import FINE, Loop, loop
+from modular.loop import FINE, Loop, inside, loop
 from modular.views import View
 
 
@@ -98,15 +97,6 @@ def hush(start: int, stop: int, bodies: View, elements: View) -> None:
                 force[c] = 0.0
 
 
-def within(each: Loop) -> Callable[..., int]:
-    """A loop as a kernel that others are made of; under a name of its own, for loops are kept in another form."""
-    function = each.dispatcher.py_func
-    name = f"{function.__name__}_within"
-    copy = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
-    copy.__module__, copy.__qualname__ = function.__module__, name
-    return kernel(copy)
-
-
 # --- the loops ---------------------------------------------------------------------------------------------------------
 
 
@@ -120,7 +110,7 @@ def in_steps(
     """
     copy, push = rows
     predict_once, correct_once, foresee_once, show_now, reevaluate_now, respond_now = (
-        within(each) for each in (predict, correct, foresee, show, reevaluate, respond)
+        inside(each.dispatcher.py_func) for each in (predict, correct, foresee, show, reevaluate, respond)
     )
 
     @kernel

@@ -10,42 +10,29 @@ from components.joints.marks import line_mark, line_of, off_line, share_axis
 from components.joints.rows import align, keep_cosine, stay_on_line
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def line_and_axis_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def line_and_axis_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a line (III.10.b) and a common axis (III.10.a)."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line(a, b, 0, 1, error, on_first, on_second)
-        align(a, b, 3, 1, 1, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line(a, b, 0, 1, error, on_first, on_second)
+    align(a, b, 3, 1, 1, error, on_first, on_second)
 
 
-@loop
-def line_and_rod_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def line_and_rod_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a line and a rod at a constant angle to it."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line(a, b, 0, 1, error, on_first, on_second)
-        keep_cosine(a, b, 3, 1, 1, marker[0], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line(a, b, 0, 1, error, on_first, on_second)
+    keep_cosine(a, b, 3, 1, 1, marker[0], error, on_first, on_second)
 
 
 LINE_AND_AXIS = JointForm(
-    "line-and-axis", line_and_axis_loop, first=2, second=2, rows=6, translations=3, locks=4, rotations=2
+    "line-and-axis", line_and_axis_rows, first=2, second=2, rows=6, translations=3, locks=4, rotations=2
 )
 LINE_AND_ROD = JointForm(
-    "line-and-rod", line_and_rod_loop, first=2, second=2, rows=4, translations=3, locks=3, rotations=1, marker=1
+    "line-and-rod", line_and_rod_rows, first=2, second=2, rows=4, translations=3, locks=3, rotations=1, marker=1
 )
 
 

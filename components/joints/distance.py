@@ -10,33 +10,25 @@ import numpy as np
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def distance_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def distance_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """(|P_a P_b|^2 - l^2) / (2 l): quadratic in the elements like (A2.6), and a length near zero."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        length = marker[0]
-        square = 0.0
-        for c in range(a.shape[1]):
-            arm = b[0, c] - a[0, c]
-            square += arm * arm
-            on_first[0, 0, c] = -arm / length
-            on_second[0, 0, c] = arm / length
-        error[0] = 0.5 * (square - length * length) / length
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    length = marker[0]
+    square = 0.0
+    for c in range(a.shape[1]):
+        arm = b[0, c] - a[0, c]
+        square += arm * arm
+        on_first[0, 0, c] = -arm / length
+        on_second[0, 0, c] = arm / length
+    error[0] = 0.5 * (square - length * length) / length
 
 
 DISTANCE = JointForm(
-    "distance", distance_loop, first=1, second=1, rows=1, translations=1, locks=1, rotations=0, marker=1
+    "distance", distance_rows, first=1, second=1, rows=1, translations=1, locks=1, rotations=0, marker=1
 )
 
 

@@ -8,7 +8,7 @@ moving points does. What a drive brings is the line `supplied` of its ledger.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -26,7 +26,7 @@ from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import desk_of, keep, look
 from modular.kernel import kernel
 from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.loop import FINE, Loop, inside, made
 from modular.side import Side
 from modular.views import View, fetch
 
@@ -44,33 +44,41 @@ def take_courses(joints: View, elements: View, n: int, stop: int, course: Array)
     fetch(joints.course, n, stop, course)
 
 
+def led_joint_loop(rows: Callable[..., None]) -> Loop:
+    """The loop that linearises driven joints, around what fills in the rows of four of them; `course`: ways and rates."""
+    fill_in = inside(rows)
+
+    def linearise(start: int, stop: int, joints: View, elements: View) -> int:
+        desk, course = desk_of(joints), like(joints.course)
+        for n in range(start, stop, LANES):
+            a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+            take_courses(joints, elements, n, stop, course)
+            fill_in(a, b, marker, error, on_first, on_second, course)
+            keep(joints, n, stop, error, on_first, on_second)
+        return FINE
+
+    return made(linearise, rows)
+
+
 # --- rotation --------------------------------------------------------------------------------------------------------
 
 
-@loop
-def rotation_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@led_joint_loop
+def rotation_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
+) -> None:
     """The angle from a_2 to b_1 about a_1, less what it was and what it is to have turned since."""
-    desk, course = desk_of(joints), like(joints.course)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        take_courses(joints, elements, n, stop, course)
-        found = turn(a, 1, a, 2, b, 1, 0, 1.0, on_first, on_first, on_second)
-        error[0] = wrapped(found - marker[2] - course[0, 0], 2.0 * np.pi)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    found = turn(a, 1, a, 2, b, 1, 0, 1.0, on_first, on_first, on_second)
+    error[0] = wrapped(found - marker[2] - course[0, 0], 2.0 * np.pi)
 
 
-@loop
-def rotation_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@led_joint_loop
+def rotation_in_plane_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
+) -> None:
     """The same in the plane."""
-    desk, course = desk_of(joints), like(joints.course)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        take_courses(joints, elements, n, stop, course)
-        found = turn_in_plane(a, 1, b, 1, 0, 1.0, on_first, on_second)
-        error[0] = wrapped(found - marker[2] - course[0, 0], 2.0 * np.pi)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    found = turn_in_plane(a, 1, b, 1, 0, 1.0, on_first, on_second)
+    error[0] = wrapped(found - marker[2] - course[0, 0], 2.0 * np.pi)
 
 
 def _form(name: str, linearise: Any, first: int, second: int, rows: int, own: int, *, turns: bool = False) -> JointForm:
@@ -88,8 +96,8 @@ def _form(name: str, linearise: Any, first: int, second: int, rows: int, own: in
     )
 
 
-ROTATION = _form("driven-rotation", rotation_loop, 3, 2, 1, 1, turns=True)
-ROTATION_IN_PLANE = _form("driven-rotation-2d", rotation_in_plane_loop, 2, 2, 1, 1, turns=True)
+ROTATION = _form("driven-rotation", rotation_rows, 3, 2, 1, 1, turns=True)
+ROTATION_IN_PLANE = _form("driven-rotation-2d", rotation_in_plane_rows, 2, 2, 1, 1, turns=True)
 
 
 @dataclass(frozen=True)
@@ -152,34 +160,26 @@ class DrivenRotation(Driven, Joint):
 # --- translation -----------------------------------------------------------------------------------------------------
 
 
-@loop
-def translation_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@led_joint_loop
+def translation_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
+) -> None:
     """The way of P_b along a_1 from P_a, less what it was and what it is to have gone since."""
-    desk, course = desk_of(joints), like(joints.course)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        take_courses(joints, elements, n, stop, course)
-        error[0] = -marker[2] - course[0, 0]
-        go_along(a, b, 0, 1, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    error[0] = -marker[2] - course[0, 0]
+    go_along(a, b, 0, 1, error, on_first, on_second)
 
 
-@loop
-def translation_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@led_joint_loop
+def translation_in_plane_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
+) -> None:
     """The same in the plane: the line stands at a fixed angle to the direction of the first side."""
-    desk, course = desk_of(joints), like(joints.course)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        take_courses(joints, elements, n, stop, course)
-        error[0] = -marker[2] - course[0, 0]
-        go_along_in_plane(a, b, 0, 1, marker[3], marker[4], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    error[0] = -marker[2] - course[0, 0]
+    go_along_in_plane(a, b, 0, 1, marker[3], marker[4], error, on_first, on_second)
 
 
-TRANSLATION = _form("driven-translation", translation_loop, 2, 1, 1, 1)
-TRANSLATION_IN_PLANE = _form("driven-translation-2d", translation_in_plane_loop, 2, 1, 1, 3)
+TRANSLATION = _form("driven-translation", translation_rows, 2, 1, 1, 1)
+TRANSLATION_IN_PLANE = _form("driven-translation-2d", translation_in_plane_rows, 2, 1, 1, 3)
 
 
 @dataclass(frozen=True)
@@ -217,28 +217,24 @@ class DrivenTranslation(Driven, Joint):
 # --- distance --------------------------------------------------------------------------------------------------------
 
 
-@loop
-def driven_distance_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@led_joint_loop
+def driven_distance_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
+) -> None:
     """|P_b - P_a|, less what it was and by how much it is to have grown since."""
-    desk, course = desk_of(joints), like(joints.course)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        take_courses(joints, elements, n, stop, course)
-        square = 0.0
-        for c in range(a.shape[1]):
-            arm = b[0, c] - a[0, c]
-            square += arm * arm
-        length = np.sqrt(square)
-        for c in range(a.shape[1]):
-            arm = b[0, c] - a[0, c]
-            on_first[0, 0, c] = -arm / length
-            on_second[0, 0, c] = arm / length
-        error[0] = length - marker[2] - course[0, 0]
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    square = 0.0
+    for c in range(a.shape[1]):
+        arm = b[0, c] - a[0, c]
+        square += arm * arm
+    length = np.sqrt(square)
+    for c in range(a.shape[1]):
+        arm = b[0, c] - a[0, c]
+        on_first[0, 0, c] = -arm / length
+        on_second[0, 0, c] = arm / length
+    error[0] = length - marker[2] - course[0, 0]
 
 
-DISTANCE = _form("driven-distance", driven_distance_loop, 1, 1, 1, 1)
+DISTANCE = _form("driven-distance", driven_distance_rows, 1, 1, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -271,37 +267,29 @@ class DrivenDistance(Driven, Joint):
 # --- place -----------------------------------------------------------------------------------------------------------
 
 
-@loop
-def place_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@led_joint_loop
+def place_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
+) -> None:
     """The place of P_b from P_a along a_1, a_2, a_3, less what it was and the way it is to have gone since."""
-    desk, course = desk_of(joints), like(joints.course)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        take_courses(joints, elements, n, stop, course)
-        for i in range(3):
-            error[i] = -marker[4 + i] - course[i, 0]
-            go_along(a, b, i, 1 + i, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    for i in range(3):
+        error[i] = -marker[4 + i] - course[i, 0]
+        go_along(a, b, i, 1 + i, error, on_first, on_second)
 
 
-@loop
-def place_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@led_joint_loop
+def place_in_plane_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
+) -> None:
     """The same in the plane, along a line at a fixed angle to the direction of the first side, and across it."""
-    desk, course = desk_of(joints), like(joints.course)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        take_courses(joints, elements, n, stop, course)
-        for i in range(2):
-            error[i] = -marker[3 + i] - course[i, 0]
-        go_along_in_plane(a, b, 0, 1, marker[5], marker[6], error, on_first, on_second)
-        go_along_in_plane(a, b, 1, 1, -marker[6], marker[5], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    for i in range(2):
+        error[i] = -marker[3 + i] - course[i, 0]
+    go_along_in_plane(a, b, 0, 1, marker[5], marker[6], error, on_first, on_second)
+    go_along_in_plane(a, b, 1, 1, -marker[6], marker[5], error, on_first, on_second)
 
 
-PLACE = _form("driven-place", place_loop, 4, 1, 3, 3)
-PLACE_IN_PLANE = _form("driven-place-2d", place_in_plane_loop, 2, 1, 2, 4)
+PLACE = _form("driven-place", place_rows, 4, 1, 3, 3)
+PLACE_IN_PLANE = _form("driven-place-2d", place_in_plane_rows, 2, 1, 2, 4)
 
 
 @dataclass(frozen=True)

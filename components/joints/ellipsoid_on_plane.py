@@ -11,40 +11,33 @@ from components.joints.marks import line_mark, line_of
 from modular.blocks import shaped
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES, lanes
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
+from modular.lanes import lanes
 from modular.side import Side
-from modular.views import View
 
 three = shaped(lanes, lambda joints: [(3,)])
 
 
-@loop
-def ellipsoid_on_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def ellipsoid_on_plane_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """(C - P) . k - h = const, with h the height at which the centre of an ellipsoid stands."""
-    desk = desk_of(joints)
-    (arms,) = three(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        gap = -touch(a, b, marker, arms) - marker[3]
-        for c in range(3):
-            arm = b[0, c] - a[0, c]
-            gap += arm * a[1, c]
-            for i in range(3):
-                arm += arms[i] * b[1 + i, c]
-                on_second[0, 1 + i, c] = arms[i] * a[1, c]
-            on_first[0, 0, c] = -a[1, c]
-            on_first[0, 1, c] = arm
-            on_second[0, 0, c] = a[1, c]
-        error[0] = gap
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    (arms,) = three(error)
+    gap = -touch(a, b, marker, arms) - marker[3]
+    for c in range(3):
+        arm = b[0, c] - a[0, c]
+        gap += arm * a[1, c]
+        for i in range(3):
+            arm += arms[i] * b[1 + i, c]
+            on_second[0, 1 + i, c] = arms[i] * a[1, c]
+        on_first[0, 0, c] = -a[1, c]
+        on_first[0, 1, c] = arm
+        on_second[0, 0, c] = a[1, c]
+    error[0] = gap
 
 
 ELLIPSOID_ON_PLANE = JointForm(
     "ellipsoid-on-plane",
-    ellipsoid_on_plane_loop,
+    ellipsoid_on_plane_rows,
     first=2,
     second=4,
     rows=1,

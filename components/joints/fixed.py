@@ -12,43 +12,32 @@ from components.joints.revolute import ALIGNED_POINTS
 from components.joints.rows import coincide, keep_angle_in_plane, lock
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def locked_points_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def locked_points_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """Coincident points and parallel axes."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        coincide(a, b, 0, error, on_first, on_second)
-        lock(a, b, 3, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    coincide(a, b, 0, error, on_first, on_second)
+    lock(a, b, 3, error, on_first, on_second)
 
 
-@loop
-def locked_points_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def locked_points_in_plane_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array
+) -> None:
     """Coincident points and a constant angle."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        coincide(a, b, 0, error, on_first, on_second)
-        keep_angle_in_plane(a, b, 2, 1, 1, marker[0], marker[1], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    coincide(a, b, 0, error, on_first, on_second)
+    keep_angle_in_plane(a, b, 2, 1, 1, marker[0], marker[1], error, on_first, on_second)
 
 
 LOCKED_POINTS = JointForm(
-    "locked-points", locked_points_loop, first=4, second=4, rows=6, translations=3, locks=6, rotations=3, coincident=3
+    "locked-points", locked_points_rows, first=4, second=4, rows=6, translations=3, locks=6, rotations=3, coincident=3
 )
 LOCKED_POINTS_IN_PLANE = JointForm(
     "locked-points-2d",
-    locked_points_in_plane_loop,
+    locked_points_in_plane_rows,
     first=2,
     second=2,
     rows=3,

@@ -15,61 +15,49 @@ from modular.blocks import shaped
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES, lanes
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
+from modular.lanes import lanes
 from modular.side import Side
-from modular.views import View
 
 centres_in_space = shaped(lanes, lambda joints: [(1, 3), (1, 1, 3)])
 centres_in_plane = shaped(lanes, lambda joints: [(1, 2), (1, 1, 2)])
 
 
-@loop
-def mesh_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def mesh_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """r_a alpha + r_b beta = const, where alpha and beta are the angles from a spoke of either wheel to the line of centres."""
-    desk = desk_of(joints)
-    line, on_line = centres_in_space(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        for c in range(3):
-            line[0, c] = b[0, c] - a[0, c]
-            on_line[0, 0, c] = 0.0
-        r_a, r_b = marker[0], marker[1]
-        path = r_a * turn(a, 1, a, 2, line, 0, 0, r_a, on_first, on_first, on_line)
-        path += r_b * turn(a, 1, b, 1, line, 0, 0, r_b, on_first, on_second, on_line)
-        for c in range(3):
-            on_first[0, 0, c] -= on_line[0, 0, c]
-            on_second[0, 0, c] += on_line[0, 0, c]
-        error[0] = wrapped(path - marker[2], marker[3])
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    line, on_line = centres_in_space(error)
+    for c in range(3):
+        line[0, c] = b[0, c] - a[0, c]
+        on_line[0, 0, c] = 0.0
+    r_a, r_b = marker[0], marker[1]
+    path = r_a * turn(a, 1, a, 2, line, 0, 0, r_a, on_first, on_first, on_line)
+    path += r_b * turn(a, 1, b, 1, line, 0, 0, r_b, on_first, on_second, on_line)
+    for c in range(3):
+        on_first[0, 0, c] -= on_line[0, 0, c]
+        on_second[0, 0, c] += on_line[0, 0, c]
+    error[0] = wrapped(path - marker[2], marker[3])
 
 
-@loop
-def mesh_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def mesh_in_plane_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """The same in the plane."""
-    desk = desk_of(joints)
-    line, on_line = centres_in_plane(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        for c in range(2):
-            line[0, c] = b[0, c] - a[0, c]
-            on_line[0, 0, c] = 0.0
-        r_a, r_b = marker[0], marker[1]
-        path = r_a * turn_in_plane(a, 1, line, 0, 0, r_a, on_first, on_line)
-        path += r_b * turn_in_plane(b, 1, line, 0, 0, r_b, on_second, on_line)
-        for c in range(2):
-            on_first[0, 0, c] -= on_line[0, 0, c]
-            on_second[0, 0, c] += on_line[0, 0, c]
-        error[0] = wrapped(path - marker[2], marker[3])
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    line, on_line = centres_in_plane(error)
+    for c in range(2):
+        line[0, c] = b[0, c] - a[0, c]
+        on_line[0, 0, c] = 0.0
+    r_a, r_b = marker[0], marker[1]
+    path = r_a * turn_in_plane(a, 1, line, 0, 0, r_a, on_first, on_line)
+    path += r_b * turn_in_plane(b, 1, line, 0, 0, r_b, on_second, on_line)
+    for c in range(2):
+        on_first[0, 0, c] -= on_line[0, 0, c]
+        on_second[0, 0, c] += on_line[0, 0, c]
+    error[0] = wrapped(path - marker[2], marker[3])
 
 
-MESH = JointForm("mesh", mesh_loop, first=3, second=2, rows=1, translations=1, locks=1, rotations=0, marker=4)
+MESH = JointForm("mesh", mesh_rows, first=3, second=2, rows=1, translations=1, locks=1, rotations=0, marker=4)
 MESH_IN_PLANE = JointForm(
-    "mesh-2d", mesh_in_plane_loop, first=2, second=2, rows=1, translations=1, locks=1, rotations=0, marker=4
+    "mesh-2d", mesh_in_plane_rows, first=2, second=2, rows=1, translations=1, locks=1, rotations=0, marker=4
 )
 
 

@@ -9,50 +9,39 @@ from typing import ClassVar, Self
 from components.joints.marks import angle_between, line_mark, line_of, must, oriented
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def no_sideways_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def no_sideways_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """n . (v_b - v_a) = 0 with n carried by the first side: a row that locks a velocity, and no error of position."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, _b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        error[0] = 0.0
-        for c in range(a.shape[1]):
-            on_first[0, 0, c] = -a[1, c]
-            on_second[0, 0, c] = a[1, c]
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    error[0] = 0.0
+    for c in range(a.shape[1]):
+        on_first[0, 0, c] = -a[1, c]
+        on_second[0, 0, c] = a[1, c]
 
 
-@loop
-def no_sideways_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def no_sideways_in_plane_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array
+) -> None:
     """The same in the plane: n stands at a fixed angle to the direction of the first side."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, _b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        u = a[1]
-        cosine, sine = marker[0], marker[1]
-        error[0] = 0.0
-        on_first[0, 0, 0] = -(cosine * u[0] - sine * u[1])
-        on_first[0, 0, 1] = -(sine * u[0] + cosine * u[1])
-        on_second[0, 0, 0] = -on_first[0, 0, 0]
-        on_second[0, 0, 1] = -on_first[0, 0, 1]
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    u = a[1]
+    cosine, sine = marker[0], marker[1]
+    error[0] = 0.0
+    on_first[0, 0, 0] = -(cosine * u[0] - sine * u[1])
+    on_first[0, 0, 1] = -(sine * u[0] + cosine * u[1])
+    on_second[0, 0, 0] = -on_first[0, 0, 0]
+    on_second[0, 0, 1] = -on_first[0, 0, 1]
 
 
 NO_SIDEWAYS = JointForm(
-    "no-sideways", no_sideways_loop, first=2, second=1, rows=1, translations=1, locks=1, rotations=0, holonomic=False
+    "no-sideways", no_sideways_rows, first=2, second=1, rows=1, translations=1, locks=1, rotations=0, holonomic=False
 )
 NO_SIDEWAYS_IN_PLANE = JointForm(
     "no-sideways-2d",
-    no_sideways_in_plane_loop,
+    no_sideways_in_plane_rows,
     first=2,
     second=1,
     rows=1,

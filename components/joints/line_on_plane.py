@@ -10,27 +10,19 @@ from components.joints.marks import edge_mark, line_mark, line_of
 from components.joints.rows import keep_cosine, stay_on_plane
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def line_on_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def line_on_plane_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a plane, and a line through it across the normal."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_plane(a, b, 0, 1, error, on_first, on_second)
-        keep_cosine(a, b, 1, 1, 1, 0.0, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_plane(a, b, 0, 1, error, on_first, on_second)
+    keep_cosine(a, b, 1, 1, 1, 0.0, error, on_first, on_second)
 
 
 LINE_ON_PLANE = JointForm(
-    "line-on-plane", line_on_plane_loop, first=2, second=2, rows=2, translations=1, locks=2, rotations=1
+    "line-on-plane", line_on_plane_rows, first=2, second=2, rows=2, translations=1, locks=2, rotations=1
 )
 
 

@@ -10,42 +10,29 @@ from components.joints.marks import line_mark, line_of, share_axis
 from components.joints.rows import align, keep_cosine, stay_on_plane
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def plane_and_axis_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def plane_and_axis_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a plane and a common normal (III.10.a)."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_plane(a, b, 0, 1, error, on_first, on_second)
-        align(a, b, 1, 1, 1, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_plane(a, b, 0, 1, error, on_first, on_second)
+    align(a, b, 1, 1, 1, error, on_first, on_second)
 
 
-@loop
-def plane_and_rod_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def plane_and_rod_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a plane and a rod at a constant angle to its normal."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_plane(a, b, 0, 1, error, on_first, on_second)
-        keep_cosine(a, b, 1, 1, 1, marker[0], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_plane(a, b, 0, 1, error, on_first, on_second)
+    keep_cosine(a, b, 1, 1, 1, marker[0], error, on_first, on_second)
 
 
 PLANE_AND_AXIS = JointForm(
-    "plane-and-axis", plane_and_axis_loop, first=2, second=2, rows=4, translations=1, locks=3, rotations=2
+    "plane-and-axis", plane_and_axis_rows, first=2, second=2, rows=4, translations=1, locks=3, rotations=2
 )
 PLANE_AND_ROD = JointForm(
-    "plane-and-rod", plane_and_rod_loop, first=2, second=2, rows=2, translations=1, locks=2, rotations=1, marker=1
+    "plane-and-rod", plane_and_rod_rows, first=2, second=2, rows=2, translations=1, locks=2, rotations=1, marker=1
 )
 
 

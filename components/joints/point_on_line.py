@@ -10,41 +10,30 @@ from components.joints.marks import angle_between, line_mark, line_of, must, off
 from components.joints.rows import stay_on_line, stay_on_line_in_plane
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def point_on_line_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def point_on_line_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """(III.10.b) in space."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line(a, b, 0, 1, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line(a, b, 0, 1, error, on_first, on_second)
 
 
-@loop
-def point_on_line_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def point_on_line_in_plane_rows(
+    a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array
+) -> None:
     """The same in the plane, (VI.8): the line stands at a fixed angle to the direction of the first side."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line_in_plane(a, b, 0, 1, marker[0], marker[1], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line_in_plane(a, b, 0, 1, marker[0], marker[1], error, on_first, on_second)
 
 
 POINT_ON_LINE = JointForm(
-    "point-on-line", point_on_line_loop, first=2, second=1, rows=3, translations=3, locks=2, rotations=0
+    "point-on-line", point_on_line_rows, first=2, second=1, rows=3, translations=3, locks=2, rotations=0
 )
 POINT_ON_LINE_IN_PLANE = JointForm(
     "point-on-line-2d",
-    point_on_line_in_plane_loop,
+    point_on_line_in_plane_rows,
     first=2,
     second=1,
     rows=1,

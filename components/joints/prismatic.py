@@ -21,56 +21,38 @@ from components.joints.marks import (
 from components.joints.rows import align, keep_angle_in_plane, lock, stay_on_line, stay_on_line_in_plane
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def slider_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def slider_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a line (III.10.b) and parallel axes; the line is the z axis, element 3, of the first side."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line(a, b, 0, 3, error, on_first, on_second)
-        lock(a, b, 3, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line(a, b, 0, 3, error, on_first, on_second)
+    lock(a, b, 3, error, on_first, on_second)
 
 
-@loop
-def sliding_rod_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def sliding_rod_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a line and one direction in common: a slider of which one side is a slender rod."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line(a, b, 0, 2, error, on_first, on_second)
-        align(a, b, 3, 1, 1, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line(a, b, 0, 2, error, on_first, on_second)
+    align(a, b, 3, 1, 1, error, on_first, on_second)
 
 
-@loop
-def slider_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def slider_in_plane_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a line and a constant angle; the line stands at a fixed angle to the direction of the first side."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line_in_plane(a, b, 0, 1, marker[2], marker[3], error, on_first, on_second)
-        keep_angle_in_plane(a, b, 1, 1, 1, marker[0], marker[1], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line_in_plane(a, b, 0, 1, marker[2], marker[3], error, on_first, on_second)
+    keep_angle_in_plane(a, b, 1, 1, 1, marker[0], marker[1], error, on_first, on_second)
 
 
-SLIDER = JointForm("slider", slider_loop, first=4, second=4, rows=6, translations=3, locks=5, rotations=3)
+SLIDER = JointForm("slider", slider_rows, first=4, second=4, rows=6, translations=3, locks=5, rotations=3)
 SLIDING_ROD = JointForm(
-    "sliding-rod", sliding_rod_loop, first=3, second=2, rows=6, translations=3, locks=4, rotations=2
+    "sliding-rod", sliding_rod_rows, first=3, second=2, rows=6, translations=3, locks=4, rotations=2
 )
 SLIDER_IN_PLANE = JointForm(
     "slider-2d",
-    slider_in_plane_loop,
+    slider_in_plane_rows,
     first=2,
     second=2,
     rows=2,

@@ -15,63 +15,51 @@ from modular.blocks import shaped
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks, unit
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES, lanes
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
+from modular.lanes import lanes
 from modular.side import Side
-from modular.views import View
 
 bar_in_plane = shaped(lanes, lambda joints: [(1, 2), (1, 1, 2)])
 
 
-@loop
-def rack_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def rack_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """u . (P_b - P_a) + r theta = const: u along the bar, theta the angle of the wheel from it about the axis."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        radius = marker[0]
-        path = radius * turn(a, 1, a, 2, b, 1, 0, radius, on_first, on_first, on_second)
-        for c in range(3):
-            arm = b[0, c] - a[0, c]
-            path += a[2, c] * arm
-            on_first[0, 2, c] += arm
-            on_first[0, 0, c] -= a[2, c]
-            on_second[0, 0, c] += a[2, c]
-        error[0] = wrapped(path - marker[1], marker[2])
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    radius = marker[0]
+    path = radius * turn(a, 1, a, 2, b, 1, 0, radius, on_first, on_first, on_second)
+    for c in range(3):
+        arm = b[0, c] - a[0, c]
+        path += a[2, c] * arm
+        on_first[0, 2, c] += arm
+        on_first[0, 0, c] -= a[2, c]
+        on_second[0, 0, c] += a[2, c]
+    error[0] = wrapped(path - marker[1], marker[2])
 
 
-@loop
-def rack_in_plane_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def rack_in_plane_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """The same in the plane, where u stands at a fixed angle to the direction of the first side."""
-    desk = desk_of(joints)
-    bar, on_bar = bar_in_plane(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        radius, cosine, sine = marker[0], marker[3], marker[4]
-        bar[0, 0] = cosine * a[1, 0] - sine * a[1, 1]
-        bar[0, 1] = sine * a[1, 0] + cosine * a[1, 1]
-        on_bar[0, 0, 0] = 0.0
-        on_bar[0, 0, 1] = 0.0
-        path = radius * turn_in_plane(bar, 0, b, 1, 0, radius, on_bar, on_second)
-        for c in range(2):
-            arm = b[0, c] - a[0, c]
-            path += bar[0, c] * arm
-            on_bar[0, 0, c] += arm
-            on_first[0, 0, c] -= bar[0, c]
-            on_second[0, 0, c] += bar[0, c]
-        on_first[0, 1, 0] += cosine * on_bar[0, 0, 0] + sine * on_bar[0, 0, 1]
-        on_first[0, 1, 1] += cosine * on_bar[0, 0, 1] - sine * on_bar[0, 0, 0]
-        error[0] = wrapped(path - marker[1], marker[2])
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    bar, on_bar = bar_in_plane(error)
+    radius, cosine, sine = marker[0], marker[3], marker[4]
+    bar[0, 0] = cosine * a[1, 0] - sine * a[1, 1]
+    bar[0, 1] = sine * a[1, 0] + cosine * a[1, 1]
+    on_bar[0, 0, 0] = 0.0
+    on_bar[0, 0, 1] = 0.0
+    path = radius * turn_in_plane(bar, 0, b, 1, 0, radius, on_bar, on_second)
+    for c in range(2):
+        arm = b[0, c] - a[0, c]
+        path += bar[0, c] * arm
+        on_bar[0, 0, c] += arm
+        on_first[0, 0, c] -= bar[0, c]
+        on_second[0, 0, c] += bar[0, c]
+    on_first[0, 1, 0] += cosine * on_bar[0, 0, 0] + sine * on_bar[0, 0, 1]
+    on_first[0, 1, 1] += cosine * on_bar[0, 0, 1] - sine * on_bar[0, 0, 0]
+    error[0] = wrapped(path - marker[1], marker[2])
 
 
-RACK = JointForm("rack", rack_loop, first=3, second=2, rows=1, translations=1, locks=1, rotations=0, marker=3)
+RACK = JointForm("rack", rack_rows, first=3, second=2, rows=1, translations=1, locks=1, rotations=0, marker=3)
 RACK_IN_PLANE = JointForm(
-    "rack-2d", rack_in_plane_loop, first=2, second=2, rows=1, translations=1, locks=1, rotations=0, marker=5
+    "rack-2d", rack_in_plane_rows, first=2, second=2, rows=1, translations=1, locks=1, rotations=0, marker=5
 )
 
 

@@ -12,43 +12,30 @@ from components.joints.spherical import POINTS
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def aligned_points_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def aligned_points_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """Coincident points and one direction in common: (III.9) and (III.10.a)."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        coincide(a, b, 0, error, on_first, on_second)
-        align(a, b, 3, 1, 1, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    coincide(a, b, 0, error, on_first, on_second)
+    align(a, b, 3, 1, 1, error, on_first, on_second)
 
 
-@loop
-def hinged_rod_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def hinged_rod_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """Coincident points and a constant angle between the axis and a rod that has no axes of its own."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        coincide(a, b, 0, error, on_first, on_second)
-        keep_cosine(a, b, 3, 1, 1, marker[0], error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    coincide(a, b, 0, error, on_first, on_second)
+    keep_cosine(a, b, 3, 1, 1, marker[0], error, on_first, on_second)
 
 
 ALIGNED_POINTS = JointForm(
-    "aligned-points", aligned_points_loop, first=2, second=2, rows=6, translations=3, locks=5, rotations=2, coincident=3
+    "aligned-points", aligned_points_rows, first=2, second=2, rows=6, translations=3, locks=5, rotations=2, coincident=3
 )
 HINGED_ROD = JointForm(
     "hinged-rod",
-    hinged_rod_loop,
+    hinged_rod_rows,
     first=2,
     second=2,
     rows=4,

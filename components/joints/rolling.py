@@ -13,48 +13,41 @@ from components.joints.marks import line_mark, line_of
 from modular.blocks import shaped
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES, lanes
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
+from modular.lanes import lanes
 from modular.side import Side
-from modular.views import View
 
 three = shaped(lanes, lambda joints: [(3,), (3,)])
 
 
-@loop
-def rolling_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def rolling_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """t . (v_b - v_a) = 0 along two directions t of the plane, at the point where the body touches it: rows that lock velocities.
 
     Of the body that point moves with C' + sum arms_i e_i', of the plane with P' + sum ((x - P) . g) g' over its directions g.
     """
-    desk = desk_of(joints)
-    arms, reach = three(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        touch(a, b, marker, arms)
-        for g in range(3):
-            reach[g] = 0.0
-            for c in range(3):
-                arm = b[0, c] - a[0, c]
-                for i in range(3):
-                    arm += arms[i] * b[1 + i, c]
-                reach[g] += arm * a[1 + g, c]
-        for row in range(2):
-            for c in range(3):
-                t = a[2 + row, c]
-                on_first[row, 0, c] = -t
-                on_second[row, 0, c] = t
-                for i in range(3):
-                    on_first[row, 1 + i, c] = -reach[i] * t
-                    on_second[row, 1 + i, c] = arms[i] * t
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    arms, reach = three(error)
+    touch(a, b, marker, arms)
+    for g in range(3):
+        reach[g] = 0.0
+        for c in range(3):
+            arm = b[0, c] - a[0, c]
+            for i in range(3):
+                arm += arms[i] * b[1 + i, c]
+            reach[g] += arm * a[1 + g, c]
+    for row in range(2):
+        for c in range(3):
+            t = a[2 + row, c]
+            on_first[row, 0, c] = -t
+            on_second[row, 0, c] = t
+            for i in range(3):
+                on_first[row, 1 + i, c] = -reach[i] * t
+                on_second[row, 1 + i, c] = arms[i] * t
 
 
 ROLLING = JointForm(
     "rolling",
-    rolling_loop,
+    rolling_rows,
     first=4,
     second=4,
     rows=2,

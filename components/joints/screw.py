@@ -15,36 +15,28 @@ from components.joints.turns import turn, wrapped
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.numbers import number
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def screw_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def screw_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """A point on a line and a common axis as in a sliding hinge, and k . (P_b - P_a) = pitch / 2 pi times the angle."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        stay_on_line(a, b, 0, 1, error, on_first, on_second)
-        align(a, b, 4, 1, 1, error, on_first, on_second)
-        lead, along = marker[0], marker[1]
-        advance = -lead * turn(a, 1, a, 2, b, 2, 3, -lead, on_first, on_first, on_second) - along
-        for c in range(3):
-            arm = b[0, c] - a[0, c]
-            advance += a[1, c] * arm
-            on_first[3, 1, c] += arm
-            on_first[3, 0, c] -= a[1, c]
-            on_second[3, 0, c] += a[1, c]
-        error[3] = wrapped(advance, 2.0 * np.pi * lead)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    stay_on_line(a, b, 0, 1, error, on_first, on_second)
+    align(a, b, 4, 1, 1, error, on_first, on_second)
+    lead, along = marker[0], marker[1]
+    advance = -lead * turn(a, 1, a, 2, b, 2, 3, -lead, on_first, on_first, on_second) - along
+    for c in range(3):
+        arm = b[0, c] - a[0, c]
+        advance += a[1, c] * arm
+        on_first[3, 1, c] += arm
+        on_first[3, 0, c] -= a[1, c]
+        on_second[3, 0, c] += a[1, c]
+    error[3] = wrapped(advance, 2.0 * np.pi * lead)
 
 
-SCREW = JointForm("screw", screw_loop, first=3, second=3, rows=7, translations=4, locks=5, rotations=2, marker=2)
+SCREW = JointForm("screw", screw_rows, first=3, second=3, rows=7, translations=4, locks=5, rotations=2, marker=2)
 
 
 @dataclass(frozen=True)

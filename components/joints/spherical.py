@@ -8,28 +8,20 @@ from typing import Self
 from components.joints.rows import coincide
 from modular.elements import Array
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
-from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.joints import joint_loop
 from modular.side import Side
-from modular.views import View
 
 
-@loop
-def points_loop(start: int, stop: int, joints: View, elements: View) -> int:
+@joint_loop
+def points_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """Coincident points, in the plane or in space."""
-    desk = desk_of(joints)
-    for n in range(start, stop, LANES):
-        a, b, _marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
-        coincide(a, b, 0, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
-    return FINE
+    coincide(a, b, 0, error, on_first, on_second)
 
 
 POINTS = {
     d: JointForm(
         f"points-{d}d",
-        points_loop,
+        points_rows,
         first=1,
         second=1,
         rows=d,
