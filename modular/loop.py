@@ -116,6 +116,12 @@ def made(function: Callable[..., int], after: Callable[..., Any]) -> Loop:
     return Loop(function)
 
 
+def loops_of(*modules: Any) -> dict[str, Loop]:
+    """The loops of some modules by the verbs that they stand for: `kick_loop` is for "kick"."""
+    found = [(name, value) for module in modules for name, value in vars(module).items() if isinstance(value, Loop)]
+    return {name.removesuffix("_loop"): value for name, value in found if name.endswith("_loop")}
+
+
 def inside(function: Callable[..., Any]) -> Any:
     """A function as a kernel that loops are made around; under a name of its own, for loops are kept in another form."""
     name = f"{function.__name__}_inside"

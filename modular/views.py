@@ -225,6 +225,20 @@ def _write(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return context.get_dummy_value()
 
 
+@intrinsic
+def span_of(context: Any, rows: types.Type, start: types.Type, stop: types.Type) -> Any:
+    """Where rows of a column lie, and how many bytes they take."""
+    kind = types.UniTuple(types.int64, 2)
+
+    def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        column = kinds.args[0]
+        first = builder.ptrtoint(_row(inner, builder, column, values[0], values[1]), WHOLE)
+        last = builder.ptrtoint(_row(inner, builder, column, values[0], values[2]), WHOLE)
+        return inner.make_tuple(builder, kind, [first, builder.sub(last, first)])
+
+    return kind(rows, types.int64, types.int64), generate
+
+
 # --- four components ------------------------------------------------------------------------------------------------
 
 Spots = types.UniTuple(types.int64, LANES)

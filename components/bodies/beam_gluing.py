@@ -224,16 +224,6 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def arrive_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the drift has led."""
-    for n in range(start, stop):
-        for k in range(bodies.nodes[bodies.make[n]]):
-            for c in range(bodies.q.shape[1]):
-                bodies.q[n, k, c], bodies.v[n, k, c] = bodies.ahead[n, k, c], bodies.half[n, k, c]
-    return FINE
-
-
-@loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
     turn, _ = turns(bodies.q)
@@ -267,26 +257,6 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 bodies.flight[n, k, c] = motion[c]
             to_rates(q, motion, v)
         show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
-    return FINE
-
-
-@loop
-def set_out_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Remember where a step begins."""
-    for n in range(start, stop):
-        for k in range(bodies.nodes[bodies.make[n]]):
-            for c in range(bodies.q.shape[1]):
-                bodies.origin[n, k, c], bodies.pace[n, k, c] = bodies.q[n, k, c], bodies.v[n, k, c]
-    return FINE
-
-
-@loop
-def retreat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the step began."""
-    for n in range(start, stop):
-        for k in range(bodies.nodes[bodies.make[n]]):
-            for c in range(bodies.q.shape[1]):
-                bodies.q[n, k, c], bodies.v[n, k, c] = bodies.origin[n, k, c], bodies.pace[n, k, c]
     return FINE
 
 

@@ -11,9 +11,11 @@ from components.bodies import beam_gluing as gluing
 from components.bodies import beam_kernels as kernels
 from components.bodies.body_stack import BodyStack
 from components.bodies.natural_compliance import tighten_loop
+from components.bodies.standing import STANDING
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
+from modular.loop import loops_of
 from modular.makes import numbered
 from modular.port import PortName
 from modular.side import Mark, Side
@@ -60,15 +62,9 @@ class Beams(BodyStack):
         self.common("stiffness", motions)
         self.common("kilograms", count, listed=True)
         self.common("inertia", count, turning, listed=True)
-        self.loops = {
-            "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
-            "go_on": kernels.go_on_loop, "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop,
-            "respond": gluing.respond_loop, "respond_predicted": gluing.respond_predicted_loop,
-            "respond_freely": gluing.respond_loop, "tighten": tighten_loop,
-            "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
-            "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
-            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
-        }  # fmt: skip
+        self.loops = (
+            STANDING | loops_of(kernels, gluing) | {"respond_freely": gluing.respond_loop, "tighten": tighten_loop}
+        )
         self.fold(*self.together[0])
 
     def recall(self, details: Mapping[str, Any]) -> None:

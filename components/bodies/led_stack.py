@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies import led_kernels as kernels
-from components.bodies import posed_gluing as gluing
 from components.bodies.body_stack import BodyStack
 from components.bodies.posed_stack import PosedSide, reach_of
+from components.bodies.standing import STANDING
 from modular.body import Body
 from modular.courses import SHARE
 from modular.elements import Array, Elements, Indices
+from modular.loop import loops_of
 from modular.port import PortName
 from modular.side import Side
 
@@ -44,15 +45,9 @@ class LedBodies(BodyStack):
         self.column("going", dimension, 3)
         self.column("turning", turning, 3)
         self.column("asked", 3, coordinates)
-        self.loops = {
-            "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
-            "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "stand": kernels.stand_loop,
-            "respond": kernels.respond_loop, "respond_predicted": kernels.respond_loop,
-            "respond_freely": kernels.respond_loop, "tighten": kernels.tighten_loop,
-            "drift": kernels.drift_loop, "arrive": gluing.arrive_loop, "kick": kernels.kick_loop,
-            "strike": kernels.strike_loop, "respond_ahead": kernels.respond_loop, "read_off": kernels.read_off_loop,
-            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
-        }  # fmt: skip
+        self.loops = STANDING | loops_of(kernels)
+        for verb in ("respond_predicted", "respond_freely", "respond_ahead"):
+            self.loops[verb] = kernels.respond_loop
         self.beyond = 0.0  # how far along the motion a solver looks [s]
         self.fold(*self.together[0])
 

@@ -310,15 +310,6 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def arrive_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the drift has led."""
-    for n in range(start, stop):
-        for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-            bodies.q[n, i], bodies.v[n, i] = bodies.ahead[n, i], bodies.half[n, i]
-    return FINE
-
-
-@loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
     h, wrong = elements.clock[STEP], FINE
@@ -338,30 +329,6 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         kick(bodies, elements, n, 1.0, 0.0, bodies.v[n])
         show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
-    return FINE
-
-
-@loop
-def set_out_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Remember where a step begins."""
-    for n in range(start, stop):
-        for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-            bodies.origin[n, i], bodies.pace[n, i] = bodies.q[n, i], bodies.v[n, i]
-    return FINE
-
-
-@loop
-def retreat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the step began."""
-    for n in range(start, stop):
-        for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-            bodies.q[n, i], bodies.v[n, i] = bodies.origin[n, i], bodies.pace[n, i]
-    return FINE
-
-
-@loop
-def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """There is nothing that a drift begins with but the state."""
     return FINE
 
 

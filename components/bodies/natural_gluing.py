@@ -152,40 +152,6 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def arrive_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the drift has led."""
-    for n in range(start, stop, LANES):
-        copy_state(bodies, n, stop, bodies.ahead, bodies.half, bodies.q, bodies.v)
-    return FINE
-
-
-@kernel
-def copy_state(bodies: View, n: int, stop: int, from_q: Any, from_v: Any, q: Any, v: Any) -> None:
-    """Places and velocities of four bodies, from columns to columns."""
-    block = like(bodies.q)
-    fetch(from_q, n, stop, block)
-    store(block, q, n, stop)
-    fetch(from_v, n, stop, block)
-    store(block, v, n, stop)
-
-
-@loop
-def set_out_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Remember where a step begins."""
-    for n in range(start, stop, LANES):
-        copy_state(bodies, n, stop, bodies.q, bodies.v, bodies.origin, bodies.pace)
-    return FINE
-
-
-@loop
-def retreat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the step began."""
-    for n in range(start, stop, LANES):
-        copy_state(bodies, n, stop, bodies.origin, bodies.pace, bodies.q, bodies.v)
-    return FINE
-
-
-@loop
 def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Nothing is known of the multipliers that close the next drift."""
     for n in range(start, stop):

@@ -21,9 +21,11 @@ from components.bodies.natural_many import (
     spans_of,
 )
 from components.bodies.short_sums import combined
+from components.bodies.standing import STANDING
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains
+from modular.loop import loops_of
 from modular.makes import numbered
 from modular.newmark import Newmark
 from modular.port import PortName
@@ -71,16 +73,10 @@ class NaturalBodies(BodyStack):
         self.common("axes", 3, elements)
         self.common("ports", 2, elements, listed=True)
         self.fixed("points", points)  # its shape is all that it says
-        self.loops = {
-            "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
-            "go_on": kernels.go_on_loop,
-            "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop, "respond": compliance.respond_loop,
-            "respond_predicted": compliance.respond_predicted_loop, "respond_freely": compliance.respond_freely_loop,
-            "tighten": compliance.tighten_flat_loop if dimension == 2 else compliance.tighten_loop,
-            "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
-            "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
-            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
-        }  # fmt: skip
+        self.loops = STANDING | loops_of(kernels, compliance, gluing)
+        flat = self.loops.pop("tighten_flat")
+        if dimension == 2:
+            self.loops["tighten"] = flat
         self.fold(*self.together[0])
 
     @property

@@ -115,15 +115,6 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def arrive_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the drift has led."""
-    for n in range(start, stop):
-        for i in range(bodies.q.shape[0]):
-            bodies.q[n, i], bodies.v[n, i] = bodies.ahead[n, i], bodies.half[n, i]
-    return FINE
-
-
-@loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
     turn, _, _turn = turns(bodies.q)
@@ -168,30 +159,6 @@ def strike(bodies: View, elements: View, n: int) -> None:
         by_spin(q, 0.0, spin, v)
     else:
         v[2] += torque[0] / inertia[0]
-
-
-@loop
-def set_out_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Remember where a step begins."""
-    for n in range(start, stop):
-        for i in range(bodies.q.shape[0]):
-            bodies.origin[n, i], bodies.pace[n, i] = bodies.q[n, i], bodies.v[n, i]
-    return FINE
-
-
-@loop
-def retreat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the step began."""
-    for n in range(start, stop):
-        for i in range(bodies.q.shape[0]):
-            bodies.q[n, i], bodies.v[n, i] = bodies.origin[n, i], bodies.pace[n, i]
-    return FINE
-
-
-@loop
-def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """There is nothing that a drift begins with but the state."""
-    return FINE
 
 
 # --- how it answers forces ---------------------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ from components.bodies import posed_kernels as kernels
 from components.bodies.body_stack import BodyStack
 from components.bodies.natural_compliance import tighten_flat_loop, tighten_loop
 from components.bodies.pushed import PushedOneByOne
+from components.bodies.standing import STANDING
 from modular.body import Body
 from modular.elements import Array, Indices
+from modular.loop import loops_of
 from modular.makes import numbered
 from modular.port import PortName
 from modular.side import Mark, Side
@@ -38,15 +40,9 @@ class PosedBodies(PushedOneByOne):
         super().__init__((coordinates,), dimension, 1 + dimension, capacity, width)
         self.common("kilograms")
         self.common("inertia", turning)
-        self.loops = {
-            "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
-            "go_on": kernels.go_on_loop, "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop,
-            "respond": gluing.respond_loop, "respond_predicted": gluing.respond_predicted_loop,
-            "respond_freely": gluing.respond_loop, "tighten": tighten_flat_loop if dimension == 2 else tighten_loop,
-            "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
-            "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
-            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
-        }  # fmt: skip
+        self.loops = STANDING | loops_of(kernels, gluing)
+        self.loops["respond_freely"] = gluing.respond_loop
+        self.loops["tighten"] = tighten_flat_loop if dimension == 2 else tighten_loop
         self.fold(*self.together[0])
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:

@@ -24,7 +24,6 @@ from math import sqrt
 
 from components.bodies.kicked import leave_out
 from components.bodies.subassembly_kernels import (
-    COORDINATES,
     LINEAR,
     LINKS,
     NEXT,
@@ -256,15 +255,6 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def arrive_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the drift has led."""
-    for n in range(start, stop):
-        for i in range(int(bodies.sizes[COORDINATES])):
-            bodies.q[n, i], bodies.v[n, i] = bodies.ahead[n, i], bodies.half[n, i]
-    return FINE
-
-
-@loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
     h, wrong = elements.clock[STEP], FINE
@@ -318,30 +308,6 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         read_speeds(bodies, n, q, v, SPEED)  # as whoever shows this state will
         travel(bodies, n, SPEED)
         show_rates(bodies, n, v, elements.velocity)
-    return FINE
-
-
-@loop
-def set_out_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Remember where a step begins."""
-    for n in range(start, stop):
-        for i in range(int(bodies.sizes[COORDINATES])):
-            bodies.origin[n, i], bodies.pace[n, i] = bodies.q[n, i], bodies.v[n, i]
-    return FINE
-
-
-@loop
-def retreat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Stand where the step began."""
-    for n in range(start, stop):
-        for i in range(int(bodies.sizes[COORDINATES])):
-            bodies.q[n, i], bodies.v[n, i] = bodies.origin[n, i], bodies.pace[n, i]
-    return FINE
-
-
-@loop
-def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """There is nothing that a drift begins with but the state."""
     return FINE
 
 

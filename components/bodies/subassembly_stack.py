@@ -14,9 +14,11 @@ from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural_compliance import tighten_loop
 from components.bodies.pushed import PushedOneByOne
 from components.bodies.quaternions import spinning
+from components.bodies.standing import STANDING
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
+from modular.loop import loops_of
 from modular.makes import numbered
 from modular.port import PortName
 from modular.side import Mark, Side
@@ -95,16 +97,9 @@ class Subassemblies(PushedOneByOne):
         self.column("line", dimension + speeds, listed=True)
         self.column("basis", (dimension + speeds) ** 2, listed=True)
         self.column("pull", dimension)
-        self.loops = {
-            "predict": kernels.predict_loop, "foresee": kernels.foresee_loop, "correct": kernels.correct_loop,
-            "show": kernels.show_loop, "reevaluate": kernels.reevaluate_loop,
-            "respond": gluing.respond_loop, "respond_predicted": gluing.respond_predicted_loop,
-            "respond_freely": gluing.respond_loop, "tighten": tighten_loop,
-            "drift": gluing.drift_loop, "arrive": gluing.arrive_loop, "kick": gluing.kick_loop,
-            "strike": gluing.strike_loop, "respond_ahead": gluing.respond_ahead_loop,
-            "set_out": gluing.set_out_loop, "retreat": gluing.retreat_loop, "forget": gluing.forget_loop,
-            "write_down": kernels.write_down_loop,
-        }  # fmt: skip
+        self.loops = (
+            STANDING | loops_of(kernels, gluing) | {"respond_freely": gluing.respond_loop, "tighten": tighten_loop}
+        )
         self.fold(*self.together[0])
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
