@@ -43,9 +43,9 @@ class Force(Component):
     def check(self, name: str, dimension: int) -> list[str]:
         """Everything that is wrong with the data, one sentence each."""
 
-    @abstractmethod
     def kind(self) -> Hashable:
-        """Forces of equal kind share a stack."""
+        """Forces of equal kind share a stack: those of one class, unless it says otherwise."""
+        return f"{type(self).__module__}:{type(self).__qualname__}"
 
     @abstractmethod
     def new_stack(self, dimension: int) -> Forces:

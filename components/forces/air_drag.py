@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -49,10 +49,6 @@ class AirDrag(Force):
                 problems.append(f"drag '{name}': wind = {self.wind!r}; give {dimension} finite numbers [m/s].")
         return problems
 
-    def kind(self) -> Hashable:
-        """All drags share a stack."""
-        return AirDrags
-
     def new_stack(self, dimension: int) -> AirDrags:
         """An empty stack of drags."""
         return AirDrags(dimension)
@@ -89,11 +85,6 @@ class AirDrags(Alike):
         self.law[row] = force.linear, force.quadratic
         if force.wind is not None:
             self.wind[row] = force.wind
-
-    @property
-    def turns(self) -> bool:
-        """What it asks grows with the velocity."""
-        return True
 
     @property
     def read_velocity(self) -> list[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from modular.demands import growth
-from modular.elements import GAIN_STEP, STEP, Array, Elements
+from modular.elements import Array
+from modular.forces import ForceStack
 from modular.kernel import kernel
-from modular.ledger import Booked, supply_loop
+from modular.ledger import supply_loop
 from modular.loop import FINE, Loop, loop
 from modular.views import View
 
 
-class Alike(Booked):
+class Alike(ForceStack):
     """Forces on one point each; a subclass says by its loops how they pull and what they ask.
 
     What their ledger says they did to their side comes from outside.
@@ -28,28 +29,10 @@ class Alike(Booked):
             self.column(name)
         self.loops = {"exert": exert, "account": supply_loop, "ask": ask, "grow": grow_loop}
 
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.remove_row(name)
-
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the elements."""
-        self.play("exert", elements)
-
-    def ask(self, elements: Elements, dt: float) -> None:
-        """E = dt^2 k + 4 dt c, as a spring with a damper."""
-        elements.clock[GAIN_STEP] = dt
-        self.play("ask", elements)
-
     def demands(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per force, as last asked, (n, d, d)."""
         n, one = self.count, np.eye(self.first_side.shape[1])
         return self.spring[:n, None, None] * one, self.damper[:n, None, None] * one
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the work of the tick that has just passed."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,13 +12,14 @@ from components.joints.marks import line_mark, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from modular.blocks import shaped
 from modular.demands import ask_rows, growth
-from modular.elements import GAIN_STEP, STEP, Array, Elements
+from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
+from modular.forces import ForceStack
 from modular.joint import point_marks, unit
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.ledger import STORED, Booked, account_loop
+from modular.ledger import STORED, account_loop
 from modular.loop import FINE, loop
 from modular.seen_mass import see_rows
 from modular.side import Mark, Side
@@ -82,10 +83,6 @@ class Bushing(Force):
                 problems.append(f"bushing '{name}': axis = {self.axis}; in space its axes are those of its first port.")
         return problems
 
-    def kind(self) -> Hashable:
-        """All bushings share a stack."""
-        return Bushings
-
     def new_stack(self, dimension: int) -> Bushings:
         """An empty stack of bushings."""
         return Bushings(dimension)
@@ -116,7 +113,7 @@ class Bushing(Force):
         return cls((40.0, 60.0, 50.0), 0.4, (3.0, 2.0, 4.0), 0.02)
 
 
-class Bushings(Booked):
+class Bushings(ForceStack):
     """Bushings, one row each."""
 
     gains: Array  # stiffness and damping, (n, rows, 2)
@@ -152,37 +149,14 @@ class Bushings(Booked):
         self.gains[row] = force.gains(size)
         self.axis[row] = np.eye(size)[0] if force.axis is None else unit(name, force.axis, size)
 
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.remove_row(name)
-
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the elements."""
-        self.play("exert", elements)
-
-    @property
-    def turns(self) -> bool:
-        """Its axes turn with the first body."""
-        return True
-
     @property
     def read_velocity(self) -> list[str]:
         """Those that damp."""
         return [name for name, row in self.row.items() if self.gains[row, :, 1].any()]
 
-    def ask(self, elements: Elements, dt: float) -> None:
-        """E = dt^2 K + 4 dt C."""
-        elements.clock[GAIN_STEP] = dt
-        self.play("ask", elements)
-
     def demands(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per bushing as last asked, (n, rows, rows)."""
         return self.spring[: self.count], self.damper[: self.count]
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the tick that has just passed."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)
 
 
 def _desk(forces: Any) -> list[tuple[int, ...]]:

@@ -5,7 +5,7 @@ How is in contact_law.py, where they touch in touching.py.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,10 +15,11 @@ from components.forces.contact_answers import ask_loop, grow_loop, weigh_loop
 from components.forces.contact_law import contact_loop
 from components.forces.contact_pair import MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
-from modular.elements import GAIN_STEP, STEP, TIME, Array, Elements, Indices
+from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
-from modular.ledger import Booked, account_loop
+from modular.forces import ForceStack
+from modular.ledger import account_loop
 from modular.port import GROUND
 from modular.side import Mark, Side
 
@@ -74,10 +75,6 @@ class Contact(Force):
             problems.append(f"contact '{name}': damping = {self.damping!r} without a stiffness; give both, or neither.")
         return problems
 
-    def kind(self) -> Hashable:
-        """All contacts share a stack."""
-        return Contacts
-
     def new_stack(self, dimension: int) -> Contacts:
         """An empty stack of contacts."""
         return Contacts(dimension)
@@ -130,7 +127,7 @@ def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
     return [middle, *[mark for mark in found if mark is not None]]
 
 
-class Contacts(Booked):
+class Contacts(ForceStack):
     """Contacts, one row each."""
 
     remembered = ("now", "before", "sunk")
@@ -188,35 +185,11 @@ class Contacts(Booked):
         self.law[row] = force.friction, *(-1.0 if value is None else value for value in given)
         self.carry[row] = -1.0
 
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.remove_row(name)
-
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the elements."""
-        elements.clock[TIME] = time
-        self.play("exert", elements)
-
-    @property
-    def turns(self) -> bool:
-        """What touches changes."""
-        return True
-
     @property
     def read_velocity(self) -> list[str]:
         """None: how fast shapes meet it takes from where they were a tick ago."""
         return []
 
-    def ask(self, elements: Elements, dt: float) -> None:
-        """What the springs of the last tick ask of the step."""
-        elements.clock[GAIN_STEP] = dt
-        self.play("ask", elements)
-
     def weigh(self, elements: Elements) -> None:
         """How the bodies answer forces now."""
         self.play("weigh", elements)
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the tick that has just passed."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)

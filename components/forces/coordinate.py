@@ -18,13 +18,14 @@ from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
 from modular.demands import ask_rows, growth
-from modular.elements import GAIN_STEP, STEP, Array, Elements
+from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
+from modular.forces import ForceStack
 from modular.joint import point_marks, unit
 from modular.kernel import kernel
 from modular.lanes import LANES, types
-from modular.ledger import DISSIPATED, Booked, book_rows, close, settle_rows
+from modular.ledger import DISSIPATED, book_rows, close, settle_rows
 from modular.loop import FINE, Loop, loop
 from modular.numbers import number
 from modular.seen_mass import see_rows
@@ -128,7 +129,7 @@ class AlongCoordinate(Force):
             raise ModelError(str(error).replace("joint '", f"{self.what} '", 1)) from error
 
 
-class AlongCoordinates(Booked):
+class AlongCoordinates(ForceStack):
     """Such forces, one row each; a subclass says by its loop what they exert."""
 
     remembered: ClassVar[tuple[str, ...]] = ("drawn", "kept", "tried")
@@ -182,10 +183,6 @@ class AlongCoordinates(Booked):
         self.axis[row] = np.eye(size)[0] if axis is None else unit(name, axis, size)
         return row
 
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.remove_row(name)
-
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements."""
         undecided = self.gains[: self.count, 0] < 0.0
@@ -197,28 +194,13 @@ class AlongCoordinates(Booked):
         self.play("exert", elements)
 
     @property
-    def turns(self) -> bool:
-        """Its coordinate turns with the bodies."""
-        return True
-
-    @property
     def read_velocity(self) -> list[str]:
         """All may."""
         return list(self.names)
 
-    def ask(self, elements: Elements, dt: float) -> None:
-        """E = dt^2 k + 4 dt c."""
-        elements.clock[GAIN_STEP] = dt
-        self.play("ask", elements)
-
     def demands(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per row as last asked, (n, 1, 1)."""
         return self.spring[: self.count], self.damper[: self.count]
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the tick that has just passed."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)
 
 
 def _desk(forces: Any) -> list[tuple[int, ...]]:

@@ -9,15 +9,16 @@ import numpy as np
 
 from components.forces.values import Law, Table, Value
 from modular.allowed import function_named, name_of
-from modular.elements import STEP, TIME, Array, Elements, Indices
+from modular.elements import TIME, Array, Elements, Indices
 from modular.errors import ModelError
+from modular.forces import ForceStack
 from modular.kernel import kernel
-from modular.ledger import Booked, supply_loop
+from modular.ledger import supply_loop
 from modular.loop import Loop
 from modular.tables_as_data import found, named
 
 
-class External(Booked):
+class External(ForceStack):
     """Forces from outside on one port each; a subclass says by its loop how a value acts on the elements.
 
     Constants and tables are followed by the loop itself. Laws are Python: a stack with a law in it offers its `exert` as a
@@ -108,11 +109,6 @@ class External(Booked):
 
     def ask(self, elements: Elements, dt: float) -> None:
         """A force from outside is no spring: it asks nothing of the step."""
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the work of the tick that has just passed."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)
 
 
 def _asked(name: str, law: Callable[..., Any], time: float, x: Array, v: Array, values: Array) -> Array:

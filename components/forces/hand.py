@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -54,10 +54,6 @@ class Hand(Force):
             if place is not None and not _is_place(place, dimension):
                 problems.append(f"hand '{name}': {label} = {place!r}; give {dimension} finite numbers [m].")
         return problems
-
-    def kind(self) -> Hashable:
-        """All hands share a stack."""
-        return Hands
 
     def new_stack(self, dimension: int) -> Hands:
         """An empty stack of hands."""

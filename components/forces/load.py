@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -35,10 +35,6 @@ class Load(Force):
     def check(self, name: str, dimension: int) -> list[str]:
         """A force of the wrong dimension or without a value."""
         return check_value(self.force, dimension, f"load '{name}': force", "N")
-
-    def kind(self) -> Hashable:
-        """All loads share a stack."""
-        return Loads
 
     def new_stack(self, dimension: int) -> Loads:
         """An empty stack of loads."""

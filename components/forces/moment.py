@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -39,10 +39,6 @@ class Moment(Force):
     def check(self, name: str, dimension: int) -> list[str]:
         """A moment of the wrong dimension or without a value."""
         return check_value(self.moment, 2 * dimension - 3, f"moment '{name}': moment", "N m")
-
-    def kind(self) -> Hashable:
-        """All moments share a stack."""
-        return Moments
 
     def new_stack(self, dimension: int) -> Moments:
         """An empty stack of moments."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from modular.demands import ask_rows, growth
-from modular.elements import GAIN_STEP, STEP, Array, Elements
+from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
+from modular.forces import ForceStack
 from modular.joint import point_marks
-from modular.ledger import STORED, Booked, account_loop
+from modular.ledger import STORED, account_loop
 from modular.loop import FINE, loop
 from modular.seen_mass import see_rows
 from modular.side import Mark, Side
@@ -52,10 +53,6 @@ class SpringDamper(Force):
                 problems.append(f"spring '{name}': {label} = {value!r}; give a finite number from 0 on.")
         return problems
 
-    def kind(self) -> Hashable:
-        """All springs share a stack."""
-        return Springs
-
     def new_stack(self, dimension: int) -> Springs:
         """An empty stack of springs."""
         return Springs(dimension)
@@ -77,7 +74,7 @@ class SpringDamper(Force):
         return cls(stiffness=40.0, damping=0.8, length=0.5)
 
 
-class Springs(Booked):
+class Springs(ForceStack):
     """Springs with dampers, one row each."""
 
     law: Array  # k, c, l0, (n, 3); a negative l0 is taken from the first look
@@ -108,37 +105,14 @@ class Springs(Booked):
         self.on_first[row, :, 0, :] = -np.eye(self.on_first.shape[1])
         self.law[row] = force.stiffness, force.damping, -1.0 if force.length is None else force.length
 
-    def remove(self, name: str) -> None:
-        """Let it go."""
-        self.remove_row(name)
-
-    def exert(self, elements: Elements, time: float) -> None:
-        """Write the forces on the elements."""
-        self.play("exert", elements)
-
-    @property
-    def turns(self) -> bool:
-        """Its line turns against the bodies."""
-        return True
-
     @property
     def read_velocity(self) -> list[str]:
         """Those with a damper."""
         return [name for name, damping in zip(self.names, self.law[:, 1], strict=False) if damping != 0.0]
 
-    def ask(self, elements: Elements, dt: float) -> None:
-        """E = dt^2 K + 4 dt C; the damper counts twice that of a joint, for it reads a newer velocity."""
-        elements.clock[GAIN_STEP] = dt
-        self.play("ask", elements)
-
     def demands(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per spring, as last asked, (n, d, d)."""
         return self.spring[: self.count], self.damper[: self.count]
-
-    def account(self, elements: Elements, dt: float) -> None:
-        """Book the tick that has just passed."""
-        elements.clock[STEP] = dt
-        self.play("account", elements)
 
 
 @loop
