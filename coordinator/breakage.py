@@ -6,8 +6,9 @@ from math import exp
 
 import numpy as np
 
+from coordinator.homes import JointHome
 from coordinator.score import Part
-from coordinator.system import JointHome, System
+from coordinator.system import System
 from modular.assembly import JointEdge
 from modular.elements import GAIN_STEP, Array, Indices
 from modular.errors import ModelError

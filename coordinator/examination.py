@@ -8,10 +8,11 @@ from math import inf
 import numpy as np
 
 from coordinator.diagnosis import beyond
+from coordinator.homes import JointHome
 from coordinator.proposals import in_words
 from coordinator.simulation import Simulation
 from coordinator.softness import joint_share
-from coordinator.system import JointHome, System
+from coordinator.system import System
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.system import TOLERANCE, System
+from coordinator.attaching import TOLERANCE
+from coordinator.system import System
 from modular.assembly import JointEdge
 from modular.body import Bodies, Body
 from modular.elements import Array, Indices

@@ -14,6 +14,7 @@ from coordinator.controlling import sensors_of
 from coordinator.couplings import Coupling
 from coordinator.couplings.with_components import WithComponents
 from coordinator.gathering import undisturbed
+from coordinator.homes import JointHome
 from coordinator.interface.interface import Interface, tolerate
 from coordinator.interface.members import Members
 from coordinator.interface.settling import let_go_of
@@ -23,7 +24,7 @@ from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder
 from coordinator.relocation import Moves, moves_for
 from coordinator.simulation import Simulation
-from coordinator.system import JointHome, System
+from coordinator.system import System
 from coordinator.workers.company import check_divisible
 from modular.assembly import Assembly, ForceEdge, JointEdge
 from modular.body import Body, DriftsAndKicks

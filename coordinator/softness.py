@@ -18,7 +18,8 @@ import numpy as np
 from scipy import linalg
 
 from coordinator.centralized.tangents import inner_block
-from coordinator.system import JointHome, System
+from coordinator.homes import JointHome
+from coordinator.system import System
 from modular.elements import Array
 from modular.port import GROUND
 

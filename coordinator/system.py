@@ -7,13 +7,15 @@ component but the touched ones notices.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import hypot
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from coordinator.attaching import attach, of_ports, tolerance_for
+from coordinator.homes import ForceHome, JointHome, JointHomes
 from modular.assembly import ForceEdge, JointEdge
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.courses import begun
@@ -28,92 +30,6 @@ from modular.side import GroundSide, Mark, Side
 from modular.table import Table
 
 Capability = TypeVar("Capability")
-TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
-
-
-@dataclass(slots=True)
-class JointHome:
-    """Where a joint lives: its stack, which knows the element rows of its sides."""
-
-    name: str
-    stack: Joints
-    edge: JointEdge
-    attachment: Attachment | None = None  # None: the points of its two ports (`System.attachment_of`)
-    again: bool = False  # cut at the instant at which it was made, and so the same joint
-
-    @property
-    def owners(self) -> tuple[str, str]:
-        """The bodies at its sides, or the ground."""
-        return self.edge.first_body, self.edge.second_body
-
-    @property
-    def starts(self) -> tuple[int, int]:
-        """First element rows of its sides."""
-        row = self.stack.row[self.name]
-        return int(self.stack.first[row]), int(self.stack.second[row])
-
-    @property
-    def counts(self) -> tuple[int, int]:
-        """Elements that it reads on either side."""
-        return self.stack.form.first, self.stack.form.second
-
-
-class JointHomes(Mapping[str, JointHome]):
-    """Where every joint lives, in the order in which they were made; of a plain one it is worked out when asked for."""
-
-    def __init__(self, system: System) -> None:
-        self._system = system
-        self._known: dict[str, JointHome | JointEdge] = {}
-
-    def __getitem__(self, name: str) -> JointHome:
-        found = self._known[name]
-        if isinstance(found, JointHome):
-            return found
-        return JointHome(name, next(stack for stack in self._system.joints if name in stack.row), found)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def edge(self, name: str) -> JointEdge:
-        """Between what a joint stands."""
-        found = self._known[name]
-        return found.edge if isinstance(found, JointHome) else found
-
-    def again(self, name: str) -> bool:
-        """Whether a joint was cut at the instant at which it was made."""
-        found = self._known[name]
-        return isinstance(found, JointHome) and found.again
-
-    def enter(self, home: JointHome) -> None:
-        """A joint that was made one by one."""
-        self._known[home.name] = home
-
-    def enter_plain(self, edges: Iterable[tuple[str, JointEdge]]) -> None:
-        """Joints that need two ports as they are (`Joint.points`)."""
-        self._known.update(edges)
-
-    def leave(self, name: str) -> JointHome:
-        """A joint is cut."""
-        home = self[name]
-        del self._known[name]
-        return home
-
-
-@dataclass(slots=True)
-class ForceHome:
-    """Where a force lives."""
-
-    stack: Forces
-    owners: list[str]
-    starts: list[int]
-    counts: list[int]
-    marks: list[list[Mark]]  # what it took hold of, per side
 
 
 class System:
@@ -271,7 +187,8 @@ class System:
         """
         first, second = self.sides((edge.first, edge.second), edge.at)
         old = self.remade(edge)
-        attachment = old[0] if old is not None else self._attach(name, edge, first, second, moving)
+        within = inf if self.rehearsing else tolerance_for((first, second), self.gravity, moving)
+        attachment = old[0] if old is not None else attach(name, edge, first, second, within)
         form = attachment.form
         if form.drives and old is None:
             marker = begun(attachment.marker, form.marker, form.drives, float(self.elements.clock[TIME]))
@@ -314,50 +231,7 @@ class System:
         home = self.joint_home[name]
         if home.attachment is not None:
             return home.attachment
-        return self._of_ports(home.stack.form, edge, self.elements.position[list(home.starts)])
-
-    def _of_ports(self, form: JointForm, edge: JointEdge, places: Array) -> Attachment:
-        """The attachment of a joint of two ports as they are; `places` is where they were on the ground."""
-        marks = []
-        for port, place in zip((edge.first, edge.second), places, strict=True):
-            mark: Mark | None = Mark(np.empty(0), place.copy())
-            if port.body != GROUND:
-                side = self.body_home[port.body].side(port.body, port)
-                mark = side.point(side.position)
-            assert mark is not None
-            marks.append(mark)
-        return Attachment(form, marks[:1], marks[1:])
-
-    def _tolerance(self, sides: Sequence[Side], moving: float | None) -> float:
-        """How far apart the points of a joint may be [m]: rounding, and while things move what penalty joints leave open.
-
-        That is a few times a dt^2 where one joint takes the place of another (docs/decisions/0007); never more than a
-        thousandth of the size of things.
-        """
-        size, fastest = 1.0, hypot(*self.gravity.tolist())
-        for side in sides:
-            if side.owner != GROUND:
-                size = max(size, *map(abs, side.position.tolist()))
-                fastest = max(fastest, hypot(*side.acceleration.tolist()))
-        if moving is None:
-            return TOLERANCE * size
-        return TOLERANCE * size + min(20.0 * fastest * moving**2, 1e-3 * size)
-
-    def _attach(self, name: str, edge: JointEdge, first: Side, second: Side, moving: float | None) -> Attachment:
-        """Let a joint take its marks where its sides stand."""
-        spans = not edge.joint.coincident and GROUND in (first.owner, second.owner)  # then `at` places the ground alone
-        a, b = (first.position, second.position) if edge.at is None or spans else (np.array(edge.at, float),) * 2
-        attachment = edge.joint.attach(name, first, second, a, b)
-        gap, tolerance = edge.joint.gap(first, second, a, b), self._tolerance((first, second), moving)
-        if gap > tolerance and not self.rehearsing:
-            where = "lie" if edge.joint.coincident else "lie off its line or plane,"
-            free = [x for x in (0.5 * (a + b), a, b) if first.point(x) is not None and second.point(x) is not None]
-            remedy = f"place the joint with at={_show(free[0])}" if free else "join other ports"
-            raise ModelError(
-                f"joint '{name}': ports '{edge.first}' at {_show(a)} and '{edge.second}' at {_show(b)} {where} {gap:.4g} m "
-                f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or {remedy}."
-            )
-        return attachment
+        return of_ports(home.stack.form, edge, self.elements.position[list(home.starts)], self.body_home)
 
     def remade(self, edge: JointEdge) -> tuple[Attachment, Array] | None:
         """The marks and the preload of an equal joint in the same place that was cut at this very instant, if there was one."""
@@ -385,7 +259,7 @@ class System:
         preload = stack.preload[row].copy()
         made: Attachment | Callable[[], Attachment] | None = home.attachment
         if made is None:  # of its ports, and so again; what it held on the ground is kept
-            made = functools.partial(self._of_ports, form, edge, self.elements.position[list(home.starts)])
+            made = functools.partial(of_ports, form, edge, self.elements.position[list(home.starts)], self.body_home)
         self.just_cut.append((self.tick + self.part, edge, made, preload))
         for owner, start, count in zip(home.owners, home.starts, (form.first, form.second), strict=True):
             self._let_go(name, owner, start, count)
@@ -558,7 +432,3 @@ class System:
 def ledger_columns(row: Array, led: Sequence[bool] = ()) -> dict[str, float]:
     """One line of a ledger by name; `led`: which sides are on bodies that are led."""
     return dict(zip(LEDGER, brought(row, led).tolist(), strict=True))
-
-
-def _show(x: Array) -> str:
-    return "(" + ", ".join(f"{value:.6g}" for value in x) + ")"

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from coordinator.checkpoints.notes import Notes
-from coordinator.system import ForceHome, System
+from coordinator.homes import ForceHome
+from coordinator.system import System
 from modular.assembly import Assembly, JointEdge
 from modular.body import SavesAndRestores
 from modular.joint import Attachment

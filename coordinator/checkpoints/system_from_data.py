@@ -9,7 +9,8 @@ import numpy as np
 
 from coordinator.checkpoints.notes import Notes
 from coordinator.checkpoints.system_as_data import COUNTS
-from coordinator.system import ForceHome, JointHome, System
+from coordinator.homes import ForceHome, JointHome
+from coordinator.system import System
 from modular.assembly import Assembly, JointEdge
 from modular.component import Component
 from modular.elements import RIGID, Elements

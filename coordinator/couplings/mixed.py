@@ -14,8 +14,9 @@ from fnmatch import fnmatchcase
 from typing import ClassVar
 
 from coordinator.couplings.penalty import Penalty
+from coordinator.homes import JointHome
 from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
-from coordinator.system import JointHome, System
+from coordinator.system import System
 from modular.errors import CouplingError, ModelError
 from modular.names import missing
 

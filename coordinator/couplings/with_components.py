@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from coordinator.couplings.coupling import Coupling
+from coordinator.homes import JointHome
 from coordinator.interface.mixture import Mixture, RuleInPython
 from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.interface.settling import go_on_carrying
 from coordinator.rules import StiffnessRule
 from coordinator.rules.rule import in_a_tick
 from coordinator.score import Part, Stacks
-from coordinator.system import JointHome, System
+from coordinator.system import System
 
 
 class WithComponents(Coupling):

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coordinator.homes import ForceHome
 from coordinator.record.ever import Ever, Flags, Made
 from coordinator.record.run import Run
-from coordinator.system import ForceHome, System
+from coordinator.system import System
 from modular.assembly import Assembly
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
