@@ -16,29 +16,7 @@ import numpy as np
 from coordinator import Simulation
 from modular.elements import Array
 from modular.errors import Diverged, ModelError
-from scenarios.bench.by_hand.rows import (
-    BOOK,
-    EFFORT_BEFORE,
-    END,
-    END_V_BEFORE,
-    END_WEIGHTS,
-    FALL,
-    GRAM,
-    INVERSE_MASS,
-    INVERSE_S,
-    PITCH,
-    POWER_BEFORE,
-    PRELOAD,
-    ROWS,
-    START_V_BEFORE,
-    START_WEIGHTS,
-    WIDE,
-    A,
-    C,
-    K,
-    Q,
-    V,
-)
+from scenarios.bench.by_hand import rows as r
 from scenarios.bench.by_hand.step import steps
 from scenarios.bench.models import chain as model_of
 
@@ -62,21 +40,21 @@ class ByHand:
         self._gains = (beta, gamma, stiffness, damping, iterations, lead)
         x, y, z = map(float, rods.gravity)
         self._gravity = (x, y, z)
-        self._blocks = np.zeros((-(-bodies // WIDE), ROWS * PITCH))
+        self._blocks = np.zeros((-(-bodies // r.WIDE), r.ROWS * r.PITCH))
         for row, values in (
-            (Q, rods.q[at]), (V, rods.v[at]), (A, rods.a[at]), (FALL, rods.fall[of]),
-            (INVERSE_MASS, half(rods.inverse_mass[of])), (INVERSE_S, rods.inverse_local[of]),
-            (GRAM, half(rods.gram[of])),
-            (START_WEIGHTS, [rods.bodies[name].port_weights["start"] for name in names]),
-            (END_WEIGHTS, [rods.bodies[name].port_weights["end"] for name in names]),
-            (K, joints.stiffness[by]), (C, joints.damping[by]), (PRELOAD, joints.preload[by]),
-            (POWER_BEFORE, joints.power_before[by]), (BOOK, joints.ledger[by]),
-            (EFFORT_BEFORE, elements.force_before[joints.first[by]]),
-            (END_V_BEFORE, elements.velocity_before[joints.first[by]]),
-            (START_V_BEFORE, elements.velocity_before[joints.second[by]]),
+            (r.Q, rods.q[at]), (r.V, rods.v[at]), (r.A, rods.a[at]), (r.FALL, rods.fall[of]),
+            (r.INVERSE_MASS, half(rods.inverse_mass[of])), (r.INVERSE_S, rods.inverse_local[of]),
+            (r.GRAM, half(rods.gram[of])),
+            (r.START_WEIGHTS, [rods.bodies[name].port_weights["start"] for name in names]),
+            (r.END_WEIGHTS, [rods.bodies[name].port_weights["end"] for name in names]),
+            (r.K, joints.stiffness[by]), (r.C, joints.damping[by]), (r.PRELOAD, joints.preload[by]),
+            (r.POWER_BEFORE, joints.power_before[by]), (r.BOOK, joints.ledger[by]),
+            (r.EFFORT_BEFORE, elements.force_before[joints.first[by]]),
+            (r.END_V_BEFORE, elements.velocity_before[joints.first[by]]),
+            (r.START_V_BEFORE, elements.velocity_before[joints.second[by]]),
         ):  # fmt: skip
             self.write(row, np.asarray(values, float).reshape(bodies, -1))
-        self._blocks.reshape(-1, ROWS, PITCH)[0, END : END + 3, 0] = elements.position[joints.first[by[0]]]
+        self._blocks.reshape(-1, r.ROWS, r.PITCH)[0, r.END : r.END + 3, 0] = elements.position[joints.first[by[0]]]
 
     def __call__(self, ticks: int) -> None:
         """Go on."""
@@ -87,13 +65,13 @@ class ByHand:
 
     def write(self, row: int, values: Array) -> None:
         """Fill some rows, (bodies, size)."""
-        rows = self._blocks.reshape(-1, ROWS, PITCH)
-        for c, some in enumerate(np.array_split(values, range(WIDE, self.bodies, WIDE))):
+        rows = self._blocks.reshape(-1, r.ROWS, r.PITCH)
+        for c, some in enumerate(np.array_split(values, range(r.WIDE, self.bodies, r.WIDE))):
             rows[c, row : row + values.shape[1], : len(some)] = some.T
 
     def read(self, row: int, size: int) -> Array:
         """Some rows, (bodies, size)."""
-        rows = self._blocks.reshape(-1, ROWS, PITCH)[:, row : row + size, :WIDE]
+        rows = self._blocks.reshape(-1, r.ROWS, r.PITCH)[:, row : row + size, : r.WIDE]
         return np.asarray(rows.transpose(0, 2, 1).reshape(-1, size)[: self.bodies])
 
 
