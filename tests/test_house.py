@@ -171,7 +171,7 @@ def kernels(source: str) -> list[ast.FunctionDef]:
     return [
         f
         for f in nodes_of(source, ast.FunctionDef)
-        if any(name_of(d.func if isinstance(d, ast.Call) else d) == "kernel" for d in f.decorator_list)
+        if any(name_of(d.func if isinstance(d, ast.Call) else d).endswith(("kernel", "loop")) for d in f.decorator_list)
     ]
 
 

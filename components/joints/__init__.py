@@ -2,7 +2,10 @@
 
 from components.joints.cylindrical import Cylindrical
 from components.joints.distance import Distance
-from components.joints.driven import DrivenDistance, DrivenPlace, DrivenRotation, DrivenTranslation
+from components.joints.driven_distance import DrivenDistance
+from components.joints.driven_place import DrivenPlace
+from components.joints.driven_rotation import DrivenRotation
+from components.joints.driven_translation import DrivenTranslation
 from components.joints.ellipsoid_on_plane import EllipsoidOnPlane
 from components.joints.fixed import Fixed
 from components.joints.gear import Gear

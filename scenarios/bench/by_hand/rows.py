@@ -79,7 +79,7 @@ def put12(block: Array, row: int, n: int, x: Elements) -> None:
 
 
 @kernel
-def dot(x: Vector, y: Vector) -> float:
+def times(x: Vector, y: Vector) -> float:
     """x . y."""
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
@@ -116,7 +116,7 @@ def further12(x: Elements, factor: float, y: Elements) -> Elements:
 @kernel
 def turned(block: Array, row: int, n: int, x: Vector) -> Vector:
     """A 3 x 3 matrix of joint n times x."""
-    return dot(get3(block, row, n), x), dot(get3(block, row + 3, n), x), dot(get3(block, row + 6, n), x)
+    return times(get3(block, row, n), x), times(get3(block, row + 3, n), x), times(get3(block, row + 6, n), x)
 
 
 @kernel

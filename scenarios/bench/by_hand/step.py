@@ -23,12 +23,12 @@ def differences(x: r.Elements) -> Three:
 def rates(w: Three, d: Three) -> Six:
     """H times velocities or accelerations."""
     return (
-        r.dot(w[0], d[0]),
-        r.dot(w[0], d[1]) + r.dot(w[1], d[0]),
-        r.dot(w[0], d[2]) + r.dot(w[2], d[0]),
-        r.dot(w[1], d[1]),
-        r.dot(w[1], d[2]) + r.dot(w[2], d[1]),
-        r.dot(w[2], d[2]),
+        r.times(w[0], d[0]),
+        r.times(w[0], d[1]) + r.times(w[1], d[0]),
+        r.times(w[0], d[2]) + r.times(w[2], d[0]),
+        r.times(w[1], d[1]),
+        r.times(w[1], d[2]) + r.times(w[2], d[1]),
+        r.times(w[2], d[2]),
     )
 
 
@@ -87,8 +87,8 @@ def exert(block: Array, count: int) -> None:
         damper = r.turned(block, r.C, n, rate)
         preload = r.get3(block, r.PRELOAD, n)
         r.put3(block, r.EFFORT, n, r.plus(r.plus(spring, damper), preload))
-        r.put(block, r.BOOK + 2, n, r.dot(r.further(preload, 0.5, spring), error))
-        r.put(block, r.POWER, n, r.dot(damper, rate))
+        r.put(block, r.BOOK + 2, n, r.times(r.further(preload, 0.5, spring), error))
+        r.put(block, r.POWER, n, r.times(damper, rate))
 
 
 @kernel
@@ -124,12 +124,12 @@ def correct(block: Array, count: int, dt: float, gains: Six, gravity: r.Vector) 
             gains[1] * dt * damping + gains[0] * dt * dt * stiffness
         )  # components/bodies/scheme.py
         f = (
-            left * r.dot(newer[0], newer[0]) + damping * h[0] + stiffness * 0.5 * (r.dot(w[0], w[0]) - g00),
-            left * (2.0 * r.dot(newer[0], newer[1])) + damping * h[1] + stiffness * (r.dot(w[0], w[1]) - g01),
-            left * (2.0 * r.dot(newer[0], newer[2])) + damping * h[2] + stiffness * (r.dot(w[0], w[2]) - g02),
-            left * r.dot(newer[1], newer[1]) + damping * h[3] + stiffness * 0.5 * (r.dot(w[1], w[1]) - g11),
-            left * (2.0 * r.dot(newer[1], newer[2])) + damping * h[4] + stiffness * (r.dot(w[1], w[2]) - g12),
-            left * r.dot(newer[2], newer[2]) + damping * h[5] + stiffness * 0.5 * (r.dot(w[2], w[2]) - g22),
+            left * r.times(newer[0], newer[0]) + damping * h[0] + stiffness * 0.5 * (r.times(w[0], w[0]) - g00),
+            left * (2.0 * r.times(newer[0], newer[1])) + damping * h[1] + stiffness * (r.times(w[0], w[1]) - g01),
+            left * (2.0 * r.times(newer[0], newer[2])) + damping * h[2] + stiffness * (r.times(w[0], w[2]) - g02),
+            left * r.times(newer[1], newer[1]) + damping * h[3] + stiffness * 0.5 * (r.times(w[1], w[1]) - g11),
+            left * (2.0 * r.times(newer[1], newer[2])) + damping * h[4] + stiffness * (r.times(w[1], w[2]) - g12),
+            left * r.times(newer[2], newer[2]) + damping * h[5] + stiffness * 0.5 * (r.times(w[2], w[2]) - g22),
         )
         a = bayo(block, n, w, f, bayo(block, n, w, f, a))
         q, v = r.further12(q, gains[0] * dt * dt, a), r.further12(v, gains[1] * dt, a)
@@ -140,8 +140,8 @@ def correct(block: Array, count: int, dt: float, gains: Six, gravity: r.Vector) 
         r.put3(block, r.END_V, n + 1, r.combined(end, v))
         w = differences(q)
         sums = r.plus(r.plus(r.plus(q[0], q[1]), r.plus(q[2], q[3])), r.plus(r.plus(v[0], v[1]), r.plus(v[2], v[3])))
-        length = abs(r.dot(w[0], w[0]) - g00) + 0.0 * (sums[0] + sums[1] + sums[2])
-        across, aside = abs(r.dot(w[1], w[1]) - g11), abs(r.dot(w[2], w[2]) - g22)
+        length = abs(r.times(w[0], w[0]) - g00) + 0.0 * (sums[0] + sums[1] + sums[2])
+        across, aside = abs(r.times(w[1], w[1]) - g11), abs(r.times(w[2], w[2]) - g22)
         sound = (length <= 0.5 * g00) & (across <= 0.5 * g11) & (aside <= 0.5 * g22)
         wrong += 0 if sound else 1
     return wrong
@@ -154,8 +154,8 @@ def account(block: Array, count: int, dt: float) -> None:
         effort, end, start = r.get3(block, r.EFFORT, n), r.get3(block, r.END_V, n), r.get3(block, r.START_V, n)
         twice = r.plus(effort, r.get3(block, r.EFFORT_BEFORE, n))
         power = r.get(block, r.POWER, n)
-        first = r.get(block, r.BOOK, n) + 0.25 * dt * r.dot(twice, r.plus(end, r.get3(block, r.END_V_BEFORE, n)))
-        second = r.get(block, r.BOOK + 1, n) - 0.25 * dt * r.dot(
+        first = r.get(block, r.BOOK, n) + 0.25 * dt * r.times(twice, r.plus(end, r.get3(block, r.END_V_BEFORE, n)))
+        second = r.get(block, r.BOOK + 1, n) - 0.25 * dt * r.times(
             twice, r.plus(start, r.get3(block, r.START_V_BEFORE, n))
         )
         taken = r.get(block, r.BOOK + 3, n) + 0.5 * dt * (power + r.get(block, r.POWER_BEFORE, n))
