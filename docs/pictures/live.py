@@ -26,6 +26,10 @@ CUTS = (("elbow", 0.5), ("pivot", 0.8))  # when the pointer has come to the butt
 SECONDS, WALK = 1.3, 0.25  # of the motion: until the film ends, and that the pointer takes on its way to a button
 FILM, PICTURE = "live-cut.gif", "live.png"
 WINDOW, SHOWN = {"width": 1200, "height": 700}, (840, 490)
+DRAWN = """() => new Promise(done => {
+    setTimeout(done, 2000);  // a browser that is held up may draw no picture until it is asked for one, as below
+    requestAnimationFrame(() => requestAnimationFrame(done));
+})"""
 POINTER = """() => {
     const pointer = document.createElement('div');
     pointer.id = 'pointer';
@@ -65,7 +69,7 @@ class Film:
     def take(self):
         """A picture of what is there now."""
         self.page.get_by_text(f"tick {self.session.snapshot.tick:,}").wait_for()
-        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.page.evaluate(DRAWN)
         shot = Image.open(BytesIO(self.page.screenshot())).convert("RGB")
         self.frames.append(shot.resize(SHOWN, Image.Resampling.LANCZOS))
 
