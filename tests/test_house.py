@@ -27,7 +27,7 @@ BLAS = {"dot", "vdot", "inner", "matmul", "einsum", "tensordot", "kron", "linalg
 LONG, WIDE = 100, 12  # lines of a function, and its parameters: beyond, it is two ideas
 COMMAND = "each parameter is an option of a command, declared with its help"
 TWO_IDEAS = {  # and why they stay
-    "components/bodies/natural_kernels.py:solve_locally": "Python calls it as well, for one body alone, and hands over arrays",
+    "components/bodies/natural/kernels.py:solve_locally": "Python calls it as well, for one body alone, and hands over arrays",
     "components/bodies/substeps.py:in_steps": "kernels inside it are made from those it is given",
     "coordinator/engine/driver.py:drive": "Python hands over, once for many ticks, what a thread needs",
     "coordinator/workers/driver.py:drive_part": "the same for a worker",

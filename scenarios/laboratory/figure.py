@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from components.bodies.natural import NaturalBody
-from components.bodies.point_mass_rod import PointMassRod
-from components.bodies.rod import Rod
-from components.bodies.subassembly import Subassembly
+from components.bodies.natural.description import NaturalBody
+from components.bodies.natural.point_mass_rod import PointMassRod
+from components.bodies.natural.rod import Rod
+from components.bodies.subassembly.description import Subassembly
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.snapshot import BodyStates, Plan, Snapshot
 from modular.body import Body

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from components.bodies.natural import NaturalBody
-from components.bodies.natural_many import rows_of
+from components.bodies.natural.description import NaturalBody
+from components.bodies.natural.many import rows_of
 from coordinator.laboratory.hand import NAME as HAND
 from coordinator.laboratory.snapshot import Plan
 from coordinator.record.recorder import Segment

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from components.bodies.subassembly import Subassembly
+from components.bodies.subassembly.description import Subassembly
 from coordinator.record.across import Table, joints_there, once, port_places
 from coordinator.record.run import Run
 from modular.body import Body

@@ -170,7 +170,7 @@ def test_what_people_mistake_for_each_other_is_told_apart():
 
 @pytest.mark.parametrize("angle", [np.pi, np.pi - 1e-8])
 def test_a_rod_turned_by_half_keeps_right_handed_axes(angle):
-    from components.bodies.natural_stack import turned
+    from components.bodies.natural.stack import turned
 
     now = np.array([[np.cos(angle), np.sin(angle), 0.0]])
     frame = turned(np.eye(3), np.array([[1.0, 0.0, 0.0]]), now)

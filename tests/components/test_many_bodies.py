@@ -8,7 +8,7 @@ import pytest
 
 import scenarios
 from components import PointMassRod, RigidBody, Rod
-from components.bodies.natural_many import rows_of
+from components.bodies.natural.many import rows_of
 from components.bodies.short_sums import combined, cross, dot, inverted, length, outer, product, trace
 from modular import ModelError
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from components import PointMassRod, Rod
-from components.bodies.natural import NaturalBody
+from components.bodies.natural.description import NaturalBody
 
 NOTHING, EVERYTHING = float("nan"), float("inf")
 NUMBERS = (

@@ -5,7 +5,7 @@ import pytest
 
 import zoo
 from components import NewtonEulerBody, Revolute, RigidBody, Spherical
-from components.bodies.natural import NaturalBody
+from components.bodies.natural.description import NaturalBody
 from coordinator import Glued, Simulation
 from modular import Assembly, Component, Newmark
 from modular.elements import Elements

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components import PointMassRod, Revolute, RigidBody, Rod
-from components.bodies.natural_kernels import numbers_workspace, solve_locally
+from components.bodies.natural.kernels import numbers_workspace, solve_locally
 from components.bodies.scheme import DAMPING, ITERATIONS, MORE, STIFFNESS
 from components.joints.rows import align, coincide
 from coordinator import Simulation

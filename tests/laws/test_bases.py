@@ -9,7 +9,7 @@ import pytest
 import kinds
 from campaign import later, shortened
 from components import Distance, PointMassRod, RigidBody, Spherical
-from components.bodies.basis import FAMILY
+from components.bodies.natural.basis import FAMILY
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation
 from coordinator.going_on import with_body
 from lazily import Lazily

@@ -13,8 +13,8 @@ import zoo
 from both_ways import scattered
 from campaign import later, named, shortened, whole
 from components import Beam, Fixed, Load, Moment, Revolute, RigidBody, Rod, Spherical, Table
-from components.bodies.beam_shape import pulled_back, stored
-from components.bodies.quaternions import spinning
+from components.bodies.beam.shape import pulled_back, stored
+from components.bodies.posed.quaternions import spinning
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, resume
 from lazily import Lazily
 from modular import Assembly, CouplingError, ModelError

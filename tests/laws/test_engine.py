@@ -8,7 +8,7 @@ import pytest
 
 import scenarios
 from components import Law, Load, Rod, Spherical, SpringDamper
-from components.bodies.natural_stack import NaturalBodies
+from components.bodies.natural.stack import NaturalBodies
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
 from mixture import mixture
 from modular import Apply, Crossing, Cut, Diverged, Join, Limit

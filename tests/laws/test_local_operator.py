@@ -6,7 +6,7 @@ import pytest
 import scenarios
 import zoo
 from components import Spherical
-from components.bodies.natural_many import local_operators
+from components.bodies.natural.many import local_operators
 from coordinator import Simulation
 from modular.body import GivesEquations
 

@@ -5,7 +5,7 @@ import pytest
 
 import scenarios
 from components import RigidBody, Rod, Spherical
-from components.bodies import natural_stack
+from components.bodies.natural import stack as natural_stack
 from coordinator import Penalty, Shannon, Simulation
 from modular import Assembly
 from modular.makes import numbered

@@ -12,7 +12,7 @@ import zoo
 from both_ways import scattered
 from campaign import each_once, named
 from components import NewtonEulerBody, RigidBody, Spherical, SpringDamper
-from components.bodies.basis import FAMILY
+from components.bodies.natural.basis import FAMILY
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Relaxed, Run, Simulation
 from coordinator.going_on import with_body
 from modular import Assembly, ModelError

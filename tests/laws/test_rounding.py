@@ -11,7 +11,7 @@ import pytest
 
 from campaign import each_once, first_of, named
 from components import Distance, NewtonEulerBody, PointMassRod, Revolute, RigidBody, Rod, Spherical
-from components.bodies.basis import FAMILY
+from components.bodies.natural.basis import FAMILY
 from coordinator import GGL, HHT, Centralized, Glued, Relaxed, Simulation
 from modular import Assembly
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zoo
-from components.bodies.natural_compliance import largest_eigenvalue
+from components.bodies.natural.compliance import largest_eigenvalue
 from modular.small_inverses import invert_on_range
 
 

@@ -1,0 +1,1 @@
+"""Flexible beams: slices with a place and a turning each."""

@@ -1,0 +1,402 @@
+"""A step of a beam between joints that are glued, and how it answers forces.
+
+A kick lets the forces on the elements and the weight act on the slices; between two kicks the beam flies by itself, by the midpoint
+rule: with x = (v, Omega) in the middle and everything elastic there,
+
+    M (x - x0) = h/2 (-B^T (n + eta dn/dt)),     r' = r + h v,     p' = p (1, h/2 Omega) / |..|,     x' = 2 x - x0,
+
+angular momenta compared in the world. It is symmetric in time, keeps momentum and angular momentum, and no frequency of the
+beam limits it; so kick, flight, kick is of order two and can be composed. Without damping, in the plane, it is symplectic (E.
+Hairer, C. Lubich, G. Wanner, "Geometric numerical integration", Springer 2006, II.5 and VI.4). With damping only forward steps
+are of use, and waves too short for the step, which the midpoint rule lets ring, are to die: what is damped is damped as it moves
+a fifth of half a step later, an error of the first order in the damping alone.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from components.bodies.beam.kernels import (
+    assemble,
+    collect,
+    eliminate,
+    give_mass,
+    improve,
+    node_of,
+    nodes,
+    pairs,
+    points,
+    show_places,
+    show_rates,
+    solve,
+    spin_at,
+    turns,
+    unsound,
+)
+from components.bodies.posed.kernels import SPACE, by_spin, predict, rotation
+from components.bodies.posed.kicked import leave_out
+from components.bodies.posed.rounds import NEAR, ROUNDS, goes_on
+from modular.blocks import room
+from modular.elements import STEP, Array
+from modular.kernel import kernel
+from modular.loop import FINE, loop
+from modular.views import View
+
+LEAN = 0.2  # of half a step
+
+
+@kernel
+def to_rates(q: Array, motion: Array, v: Array) -> None:
+    """Rates of the coordinates of a node, from its velocity and its spin."""
+    for c in range(3):
+        v[c] = motion[c]
+    if q.shape[0] == SPACE:
+        turning = room((3,))
+        for c in range(3):
+            turning[c] = motion[3 + c]
+        by_spin(q, 0.0, turning, v)
+
+
+@kernel
+def kick(bodies: View, elements: View, n: int, share: float, rates: View) -> None:
+    """v += share M^-1 forces, at q, with p' across p."""
+    values, motion = pairs(bodies.q)
+    collect(bodies, elements, n, bodies.q)
+    for k in range(bodies.nodes[bodies.make[n]]):
+        q, v = bodies.q[n, k], rates[n, k]
+        give_mass(bodies, n, k, values)
+        spin_at(q, v, motion)
+        for c in range(motion.shape[0]):
+            motion[c] += share * bodies.outer[n, k, c] / values[c]
+        to_rates(q, motion, v)
+
+
+@kernel
+def half_turn(h: float, motion: Array, way: Array, half: Array) -> None:
+    """The quaternions that lead to the end of a flight and to its middle."""
+    size = 1.0
+    for c in range(3):
+        way[1 + c] = 0.5 * h * motion[3 + c]
+        size += way[1 + c] * way[1 + c]
+    size = 1.0 / sqrt(size)
+    way[0] = size
+    for c in range(3):
+        way[1 + c] *= size
+    share = 1.0 / sqrt(2.0 + 2.0 * way[0])
+    half[0] = (1.0 + way[0]) * share
+    for c in range(3):
+        half[1 + c] = way[1 + c] * share
+
+
+@kernel
+def times(q: Array, way: Array, made: Array) -> None:
+    """p way, its length made 1."""
+    s, x, y, z = q[3], q[4], q[5], q[6]
+    made[3] = s * way[0] - x * way[1] - y * way[2] - z * way[3]
+    made[4] = s * way[1] + x * way[0] + y * way[3] - z * way[2]
+    made[5] = s * way[2] + y * way[0] + z * way[1] - x * way[3]
+    made[6] = s * way[3] + z * way[0] + x * way[2] - y * way[1]
+    size = 0.0
+    for c in range(3, SPACE):
+        size += made[c] * made[c]
+    size = 1.0 / sqrt(size)
+    for c in range(3, SPACE):
+        made[c] *= size
+
+
+@kernel
+def seen_from(way: Array, vector: Array) -> None:
+    """Components of a vector along axes that were turned by a quaternion."""
+    first, second = room((3,)), room((3,))
+    for j in range(3):
+        s, t = (j + 1) % 3, (j + 2) % 3
+        first[j] = vector[s] * way[1 + t] - vector[t] * way[1 + s]  # v x w
+    for j in range(3):
+        s, t = (j + 1) % 3, (j + 2) % 3
+        second[j] = first[s] * way[1 + t] - first[t] * way[1 + s]
+    for j in range(3):
+        vector[j] += 2.0 * (way[0] * first[j] + second[j])
+
+
+@kernel
+def momentum_in_the_middle(values: Array, motion: Array, half: Array, momentum: Array) -> None:
+    """M x0 at the beginning of a flight, the angular part seen from the axes half-way."""
+    for c in range(momentum.shape[0]):
+        momentum[c] = values[c] * motion[c]
+    if momentum.shape[0] == 6:
+        angular = room((3,))
+        for c in range(3):
+            angular[c] = momentum[3 + c]
+        seen_from(half, angular)
+        for c in range(3):
+            momentum[3 + c] = angular[c]
+
+
+@kernel
+def fly(bodies: View, n: int, h: float) -> bool:
+    """From q with the velocity `half`: where that leads, in `ahead`, and the velocity there; whether no end was found."""
+    values, motion = pairs(bodies.q)
+    momentum, x = pairs(bodies.q)
+    way, half = room((4,)), room((4,))
+    middle, _v, _a = nodes(bodies.q)
+    f = values.shape[0]
+    count = bodies.nodes[bodies.make[n]]
+    for k in range(count):
+        for c in range(f):
+            bodies.found[n, k, c] = bodies.flight[n, k, c]
+    moved, before, rounds, tension = np.inf, np.inf, 0, 1.0
+    while goes_on(moved, before) and rounds < ROUNDS:
+        tension = 0.0 if moved > before else tension
+        before = moved
+        rounds += 1
+        for k in range(count):
+            q = bodies.q[n, k]
+            spin_at(q, bodies.v[n, k], motion)
+            for c in range(f):
+                x[c] = bodies.found[n, k, c]
+                bodies.swing[n, k, c] = x[c] + LEAN * (x[c] - motion[c])
+            give_mass(bodies, n, k, values)
+            spin_at(q, bodies.half[n, k], motion)
+            for c in range(3):
+                middle[c] = q[c] + 0.5 * h * x[c]
+            if f == 6:
+                half_turn(h, x, way, half)
+                times(q, half, middle)
+            momentum_in_the_middle(values, motion, half, momentum)
+            for c in range(q.shape[0]):
+                bodies.trial[n, k, c] = middle[c]
+            for c in range(f):
+                bodies.right[n, k, c] = momentum[c] - values[c] * x[c]
+        assemble(bodies, n, 0.5 * h, 0.25 * h * h, 0.5 * (1.0 + LEAN) * h, tension)
+        eliminate(bodies, n)
+        solve(bodies, n)
+        moved = improve(bodies, n, h, bodies.q)
+    for k in range(count):
+        q, ahead = bodies.q[n, k], bodies.ahead[n, k]
+        for c in range(f):
+            x[c] = bodies.found[n, k, c]
+            bodies.flight[n, k, c] = x[c]
+        give_mass(bodies, n, k, values)
+        spin_at(q, bodies.half[n, k], motion)
+        for c in range(3):
+            ahead[c] = q[c] + h * x[c]
+        if f == 6:
+            half_turn(h, x, way, half)
+            times(q, way, ahead)
+        momentum_in_the_middle(values, motion, half, momentum)
+        for c in range(f):
+            momentum[c] = 2.0 * x[c] - momentum[c] / values[c]
+        if f == 6:
+            angular = room((3,))
+            for c in range(3):
+                angular[c] = values[3 + c] * momentum[3 + c]
+            seen_from(half, angular)
+            for c in range(3):
+                momentum[3 + c] = angular[c] / values[3 + c]
+        to_rates(ahead, momentum, bodies.half[n, k])
+    return not moved <= NEAR
+
+
+@loop
+def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """Half a kick and the way that it leads; the first body for which none was found, or -1.
+
+    Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
+    """
+    turn, _ = turns(bodies.q)
+    h, wrong = elements.clock[STEP], FINE
+    for n in range(start, stop):
+        for k in range(bodies.nodes[bodies.make[n]]):
+            for c in range(bodies.q.shape[1]):
+                bodies.half[n, k, c] = bodies.v[n, k, c]
+        show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity_before)
+        kick(bodies, elements, n, 0.5 * h, bodies.half)
+        show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity)
+        leave_out(bodies, elements, n, 1.0)
+        if fly(bodies, n, h) and wrong < 0:
+            wrong = n
+        show_places(bodies, elements, n, bodies.ahead, turn)
+        show_rates(bodies, n, bodies.ahead, bodies.half, turn, elements.velocity)
+        leave_out(bodies, elements, n, -1.0)
+    return wrong
+
+
+@loop
+def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """The other half of the kick; the first body that went wrong, or -1."""
+    turn, _ = turns(bodies.q)
+    h, wrong = elements.clock[STEP], FINE
+    for n in range(start, stop):
+        for k in range(bodies.nodes[bodies.make[n]]):
+            for c in range(bodies.q.shape[1]):
+                bodies.v[n, k, c] = bodies.half[n, k, c]
+        kick(bodies, elements, n, 0.5 * h, bodies.v)
+        show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
+        if unsound(bodies, n) and wrong < 0:
+            wrong = n
+    return wrong
+
+
+@loop
+def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """Velocities after impulses on the elements."""
+    turn, _ = turns(bodies.q)
+    values, motion = pairs(bodies.q)
+    d = turn.shape[0]
+    for n in range(start, stop):
+        collect(bodies, elements, n, bodies.q)
+        for k in range(bodies.nodes[bodies.make[n]]):
+            q, v = bodies.q[n, k], bodies.v[n, k]
+            give_mass(bodies, n, k, values)
+            spin_at(q, v, motion)
+            for c in range(motion.shape[0]):
+                weight = values[c] * bodies.gravity[c] if c < d else 0.0
+                motion[c] += (bodies.outer[n, k, c] - weight) / values[c]
+                bodies.flight[n, k, c] = motion[c]
+            to_rates(q, motion, v)
+        show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
+    return FINE
+
+
+@loop
+def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """A flight is sought from the motion of now."""
+    for n in range(start, stop):
+        for k in range(bodies.nodes[bodies.make[n]]):
+            spin_at(bodies.q[n, k], bodies.v[n, k], bodies.flight[n, k])
+    return FINE
+
+
+# --- how it answers forces ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def column_of(bodies: View, n: int, k: int) -> int:
+    """The first column that belongs to the node of the k-th element: nodes have theirs in the order of attaching."""
+    node, before = node_of(bodies.weights[n, k]), 0
+    for other in range(k):
+        theirs = node_of(bodies.weights[n, other])
+        if theirs == node:
+            break
+        seen = False
+        for earlier in range(other):
+            seen = seen or node_of(bodies.weights[n, earlier]) == theirs
+        before += 0 if seen else 1
+    return before * int(bodies.right.shape[1])
+
+
+@kernel
+def follow(weights: Array, motion: Array, axes: Array, turn: Array, shown: Array) -> None:
+    """How an element follows a motion of its node, spins along `axes`, the node standing as `turn` says."""
+    d = turn.shape[0]
+    arm, spin = room((3,)), room((3,))
+    for c in range(d):
+        arm[c] = 0.0
+        for j in range(d):
+            arm[c] += turn[c, j] * weights[1 + j]
+    if d == 3:
+        for c in range(3):
+            spin[c] = axes[c, 0] * motion[3] + axes[c, 1] * motion[4] + axes[c, 2] * motion[5]
+        for c in range(3):
+            s, t = (c + 1) % 3, (c + 2) % 3
+            shown[c] = weights[0] * motion[c] + spin[s] * arm[t] - spin[t] * arm[s]
+    else:
+        shown[0] = weights[0] * motion[0] - motion[2] * arm[1]
+        shown[1] = weights[0] * motion[1] + motion[2] * arm[0]
+
+
+@kernel
+def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float) -> None:
+    """B of every attached element where it is predicted to be in dt: forces move the slice that they act on at once, and no
+    other."""
+    turn, _ = turns(bodies.q)
+    place, rate, now = nodes(bodies.q)
+    values, motion = pairs(bodies.q)
+    (shown,) = points(bodies.q)
+    for n in range(start, stop):
+        for k in range(bodies.numbers[n]):
+            weights, response = bodies.weights[n, k], elements.response[bodies.attached[n, k]]
+            node, first = node_of(weights), column_of(bodies, n, k)
+            response[:, :] = 0.0
+            predict(bodies.q[n, node], bodies.v[n, node], bodies.a[n, node], dt, bodies.gains, place, rate, now)
+            rotation(place, turn)
+            give_mass(bodies, n, node, values)
+            for m in range(values.shape[0]):
+                motion[:] = 0.0
+                motion[m] = 1.0 / sqrt(values[m])
+                follow(weights, motion, turn, turn, shown)
+                for c in range(shown.shape[0]):
+                    response[c, first + m] = shown[c]
+
+
+@loop
+def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How bodies answer where they stand."""
+    respond_rows(start, stop, bodies, elements, 0.0)
+    return FINE
+
+
+@loop
+def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How they answer where forces act in a tick."""
+    respond_rows(start, stop, bodies, elements, elements.clock[STEP])
+    return FINE
+
+
+@kernel
+def show_column(
+    bodies: View, elements: View, n: int, k: int, node: int, motion: Array, shown: Array, column: int
+) -> None:
+    """A column of the response of the k-th element, at the end of a flight with its axes half-way."""
+    turn, axes = turns(bodies.q)
+    rotation(bodies.ahead[n, node], turn)
+    rotation(bodies.trial[n, node], axes)
+    follow(bodies.weights[n, k], motion, axes, turn, shown)
+    response = elements.response[bodies.attached[n, k]]
+    for c in range(shown.shape[0]):
+        response[c, column] = shown[c]
+
+
+@loop
+def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How elements at the end of a drift answer forces at its beginning: (M + h^2/4 K)^-1, K in the middle of the flight."""
+    turn, axes = turns(bodies.q)
+    values, motion = pairs(bodies.q)
+    (shown,) = points(bodies.q)
+    f, d = values.shape[0], turn.shape[0]
+    for n in range(start, stop):
+        count = bodies.nodes[bodies.make[n]]
+        for k in range(bodies.numbers[n]):
+            response = elements.response[bodies.attached[n, k]]
+            response[:, :] = 0.0
+        for k in range(bodies.numbers[n]):
+            node, first = node_of(bodies.weights[n, k]), column_of(bodies, n, k)
+            again = False
+            for earlier in range(k):
+                again = again or node_of(bodies.weights[n, earlier]) == node
+            if again:
+                continue
+            give_mass(bodies, n, node, values)
+            rotation(bodies.q[n, node], turn)
+            rotation(bodies.trial[n, node], axes)
+            for m in range(f):
+                for other in range(count):
+                    for c in range(f):
+                        bodies.right[n, other, c] = 0.0
+                if m < d or d == 2:
+                    bodies.right[n, node, m] = sqrt(values[m])
+                else:
+                    for j in range(3):
+                        value = 0.0
+                        for c in range(3):
+                            value += axes[c, j] * turn[c, m - d]
+                        bodies.right[n, node, d + j] = value * sqrt(values[m])
+                solve(bodies, n)
+                for other in range(bodies.numbers[n]):
+                    theirs = node_of(bodies.weights[n, other])
+                    for c in range(f):
+                        motion[c] = bodies.right[n, theirs, c]
+                    show_column(bodies, elements, n, other, theirs, motion, shown, first + m)
+    return FINE

@@ -1,0 +1,94 @@
+"""The shape of a beam in numbers of many nodes at once: its strains, what they store, and how it pulls back (beam/strain.py).
+
+q: places of all nodes, (..., nodes, 3 or 7); forces and spins of a node as in the kernels, the force in the world and the torque in
+its own axes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from components.bodies.posed.quaternions import mixed, spinning
+from modular.elements import Array
+
+
+class Strains(NamedTuple):
+    """Between neighbouring nodes, (..., nodes - 1, ...)."""
+
+    stretch: Array  # e, seen from the frame half-way
+    twist: Array  # kappa
+    frame: Array  # R: its columns are the axes half-way
+    half: Array  # tan(|kappa| / 4) kappa / |kappa|
+    bend: Array  # (1 - |kappa| / 2 cot |kappa| / 2) / |kappa|^2
+
+
+def strains(q: Array) -> Strains:
+    """How far neighbours are apart and how much they are turned."""
+    one, other = q[..., :-1, :], q[..., 1:, :]
+    if q.shape[-1] == 3:
+        mean, twist = 0.5 * (one[..., 2] + other[..., 2]), other[..., 2:] - one[..., 2:]
+        c, s = np.cos(mean), np.sin(mean)
+        frame = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
+        stretch = np.einsum("...cj,...c->...j", frame, (other - one)[..., :2])
+        return Strains(stretch, twist, frame, np.zeros_like(twist), np.zeros_like(mean))
+    p, r = one[..., 3:], other[..., 3:]
+    middle = p + r
+    frame = mixed(middle, middle) / np.sum(middle * middle, -1)[..., None, None]
+    stretch = np.einsum("...cj,...c->...j", frame, (other - one)[..., :3])
+    way, turned = np.einsum("...ic,...c->...i", spinning(p), r), np.sum(p * r, -1)
+    length = np.linalg.norm(way, axis=-1)
+    angle = 2.0 * np.arctan2(length, turned)
+    small = angle < 1e-4
+    safe = np.where(small, 1.0, angle)
+    twist = way * np.where(small, 2.0 / turned, angle / np.where(small, 1.0, length))[..., None]
+    quarter = np.where(small, 0.25, np.tan(0.25 * safe) / safe)
+    bend = np.where(small, 1.0 / 12.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
+    return Strains(stretch, twist, frame, quarter[..., None] * twist, bend)
+
+
+def stored(q: Array, stiffness: Array, spacing: float) -> Array:
+    """Energy of stretching, shearing, bending and twisting [J], shape (...)."""
+    found, d = strains(q), 2 if q.shape[-1] == 3 else 3
+    rest = spacing * np.eye(d)[0]
+    whole = np.sum(stiffness[:d] * (found.stretch - rest) ** 2, (-2, -1)) + np.sum(
+        stiffness[d:] * found.twist**2, (-2, -1)
+    )
+    return np.asarray(whole / (2.0 * spacing))
+
+
+def pulled_back(q: Array, motion: Array, stiffness: Array, spacing: float, damping: float) -> Array:
+    """Forces and torques on the nodes of one beam that moves by `motion`: what is elastic and damped in it, (nodes, 3 or 6)."""
+    found, forces = strains(q), np.zeros_like(motion)
+    one, other = motion[:-1], motion[1:]
+    if q.shape[-1] == 3:
+        quarter = np.stack([found.stretch[:, 1], -found.stretch[:, 0]], -1)  # how e follows the turning
+        spin = 0.5 * (one[:, 2:] + other[:, 2:])
+        rates = np.einsum("ncj,nc->nj", found.frame, (other - one)[:, :2]) + quarter * spin
+        effort = stiffness[:2] * (found.stretch - (spacing, 0.0) + damping * rates) / spacing
+        moment = stiffness[2:] * (found.twist + damping * (other - one)[:, 2:]) / spacing
+        force = np.einsum("ncj,nj->nc", found.frame, effort)
+        torque = np.sum(effort * quarter, -1, keepdims=True)
+        on_one, on_other = moment - 0.5 * torque, -moment - 0.5 * torque
+    else:
+
+        def inverse(vector: Array, sign: float) -> Array:
+            twisted = np.cross(found.twist, vector)
+            return np.asarray(vector + 0.5 * sign * twisted + found.bend[:, None] * np.cross(found.twist, twisted))
+
+        spins = one[:, 3:], other[:, 3:]
+        middle = 0.5 * (spins[0] + spins[1] + np.cross(found.half, spins[1] - spins[0]))
+        rates = np.einsum("ncj,nc->nj", found.frame, (other - one)[:, :3]) + np.cross(found.stretch, middle)
+        bending = inverse(spins[1], 1.0) - inverse(spins[0], -1.0)
+        effort = stiffness[:3] * (found.stretch - (spacing, 0.0, 0.0) + damping * rates) / spacing
+        moment = stiffness[3:] * (found.twist + damping * bending) / spacing
+        force, turning = np.einsum("ncj,nj->nc", found.frame, effort), np.cross(effort, found.stretch)
+        on_one = inverse(moment, 1.0) - 0.5 * (turning + np.cross(found.half, turning))
+        on_other = -inverse(moment, -1.0) - 0.5 * (turning - np.cross(found.half, turning))
+    d = force.shape[1]
+    forces[:-1, :d] += force
+    forces[1:, :d] -= force
+    forces[:-1, d:] += on_one
+    forces[1:, d:] += on_other
+    return forces

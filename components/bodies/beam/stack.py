@@ -1,0 +1,198 @@
+"""The stack of beams: their slices, what is elastic between them, and what they offer a coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from components.bodies.beam import gluing, kernels
+from components.bodies.body_stack import BodyStack
+from components.bodies.natural.compliance import tighten_loop
+from components.bodies.standing import STANDING
+from modular.body import Body
+from modular.elements import Array, Elements, Indices
+from modular.errors import ModelError
+from modular.loop import loops_of
+from modular.makes import numbered
+from modular.port import PortName
+from modular.side import Mark, Side
+
+if TYPE_CHECKING:
+    from components.bodies.beam.description import Beam
+
+
+LONG = ("q", "v", "a", "trial", "flight", "swing", "found", "right", "outer", "band")  # a row for every node
+
+
+class Beams(BodyStack):
+    """Beams of one number of nodes; q = (x, y, theta) or (r, p) of each; weights of an element are w0, rho and its node."""
+
+    remembered = ("flight",)
+    varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    elastic = True  # what its drive holds is stiff: solvers that iterate want to know how it changes
+    flight: Array  # the motion in the middle of the last flight, with which the next is sought: kicks throw slices far
+    # beside the state, for one step at a time
+    trial: Array  # where nodes are while a step is sought
+    swing: Array  # how they move there: velocity and spin
+    found: Array  # what is sought: accelerations, or motions in the middle of a flight
+    right: Array  # right-hand side of a round
+    outer: Array  # forces and torques that act on the nodes
+    band: Array  # matrix of a round: a block for each node, and one between it and the next
+    # of each make
+    nodes: Indices  # how many
+    spacing: Array  # between two of them [m]
+    damping: Array  # eta [s]
+    stiffness: Array  # EA, GA, EI, or EA, GA, GA, GJ, EI, EI
+    kilograms: Array  # of each node
+    inertia: Array  # of each node, about its axes
+
+    def __init__(self, dimension: int, count: int, capacity: int = 4, width: int = 2) -> None:
+        coordinates, motions, turning = (3, 3, 1) if dimension == 2 else (7, 6, 3)
+        super().__init__((count, coordinates), dimension, 2 + dimension, capacity, width, long=True)
+        self.column("trial", count, coordinates, listed=True)
+        for name in ("flight", "swing", "found", "right", "outer"):
+            self.column(name, count, motions, listed=True)
+        self.column("band", count, motions, 2 * motions, listed=True)
+        self.common("nodes", dtype=np.int64)
+        self.common("spacing")
+        self.common("damping")
+        self.common("stiffness", motions)
+        self.common("kilograms", count, listed=True)
+        self.common("inertia", count, turning, listed=True)
+        self.loops = (
+            STANDING | loops_of(kernels, gluing) | {"respond_freely": gluing.respond_loop, "tighten": tighten_loop}
+        )
+        self.fold(*self.together[0])
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again; loops count on columns as long as there are nodes."""
+        super().recall(details)
+        count = self.q.shape[1]
+        lengths = {getattr(self, name).shape[1] for name in (*LONG, "kilograms", "inertia")}
+        held = self.weights[..., -1]
+        if lengths != {count} or not (np.all(self.nodes <= count) and np.all((held >= 0) & (held < count))):
+            raise ModelError("Beams: columns of nodes do not fit each other.")
+
+    @property
+    def forward_only(self) -> bool:
+        """What is damped does not come back by steps that are negative."""
+        return any(body.damping > 0.0 for body in self.bodies.values())
+
+    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
+        """Take beams in, in their initial state."""
+        members = cast("list[Beam]", list(bodies))
+        super().add_many(names, bodies)
+        rows = self.add_rows(names)
+        self.q[rows] = [body.start_of_nodes for body in members]
+        self.v[rows] = [body.initial_velocity for body in members]
+        self.flight[rows] = [body.motion(body.start_of_nodes, body.initial_velocity) for body in members]
+        firsts, which = numbered([body.make for body in members])
+        makes = self.add_makes(np.bincount(which))
+        self.make[rows] = makes[which]
+        for make, k in zip(makes, firsts, strict=True):
+            body = members[k]
+            self.nodes[make], self.spacing[make], self.damping[make] = body.elements + 1, body.spacing, body.damping
+            self.stiffness[make], self.kilograms[make], self.inertia[make] = (
+                body.stiffness, body.node_masses, body.node_inertia,
+            )  # fmt: skip
+
+    def side(self, name: str, port: PortName) -> Side:
+        """A port as a joint sees it now."""
+        return BeamSide(self, name, port)
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
+        """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
+        row, body = self.row[name], self.bodies[name]
+        q, v, total = self.q[row], self.v[row], np.zeros(self.q.shape[1:])
+        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
+            impulse = impulses.get(element)
+            if impulse is not None:
+                node = int(self.weights[row, k, -1])
+                total[node] += impulse @ body.reach(self.weights[row, k], q)
+        jump = body.answer(q, total)
+        work = float(np.sum(total * (v + 0.5 * jump)))
+        v += jump
+        return work
+
+    def shift(self, name: str, velocity: Array) -> float:
+        """Add a velocity to all points of one body, its turning kept; the change of kinetic energy [J]."""
+        row, body = self.row[name], self.bodies[name]
+        v = self.v[row, :, : len(velocity)]
+        work = float(np.sum(body.node_masses[:, None] * velocity * (v + 0.5 * velocity)))
+        v += velocity
+        return work
+
+    # --- equations -------------------------------------------------------------------------------------------------
+
+    def mass(self) -> Array:
+        """Mass matrices, (n, k, k)."""
+        return np.array([self.bodies[name].mass_matrix(self.q[row]) for name, row in self.row.items()])
+
+    def drive(self) -> Array:
+        """Weight, what is elastic, and what the turning of quaternions asks for, (n, k)."""
+        found = [self.bodies[name].drive(self.q[row], self.v[row], self.gravity) for name, row in self.row.items()]
+        return np.array(found).reshape(self.count, -1)
+
+    def closure(self) -> tuple[Array, Array, Array]:
+        """The quaternions' lengths: errors, rates and Jacobians; nothing in the plane."""
+        n, (_, count, k) = self.count, self.q.shape
+        if k == 3:
+            return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, count * k))
+        p, rate = self.q[:n, :, 3:], self.v[:n, :, 3:]
+        jacobian = np.zeros((n, count, count, k))
+        for node in range(count):
+            jacobian[:, node, node, 3:] = p[:, node]
+        return 0.5 * (np.sum(p * p, 2) - 1.0), np.sum(p * rate, 2), jacobian.reshape(n, count, count * k)
+
+    def reach(self) -> tuple[Indices, Indices, Array]:
+        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
+        served, owners, blocks = [], [], []
+        _, count, width = self.q.shape
+        for name, row in self.row.items():
+            for k in range(int(self.numbers[row])):
+                node, block = int(self.weights[row, k, -1]), np.zeros((self.gravity.shape[0], count, width))
+                block[:, node] = self.bodies[name].reach(self.weights[row, k], self.q[row])
+                served.append(int(self.attached[row, k]))
+                owners.append(row)
+                blocks.append(block)
+        d = self.gravity.shape[0]
+        return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, count * width)
+
+
+class BeamSide(Side):
+    """A port of a beam, or the slice next to a point of it, as it stands now."""
+
+    def __init__(self, stack: Beams, name: str, port: PortName) -> None:
+        row = stack.row[name]
+        body: Beam = stack.bodies[name]
+        self.owner, self.name = name, str(port)
+        self._body, self._q, self._node = body, stack.q[row].copy(), body.node_of(port.port)
+        q, v, a = self._q, stack.v[row], stack.a[row]
+        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, v, a)
+        self._frame = body.port_axes(port.port, q)
+
+    @property
+    def frame(self) -> Array:
+        """Axes of the port as rows, turned with the slice."""
+        return self._frame
+
+    def point(self, x: Array) -> Mark:
+        """The point that stands at `x`, fixed to the slice of the port."""
+        rho = np.zeros(len(self.position))
+        if not np.array_equal(x, self.position):
+            rho = (x - self.position) @ self._body.rotation(self._q[self._node])
+        return Mark(np.array([1.0, *rho, self._node]), np.array(x, float))
+
+    def direction(self, u: Array) -> Mark:
+        """The direction along the unit vector `u`, fixed to the slice of the port."""
+        rho = u @ self._body.rotation(self._q[self._node])
+        return Mark(np.array([0.0, *rho, self._node]), np.array(u, float))
+
+    @property
+    def directions(self) -> Array:
+        """All of them."""
+        return np.eye(len(self.position))

@@ -1,0 +1,135 @@
+"""The stack of bodies that are led along courses: what they follow, and what they offer a coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from components.bodies.body_stack import BodyStack
+from components.bodies.led import kernels
+from components.bodies.posed.stack import PosedSide, reach_of
+from components.bodies.standing import STANDING
+from modular.body import Body
+from modular.courses import SHARE
+from modular.elements import Array, Elements, Indices
+from modular.loop import loops_of
+from modular.port import PortName
+from modular.side import Side
+
+if TYPE_CHECKING:
+    from components.bodies.led.description import LedBody
+
+
+class LedBodies(BodyStack):
+    """Bodies at q = (r, theta) or (r, p), (n, 3) or (n, 7), as two courses say (led/kernels.py), of d and of `turning` numbers."""
+
+    varying = True  # Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    way: Array  # pieces of the course of its origin (modular/courses.py)
+    turn: Array  # and of its angle or quaternion
+    way_head: Array  # how many pieces, and what is taken off
+    turn_head: Array
+    axis: Array  # of an angle in space, of each make, (n, 3)
+    going: Array  # value, rate and acceleration of the courses as last read, (n, d, 3)
+    turning: Array
+    asked: Array  # coordinates, rates and accelerations that a solver has read off, (n, 3, k)
+
+    def __init__(self, dimension: int, turning: int, capacity: int = 4, width: int = 2) -> None:
+        coordinates = 3 if dimension == 2 else 7
+        super().__init__((coordinates,), dimension, 1 + dimension, capacity, width)
+        for name, numbers in (("way", dimension), ("turn", turning)):
+            self.column(name, 1 + SHARE * numbers, listed=True)
+            self.column(f"{name}_head", 1 + numbers)
+        self.common("axis", 3)
+        self.column("going", dimension, 3)
+        self.column("turning", turning, 3)
+        self.column("asked", 3, coordinates)
+        self.loops = STANDING | loops_of(kernels)
+        for verb in ("respond_predicted", "respond_freely", "respond_ahead"):
+            self.loops[verb] = kernels.respond_loop
+        self.beyond = 0.0  # how far along the motion a solver looks [s]
+        self.fold(*self.together[0])
+
+    def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
+        """The pieces of courses are no more than there is room for."""
+        yield from super().limits(elements)
+        for name, course in (("ways_held", self.going), ("turns_held", self.turning)):
+            pieces = self.way if name == "ways_held" else self.turn
+            yield name, pieces.shape[1] // (1 + SHARE * course.shape[1])
+
+    @property
+    def ways_held(self) -> Array:
+        """How many pieces the way of each has."""
+        return self.way_head[:, 0]
+
+    @property
+    def turns_held(self) -> Array:
+        """How many pieces its turning has."""
+        return self.turn_head[:, 0]
+
+    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
+        """Take bodies in, as they stand at time zero."""
+        members = cast("list[LedBody]", list(bodies))
+        super().add_many(names, bodies)
+        rows = self.add_rows(names)
+        makes = self.add_makes(np.ones(len(members), np.int64))
+        self.make[rows], self.axis[makes] = makes, [body.line for body in members]
+        for row, body in zip(range(rows.start, rows.stop), members, strict=True):
+            for label, head, pieces in body.courses():
+                if pieces.size > getattr(self, label).shape[1]:
+                    self.widen(label, pieces.size)
+                getattr(self, label)[row, : pieces.size] = pieces.ravel()
+                getattr(self, f"{label}_head")[row] = head
+            self.q[row], self.v[row], self.a[row] = body.motion(0.0)
+
+    def stand(self, name: str, elements: Elements) -> None:
+        """A body that comes later stands where its courses are by then."""
+        row = self.row[name]
+        self.play("stand", elements, row, row + 1)
+
+    def side(self, name: str, port: PortName) -> Side:
+        """A port as a joint sees it now."""
+        return PosedSide(self, name, port)
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
+        """Impulses change nothing of its motion; what they take out is what comes from outside [J]."""
+        row, body = self.row[name], self.bodies[name]
+        slopes, work = body.slopes(self.q[row]), 0.0
+        for k, element in enumerate(self.attached[row, : int(self.numbers[row])].tolist()):
+            impulse = impulses.get(element)
+            if impulse is not None:
+                work += float(impulse @ body.reach(self.weights[row, k], slopes) @ self.v[row])
+        return work
+
+    def shift(self, name: str, velocity: Array) -> float:
+        """Nothing shifts it."""
+        return 0.0
+
+    # --- equations -------------------------------------------------------------------------------------------------
+
+    def read_off(self, elements: Elements) -> None:
+        """Its constraints are those of the clock, looked at `Elements.beyond` further along the motion."""
+        self.play("read_off", elements)
+        self.beyond = float(elements.beyond[0])
+
+    def mass(self) -> Array:
+        """Any will do: every coordinate is told."""
+        return np.broadcast_to(np.eye(self.q.shape[1]), (self.count, self.q.shape[1], self.q.shape[1])).copy()
+
+    def drive(self) -> Array:
+        """Nothing."""
+        return np.zeros((self.count, self.q.shape[1]))
+
+    def closure(self) -> tuple[Array, Array, Array]:
+        """q - q(t) = 0."""
+        n, k = self.count, self.q.shape[1]
+        asked = self.asked[:n]
+        jacobian = np.broadcast_to(np.eye(k), (n, k, k)).copy()
+        return self.q[:n] - asked[:, 0], self.v[:n] - asked[:, 1] - self.beyond * asked[:, 2], jacobian
+
+    def reach(self) -> tuple[Indices, Indices, Array]:
+        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
+        return reach_of(self)

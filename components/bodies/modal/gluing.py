@@ -1,0 +1,479 @@
+"""A step of a body that bends a little, between joints that are glued, and how it answers forces.
+
+A kick lets the forces on the elements and the weight act; between two kicks the body flies by itself, by the variational midpoint
+rule: with the turn cay(h xi) of a flight, the amplitudes half-way and their mean rate d, and M = J xi + N d half-way,
+
+    L = M + h/2 xi x M + h^2/4 xi (xi . M)
+    p = d + N^T xi + h/2 (omega^2 eta + 2 zeta omega d - xi dJ/deta xi / 2 - dN/deta)
+
+at its beginning follow from the discrete Lagrangian h (T - V) with Cayley's map for the turning (N. Bou-Rabee, J. E. Marsden,
+"Hamilton-Pontryagin integrators on Lie groups", Found. Comput. Math. 9 (2009) 197-219); at its end h changes its sign. Without
+damping it is symplectic and symmetric, so it can be composed; it keeps momentum and angular momentum to rounding, and no frequency
+limits the step. (xi, d) follow by a few rounds, in which all that is stiff is linear and solved for.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from components.bodies.modal.kernels import (
+    FOUND,
+    KEPT,
+    MODES,
+    PACE,
+    PUSHED,
+    answer,
+    collect,
+    cross,
+    first_of,
+    follow,
+    grow,
+    ill,
+    lift,
+    points,
+    poses,
+    show_places,
+    show_rates,
+    solve,
+    spin_at,
+    spins,
+    stand,
+    turns,
+    weigh,
+    wheels,
+    whirl_of,
+)
+from components.bodies.posed.kernels import SPACE, by_spin, rotation, square_of
+from components.bodies.posed.kicked import leave_out
+from components.bodies.posed.rounds import NEAR, ROUNDS, goes_on
+from modular.blocks import room
+from modular.elements import STEP, Array
+from modular.kernel import kernel
+from modular.loop import FINE, loop
+from modular.views import View
+
+SETTLED = 1e-15  # of a turning, or of a way as long as the body is wide: below, nothing moves any more
+
+
+@kernel
+def kick(bodies: View, elements: View, n: int, share: float, weight: float, v: Array) -> None:
+    """v += M^-1 (share forces + weight of the body, so long), at q."""
+    push, _p, _q, _r = points(bodies.gravity)
+    torque, spin, _s, _t = spins(bodies.gravity)
+    pose, pace, _u, _v = poses(bodies.gravity)
+    inertia, _i = wheels(bodies.gravity)
+    q, amounts, first = bodies.q[n], bodies.amounts[n], first_of(bodies)
+    collect(bodies, elements, n, q, push, torque)
+    weigh(bodies, n, q, inertia, bodies.mix[n])
+    for i in range(torque.shape[0]):
+        torque[i] *= share
+    for k in range(int(bodies.sizes[MODES])):
+        amounts[k, FOUND] = share * amounts[k, PUSHED]
+    answer(bodies, n, inertia, bodies.mix[n], 0.0, 0.0, torque, FOUND)
+    lift(q, pose)
+    lift(v, pace)
+    spin_at(pose, pace, spin)
+    for i in range(torque.shape[0]):
+        spin[i] += torque[i]
+    for c in range(push.shape[0]):
+        v[c] += share * push[c] / bodies.kilograms[bodies.make[n]] + weight * bodies.gravity[c]
+    turn_by(pose, spin, v)
+    for k in range(int(bodies.sizes[MODES])):
+        v[first + k] += amounts[k, FOUND]
+
+
+@kernel
+def turn_by(pose: Array, spin: Array, v: Array) -> None:
+    """Rates of the coordinates that turn, from the spin."""
+    if pose.shape[0] == SPACE:
+        pace = room((7,))
+        by_spin(pose, 0.0, spin, pace)
+        for c in range(3, SPACE):
+            v[c] = pace[c]
+    else:
+        v[2] = spin[0]
+
+
+@kernel
+def turn_on(q: Array, h: float, spin: Array, to: Array) -> None:
+    """The turning after cay(h spin), of length 1."""
+    if spin.shape[0] == 3:
+        x, y, z = 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]
+        s, a, b, c = q[3], q[4], q[5], q[6]
+        one, two = s - a * x - b * y - c * z, a + s * x + b * z - c * y
+        three, four = b + s * y + c * x - a * z, c + s * z + a * y - b * x
+        size = 1.0 / sqrt(one * one + two * two + three * three + four * four)
+        to[3], to[4], to[5], to[6] = one * size, two * size, three * size, four * size
+    else:
+        to[2] = q[2] + h * spin[0]
+
+
+@kernel
+def turned_back(h: float, spin: Array, momentum: Array) -> None:
+    """Angular momentum seen from axes after cay(h spin), that stays as it is in the world."""
+    if spin.shape[0] == 3:
+        first, second = room((3,)), room((3,))
+        size = 1.0 + 0.25 * h * h * (spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2])
+        for j in range(3):
+            s, t = (j + 1) % 3, (j + 2) % 3
+            first[j] = 0.5 * h * (momentum[s] * spin[t] - momentum[t] * spin[s])  # v x w
+        for j in range(3):
+            s, t = (j + 1) % 3, (j + 2) % 3
+            second[j] = 0.5 * h * (first[s] * spin[t] - first[t] * spin[s])
+        for j in range(3):
+            momentum[j] += 2.0 * (first[j] + second[j]) / size
+
+
+@kernel
+def momenta(bodies: View, n: int, q: Array, v: Array, momentum: Array) -> None:
+    """L in the axes of the body, and p of each mode as KEPT."""
+    spin, _t, _u, _v = spins(bodies.gravity)
+    pose, pace, _r, _s = poses(bodies.gravity)
+    inertia, _i = wheels(bodies.gravity)
+    amounts, mix, first, t = bodies.amounts[n], bodies.mix[n], first_of(bodies), momentum.shape[0]
+    lift(q, pose)
+    lift(v, pace)
+    spin_at(pose, pace, spin)
+    weigh(bodies, n, q, inertia, mix)
+    for i in range(t):
+        momentum[i] = 0.0
+        for j in range(t):
+            momentum[i] += inertia[i, j] * spin[j]
+    for k in range(int(bodies.sizes[MODES])):
+        amounts[k, KEPT] = v[first + k]
+        for i in range(t):
+            momentum[i] += mix[k, i] * v[first + k]
+            amounts[k, KEPT] += mix[k, i] * spin[i]
+
+
+@kernel
+def half_way(bodies: View, n: int, h: float) -> None:
+    """Amplitudes in the middle of a flight, with the rates that are tried."""
+    first = first_of(bodies)
+    for k in range(int(bodies.sizes[MODES])):
+        bodies.next_q[n, first + k] = bodies.q[n, first + k] + 0.5 * h * bodies.amounts[n, k, PACE]
+
+
+@kernel
+def miss(
+    bodies: View, n: int, h: float, start: Array, spin: Array, inertia: Array, momentum: Array, left: Array
+) -> None:
+    """What (xi, d) leave of the equations of a flight: of angular momentum in `left`, of modes as FOUND; and M."""
+    amounts, mix, make, first = bodies.amounts[n], bodies.mix[n], bodies.make[n], first_of(bodies)
+    t, modes, middle = spin.shape[0], int(bodies.sizes[MODES]), bodies.next_q[n]
+    for i in range(t):
+        momentum[i] = 0.0
+        for j in range(t):
+            momentum[i] += inertia[i, j] * spin[j]
+        for k in range(modes):
+            momentum[i] += mix[k, i] * amounts[k, PACE]
+    along = 0.0
+    for i in range(t):
+        along += spin[i] * momentum[i]
+    for i in range(t):
+        left[i] = start[i] - momentum[i]
+        if t == 3:
+            s, u = (i + 1) % 3, (i + 2) % 3
+            left[i] -= 0.5 * h * (spin[s] * momentum[u] - spin[u] * momentum[s]) + 0.25 * h * h * spin[i] * along
+    for k in range(modes):
+        pull = bodies.squares[make, k] * middle[first + k] + bodies.losses[make, k] * amounts[k, PACE]
+        pull -= grow(bodies, n, middle, spin, k)
+        value = amounts[k, KEPT] - amounts[k, PACE]
+        for j in range(modes):
+            pull -= whirl_of(bodies, n, spin, k, j) * amounts[j, PACE]
+        for i in range(t):
+            value -= mix[k, i] * spin[i]
+        amounts[k, FOUND] = value - 0.5 * h * pull
+
+
+@kernel
+def heavy(bodies: View, make: int, k: int, h: float) -> float:
+    """What a mode weighs in a flight."""
+    weight: float = 1.0 + 0.25 * h * h * bodies.squares[make, k] + 0.5 * h * bodies.losses[make, k]
+    return weight
+
+
+@kernel
+def improve(bodies: View, n: int, h: float, inertia: Array, momentum: Array, left: Array, spin: Array) -> float:
+    """A round of Newton's rule, but for what changes of the shape; how far that moves anything, as a multiple of nothing."""
+    amounts, mix, make = bodies.amounts[n], bodies.mix[n], bodies.make[n]
+    matrix, turning = wheels(bodies.gravity)
+    beside, _t, _u, _v = spins(bodies.gravity)
+    t, modes = spin.shape[0], int(bodies.sizes[MODES])
+    half = 0.5 * h if t == 3 else 0.0
+    width = 0.0
+    for i in range(t):
+        width += bodies.inertia[make, 0, i * t + i]
+        for j in range(t):
+            matrix[i, j] = inertia[i, j]
+            turning[i, j] = 1.0 if i == j else 0.0
+    if t == 3:
+        for i in range(3):
+            s, u = (i + 1) % 3, (i + 2) % 3
+            turning[i, s] = -half * spin[u]
+            turning[i, u] = half * spin[s]
+            for j in range(3):
+                matrix[i, j] += half * (spin[s] * inertia[u, j] - spin[u] * inertia[s, j])
+            matrix[i, s] += half * momentum[u]
+            matrix[i, u] -= half * momentum[s]
+    for k in range(modes):
+        weight = heavy(bodies, make, k, h)
+        for i in range(t):
+            beside[i] = 0.0
+            for j in range(t):
+                beside[i] += turning[i, j] * mix[k, j]
+        for i in range(t):
+            left[i] -= beside[i] * amounts[k, FOUND] / weight
+            for j in range(t):
+                matrix[i, j] -= beside[i] * mix[k, j] / weight
+    solve(matrix, left)
+    most, sound = 0.0, 0.0
+    for i in range(t):
+        spin[i] += left[i]
+        most = max(most, abs(h * left[i]) / SETTLED)
+        sound += 0.0 * left[i]
+    width = sqrt(width)
+    for k in range(modes):
+        change = amounts[k, FOUND]
+        for i in range(t):
+            change -= mix[k, i] * left[i]
+        change /= heavy(bodies, make, k, h)
+        amounts[k, PACE] += change
+        most = max(most, abs(h * change) / (SETTLED * width))
+        sound += 0.0 * change
+    return most + sound
+
+
+@kernel
+def fly(bodies: View, n: int, h: float) -> bool:
+    """From q with the velocity `half`: where that leads, in `ahead`, and the velocity there; whether no end was found."""
+    start, spin, momentum, left = spins(bodies.gravity)
+    pose, pace, _r, _s = poses(bodies.gravity)
+    inertia, _i = wheels(bodies.gravity)
+    q, half, ahead, amounts, mix = bodies.q[n], bodies.half[n], bodies.ahead[n], bodies.amounts[n], bodies.mix[n]
+    t, modes, first = spin.shape[0], int(bodies.sizes[MODES]), first_of(bodies)
+    momenta(bodies, n, q, half, start)
+    lift(q, pose)
+    lift(half, pace)
+    spin_at(pose, pace, spin)
+    for k in range(modes):
+        amounts[k, PACE] = half[first + k]
+    moved, before, rounds = np.inf, np.inf, 0
+    while goes_on(moved, before) and rounds < ROUNDS:
+        before = moved
+        rounds += 1
+        half_way(bodies, n, h)
+        weigh(bodies, n, bodies.next_q[n], inertia, mix)
+        miss(bodies, n, h, start, spin, inertia, momentum, left)
+        moved = improve(bodies, n, h, inertia, momentum, left, spin)
+    for k in range(modes):  # what p is at the end: 2 (d + N^T xi) less what it was
+        value = amounts[k, PACE]
+        for i in range(t):
+            value += mix[k, i] * spin[i]
+        amounts[k, FOUND] = 2.0 * value - amounts[k, KEPT]
+        ahead[first + k] = q[first + k] + h * amounts[k, PACE]
+    for c in range(bodies.gravity.shape[0]):
+        ahead[c] = q[c] + h * half[c]
+    turn_on(q, h, spin, ahead)
+    turned_back(h, spin, start)
+    weigh(bodies, n, ahead, inertia, mix)
+    answer(bodies, n, inertia, mix, 0.0, 0.0, start, FOUND)
+    lift(ahead, pose)
+    turn_by(pose, start, half)
+    for k in range(modes):
+        half[first + k] = amounts[k, FOUND]
+    return not moved <= NEAR
+
+
+@loop
+def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """Half a kick and the way that it leads; the first body for which none was found, or -1.
+
+    Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
+    """
+    h, wrong = elements.clock[STEP], FINE
+    for n in range(start, stop):
+        for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
+            bodies.half[n, i] = bodies.v[n, i]
+        show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity_before)
+        kick(bodies, elements, n, 0.5 * h, 0.5 * h, bodies.half[n])
+        show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity)
+        leave_out(bodies, elements, n, 1.0)
+        if fly(bodies, n, h) and wrong < 0:
+            wrong = n
+        show_places(bodies, elements, n, bodies.ahead[n])
+        show_rates(bodies, n, bodies.ahead[n], bodies.half[n], elements.velocity)
+        leave_out(bodies, elements, n, -1.0)
+    return wrong
+
+
+@loop
+def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """The other half of the kick; the first body that went wrong, or -1."""
+    h, wrong = elements.clock[STEP], FINE
+    for n in range(start, stop):
+        for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
+            bodies.v[n, i] = bodies.half[n, i]
+        kick(bodies, elements, n, 0.5 * h, 0.5 * h, bodies.v[n])
+        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
+        if ill(bodies, bodies.q[n], bodies.v[n]) and wrong < 0:
+            wrong = n
+    return wrong
+
+
+@loop
+def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """Velocities after impulses on the elements."""
+    for n in range(start, stop):
+        kick(bodies, elements, n, 1.0, 0.0, bodies.v[n])
+        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
+    return FINE
+
+
+# --- how it answers forces ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def root_of(inertia: Array, mix: Array, modes: int, root: Array) -> None:
+    """The factor of J - N N^T, what turns once the modes are free to follow (Cholesky)."""
+    t = root.shape[0]
+    for i in range(t):
+        for j in range(i + 1):
+            value = inertia[i, j]
+            for k in range(modes):
+                value -= mix[k, i] * mix[k, j]
+            for c in range(j):
+                value -= root[i, c] * root[j, c]
+            root[i, j] = sqrt(value) if i == j else value / root[j, j]
+
+
+@kernel
+def line_of(bodies: View, n: int, weights: Array, q: Array, turn: Array, c: int, torque: Array, column: int) -> None:
+    """What a force along one axis of the world does at an element: a torque in the axes of the body, and on each mode."""
+    e, row, way, _g = points(bodies.gravity)
+    make = bodies.make[n]
+    for j in range(e.shape[0]):
+        row[j] = turn[c, j]
+    for i in range(torque.shape[0]):
+        torque[i] = 0.0
+    stand(bodies, make, weights, q, e)
+    cross(e, row, torque)
+    for k in range(int(bodies.sizes[MODES])):
+        follow(bodies, make, weights, k, way)
+        value = 0.0
+        for j in range(e.shape[0]):
+            value += way[j] * row[j]
+        bodies.amounts[n, k, column] = value
+
+
+@kernel
+def write(bodies: View, elements: View, n: int, e: int, c: int, torque: Array, column: int) -> None:
+    """A row of the answer of one element: of the mass centre, the turning, the modes."""
+    weights, response = bodies.weights[n, e], elements.response[bodies.attached[n, e]]
+    d, t = bodies.gravity.shape[0], torque.shape[0]
+    for j in range(response.shape[1]):
+        response[c, j] = 0.0
+    response[c, c] = weights[0] / sqrt(bodies.kilograms[bodies.make[n]])
+    for i in range(t):
+        response[c, d + i] = torque[i]
+    for k in range(int(bodies.sizes[MODES])):
+        response[c, d + t + k] = bodies.amounts[n, k, column]
+
+
+@kernel
+def respond_rows(start: int, stop: int, bodies: View, elements: View, places: View) -> None:
+    """B of every attached element where bodies are, at `places`: L^-1 of what a force does there, L L^T the mass matrix with the
+    modes first."""
+    pose, _p, _r, _s = poses(bodies.gravity)
+    turn, _t, _u = turns(bodies.gravity)
+    torque, _v, _w, _x = spins(bodies.gravity)
+    inertia, root = wheels(bodies.gravity)
+    for n in range(start, stop):
+        modes, mix = int(bodies.sizes[MODES]), bodies.mix[n]
+        lift(places[n], pose)
+        rotation(pose, turn)
+        weigh(bodies, n, places[n], inertia, mix)
+        root_of(inertia, mix, modes, root)
+        for e in range(bodies.numbers[n]):
+            for c in range(turn.shape[0]):
+                line_of(bodies, n, bodies.weights[n, e], places[n], turn, c, torque, FOUND)
+                for i in range(torque.shape[0]):
+                    for k in range(modes):
+                        torque[i] -= mix[k, i] * bodies.amounts[n, k, FOUND]
+                    for j in range(i):
+                        torque[i] -= root[i, j] * torque[j]
+                    torque[i] /= root[i, i]
+                write(bodies, elements, n, e, c, torque, FOUND)
+
+
+@loop
+def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How bodies answer where they stand."""
+    respond_rows(start, stop, bodies, elements, bodies.q)
+    return FINE
+
+
+@loop
+def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How they answer where forces act in a tick."""
+    respond_rows(start, stop, bodies, elements, bodies.next_q)
+    return FINE
+
+
+@kernel
+def change_axes(one: Array, other: Array, vector: Array) -> None:
+    """From the axes `one` to the axes `other`."""
+    if vector.shape[0] == 3:
+        world = room((3,))
+        for c in range(3):
+            world[c] = one[c, 0] * vector[0] + one[c, 1] * vector[1] + one[c, 2] * vector[2]
+        for j in range(3):
+            vector[j] = other[0, j] * world[0] + other[1, j] * world[1] + other[2, j] * world[2]
+
+
+@loop
+def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+    """How elements at the end of a drift answer forces at its beginning: J' M^-1 J^T, with M of the flight half-way, h^2 / 4
+    omega^2 in it: all that is stiff is there, and what turns is as near as the step is short."""
+    pose, middle, _r, _s = poses(bodies.gravity)
+    turn, turn_ahead, axes = turns(bodies.gravity)
+    torque, _v, _w, _x = spins(bodies.gravity)
+    inertia, root = wheels(bodies.gravity)
+    h, first = elements.clock[STEP], first_of(bodies)
+    for n in range(start, stop):
+        modes, mix, amounts = int(bodies.sizes[MODES]), bodies.mix[n], bodies.amounts[n]
+        q, ahead = bodies.q[n], bodies.ahead[n]
+        lift(q, pose)
+        rotation(pose, turn)
+        lift(ahead, middle)
+        rotation(middle, turn_ahead)
+        for c in range(middle.shape[0]):
+            middle[c] = 0.5 * (middle[c] + pose[c])
+        if middle.shape[0] == SPACE:
+            size = 1.0 / sqrt(square_of(middle))
+            for c in range(3, SPACE):
+                middle[c] *= size
+        rotation(middle, axes)
+        for k in range(modes):
+            bodies.next_q[n, first + k] = 0.5 * (q[first + k] + ahead[first + k])
+        weigh(bodies, n, q, inertia, bodies.mix_before[n])
+        root_of(inertia, bodies.mix_before[n], modes, root)
+        weigh(bodies, n, bodies.next_q[n], inertia, mix)
+        for e in range(bodies.numbers[n]):
+            for c in range(turn.shape[0]):
+                line_of(bodies, n, bodies.weights[n, e], ahead, turn_ahead, c, torque, FOUND)
+                change_axes(turn_ahead, axes, torque)
+                answer(bodies, n, inertia, mix, 0.25 * h * h, 0.5 * h, torque, FOUND)
+                change_axes(axes, turn, torque)
+                for k in range(modes):
+                    for i in range(torque.shape[0]):
+                        amounts[k, FOUND] += bodies.mix_before[n, k, i] * torque[i]
+                for i in range(torque.shape[0]):
+                    value = 0.0
+                    for j in range(i, torque.shape[0]):
+                        value += root[j, i] * torque[j]
+                    torque[i] = value
+                write(bodies, elements, n, e, c, torque, FOUND)
+    return FINE

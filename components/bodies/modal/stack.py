@@ -1,0 +1,191 @@
+"""The stack of bodies that bend a little about a floating frame: their state, and what they offer a coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from components.bodies.body_stack import GLUE, BodyStack
+from components.bodies.modal import gluing, kernels
+from components.bodies.natural.compliance import tighten_loop
+from components.bodies.posed.pushed import PushedOneByOne
+from components.bodies.standing import STANDING
+from modular.body import Body
+from modular.elements import Array, Indices
+from modular.errors import ModelError
+from modular.loop import loops_of
+from modular.makes import numbered
+from modular.port import PortName
+from modular.side import Mark, Side
+
+if TYPE_CHECKING:
+    from components.bodies.modal.description import ModalBody
+
+ROOM = ("next_q", "next_v", "now", "mix", "mix_before", "amounts")
+
+
+class ModalBodies(PushedOneByOne):
+    """Bodies with equally many modes and places; weights of an element are w0, its place and the arm from there."""
+
+    varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    elastic = True  # what its drive holds is stiff: solvers that iterate want to know how it changes
+    constant = (*BodyStack.constant, *ROOM)  # room to work in: nothing of it is kept
+    sizes: Array  # modes, places
+    mix: Array  # N
+    amounts: Array  # of each mode: forces, momenta, rates, what is sought
+    # of each make
+    kilograms: Array
+    inertia: Array  # I_ab
+    whirl: Array  # C_ij
+    squares: Array  # omega^2
+    losses: Array  # 2 zeta omega
+    places: Array  # of ports, not bent, in the axes of the body
+    shapes: Array  # how each mode moves and turns them, place by place
+
+    def __init__(self, dimension: int, modes: int, places: int, capacity: int = 4, width: int = 2) -> None:
+        coordinates, turning = (3 if dimension == 2 else 7) + modes, 2 * dimension - 3
+        super().__init__((coordinates,), dimension, 2 + dimension, capacity, width, long=True)
+        self.fixed("sizes", 2)
+        self.sizes[:] = modes, places
+        for name in ("next_q", "next_v", "now"):
+            self.column(name, coordinates, listed=True)
+        for name in ("mix", "mix_before"):
+            self.column(name, modes, turning, listed=True)
+        self.column("amounts", modes, 4, listed=True)
+        self.common("kilograms")
+        self.common("inertia", (1 + modes) ** 2, turning**2, listed=True)
+        self.common("whirl", modes**2, turning, listed=True)
+        for name in ("squares", "losses"):
+            self.common(name, modes, listed=True)
+        self.common("places", places, dimension, listed=True)
+        self.common("shapes", places * modes, dimension + turning, listed=True)
+        self.loops = (
+            STANDING | loops_of(kernels, gluing) | {"respond_freely": gluing.respond_loop, "tighten": tighten_loop}
+        )
+        self.fold(*self.together[0])
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again; loops count on columns as long as there are modes and places."""
+        super().recall(details)
+        modes, places = (int(size) for size in self.sizes)
+        d, rows, makes = len(self.gravity), self.capacity, len(self.kilograms)
+        coordinates, t = (3 if d == 2 else 7) + modes, 2 * d - 3
+        sizes: dict[str, tuple[int, ...]] = dict.fromkeys(
+            ("q", "v", "a", "next_q", "next_v", "now"), (rows, coordinates)
+        )
+        sizes |= dict.fromkeys(("mix", "mix_before"), (rows, modes, t))
+        sizes |= dict.fromkeys(("squares", "losses"), (makes, modes))
+        sizes |= {"amounts": (rows, modes, 4), "inertia": (makes, (1 + modes) ** 2, t**2)}
+        sizes |= {"whirl": (makes, modes**2, t), "places": (makes, places, d), "shapes": (makes, places * modes, d + t)}
+        fits = modes >= 0 and all(getattr(self, name).shape == size for name, size in sizes.items())
+        fits = fits and all(self.folds(name) or getattr(self, name).shape == self.q.shape for name in GLUE)
+        held = self.weights[..., 1]
+        if not fits or not np.all((held >= 0) & (held < max(places, 1))):
+            raise ModelError(f"{type(self).__name__}: columns of modes and places do not fit each other.")
+
+    @property
+    def forward_only(self) -> bool:
+        """What is damped does not come back by steps that are negative."""
+        return any(np.any(body.ratios > 0.0) for body in self.bodies.values())
+
+    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
+        """Take bodies in, in their initial state."""
+        members = cast("list[ModalBody]", list(bodies))
+        super().add_many(names, bodies)
+        rows = self.add_rows(names)
+        self.q[rows] = [body.start for body in members]
+        self.v[rows] = [body.pace for body in members]
+        firsts, which = numbered([(body.mass, body.numbers.key) for body in members])
+        makes = self.add_makes(np.bincount(which))
+        self.make[rows] = makes[which]
+        for make, k in zip(makes, firsts, strict=True):
+            numbers = members[k].numbers
+            self.kilograms[make] = members[k].mass
+            for name in ("inertia", "whirl", "squares", "losses", "places", "shapes"):
+                row = getattr(self, name)[make]
+                row[...] = getattr(numbers, name).reshape(row.shape)
+
+    def side(self, name: str, port: PortName) -> Side:
+        """A port as a joint sees it now."""
+        return ModalSide(self, name, port)
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+        """How elements follow all coordinates where a body stands."""
+        return partial(body.reach, q=q)
+
+    # --- equations -------------------------------------------------------------------------------------------------
+
+    def mass(self) -> Array:
+        """Mass matrices, (n, k, k)."""
+        return np.array([self.bodies[name].mass_matrix(self.q[row]) for name, row in self.row.items()])
+
+    def drive(self) -> Array:
+        """Weight, springs and dampers of modes, and what velocities ask for, (n, k)."""
+        found = [self.bodies[name].drive(self.q[row], self.v[row], self.gravity) for name, row in self.row.items()]
+        return np.array(found).reshape(self.count, -1)
+
+    def closure(self) -> tuple[Array, Array, Array]:
+        """The length of the quaternion: error, rate and Jacobian; nothing in the plane."""
+        n, k = self.count, self.q.shape[1]
+        if len(self.gravity) == 2:
+            return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, k))
+        p, rate = self.q[:n, 3:7], self.v[:n, 3:7]
+        jacobian = np.zeros((n, 1, k))
+        jacobian[:, 0, 3:7] = p
+        return 0.5 * (np.sum(p * p, 1, keepdims=True) - 1.0), np.sum(p * rate, 1, keepdims=True), jacobian
+
+    def reach(self) -> tuple[Indices, Indices, Array]:
+        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
+        served, owners, blocks = [], [], []
+        for name, row in self.row.items():
+            for k in range(int(self.numbers[row])):
+                served.append(int(self.attached[row, k]))
+                owners.append(row)
+                blocks.append(self.bodies[name].reach(self.weights[row, k], self.q[row]))
+        d, width = len(self.gravity), self.q.shape[1]
+        return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, width)
+
+
+class ModalSide(Side):
+    """A port of such a body, or what is fixed to it, as it stands now."""
+
+    def __init__(self, stack: ModalBodies, name: str, port: PortName) -> None:
+        row = stack.row[name]
+        body: ModalBody = stack.bodies[name]
+        self.owner, self.name = name, str(port)
+        q = stack.q[row].copy()
+        self._weights = body.port_weights(port.port)
+        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, stack.v[row], stack.a[row])
+        self._frame = body.port_axes(port.port, q)
+        d = len(self.position)
+        unbent = np.array([self._local(body, axis, q) for axis in np.eye(d)]).T  # where axes of the port are now
+        self._back = np.linalg.inv(body.rotation(q) @ unbent)
+
+    def _local(self, body: ModalBody, arm: Array, q: Array) -> Array:
+        place, modes = body.local(np.array([0.0, self._weights[1], *arm]))
+        return np.asarray(place + q[len(q) - body.modes :] @ modes)
+
+    @property
+    def frame(self) -> Array:
+        """Axes of the port as rows, turned with it."""
+        return self._frame
+
+    def point(self, x: Array) -> Mark:
+        """The point that stands at `x`, fixed to the port."""
+        if x is self.position or np.array_equal(x, self.position):
+            return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
+        return Mark(np.array([1.0, self._weights[1], *(self._back @ (x - self.position))]), np.array(x, float))
+
+    def direction(self, u: Array) -> Mark:
+        """The direction along the unit vector `u`, fixed to the port."""
+        return Mark(np.array([0.0, self._weights[1], *(self._back @ u)]), np.array(u, float))
+
+    @property
+    def directions(self) -> Array:
+        """All of them."""
+        return np.eye(len(self.position))

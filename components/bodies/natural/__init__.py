@@ -1,0 +1,1 @@
+"""Rigid bodies in natural coordinates: points and directions fixed to them."""

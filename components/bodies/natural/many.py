@@ -1,0 +1,279 @@
+"""Many bodies in natural coordinates at once: everything that follows from their data, one row per body.
+
+The physics of a body at the start is written here, once. A body alone is a list of one, and its row is the same to the
+last bit as among thousands: sums over short axes are written out (`short_sums.py`), inverses and factors are taken
+matrix by matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from components.bodies.short_sums import combined, cross, inverted, outer, product, trace, transposed
+from modular.elements import Array, Indices
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from components.bodies.natural.description import NaturalBody
+
+
+class Layout(NamedTuple):
+    """Where mass, elements and ports of n bodies are, in the world at the start."""
+
+    elements: Array  # A, B, u, v or fewer [m], [-], (n, e, d)
+    mass: Array  # [kg], (n,)
+    centre: Array  # mass centre [m], (n, d)
+    second_moment: Array  # about the centre, integral of r r^T dm [kg m^2], (n, d, d)
+    ports: Array  # points of the ports of all bodies, one body after the other, in the order of port_names [m], (p, d)
+    port_counts: Indices  # how many ports each body has, (n,)
+    points: int = 2  # how many of the elements are points: those in front; of fewer elements all
+
+    @property
+    def port_starts(self) -> Indices:
+        """First row of each body in `ports`, and their number at the end, (n + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.port_counts)]).astype(np.int64)
+
+    def of(self, rows: Sequence[int]) -> Layout:
+        """The layout of some of the bodies, in their order."""
+        picked = np.asarray(rows, np.int64)
+        starts = self.port_starts
+        ports = [np.arange(starts[k], starts[k + 1]) for k in rows]
+        numbers = np.concatenate(ports) if ports else np.empty(0, np.int64)
+        elements, mass, centre, second_moment = (np.asarray(column)[picked] for column in self[:4])
+        return Layout(elements, mass, centre, second_moment, self.ports[numbers], self.port_counts[picked], self.points)
+
+    @property
+    def makes(self) -> list[bytes]:
+        """Everything but place and velocity, to the last bit: bodies for which it is the same are of one make."""
+        n, first = len(self.mass), self.elements[:, 0]
+        parts = (spans_of(self.elements, self.points), self.mass, self.centre - first, self.second_moment)
+        own = np.concatenate([part.reshape(n, -1) for part in parts], axis=1)
+        ports = self.ports - np.repeat(first, self.port_counts, axis=0)
+        data, more, size = own.tobytes(), ports.tobytes(), own.itemsize * own.shape[1]
+        ends = (ports.itemsize * ports.shape[1] * self.port_starts).tolist()
+        return [data[size * k : size * (k + 1)] + more[ends[k] : ends[k + 1]] for k in range(n)]
+
+
+@dataclass(frozen=True)
+class NaturalRows:
+    """What follows from the data of n bodies with e elements in d dimensions; m = e (e - 1) / 2 internal constraints.
+
+    The weights of port number i of body number k are `port_weights[port_starts[k] + i]`, in the order of `port_names`.
+    """
+
+    elements: Array  # A, B, u, v (or fewer) at the start [m], [-], (n, e, d)
+    initial_velocity: Array  # of the elements [m/s], [1/s], (n, e, d)
+    mass: Array  # [kg], (n,)
+    centre: Array  # mass centre at the start [m], (n, d)
+    second_moment: Array  # about the mass centre [kg m^2], (n, d, d)
+    spans: Array  # w = (B - A, u, v); their transpose is X_0 of (A1.6), (n, e - 1, d)
+    inverse_spans: Array  # a vector r of the body is put together by r @ inverse_spans (A1.8), (n, d, e - 1)
+    mass_matrix: Array  # (A1.12) without its unit matrices, (n, e, e)
+    inverse_mass: Array  # symmetric to the last bit, (n, e, e)
+    root: Array  # its lower Cholesky factor, (n, e, e)
+    gram: Array  # w_a . w_b, the constants of the internal constraints (III.8), (n, e - 1, e - 1)
+    local: Array  # S = H M^-1 H^T, constant as long as the body is rigid, (n, m, m)
+    fall: Array  # 1 for points, 0 for directions, (n, e)
+    centre_weights: Array  # the mass centre, put together from the elements, (n, e)
+    slip: Array  # 1/sqrt(mass), (n,)
+    spin: Array  # 1/sqrt(inertia) where it is the same about every axis that turns the body, else 0, (n,)
+    axes: Array  # three directions t put together from the elements, with sum t t^T = inertia^-1, (n, 3, e)
+    port_weights: Array  # the points of all ports, put together from the elements, (p, e)
+    port_starts: Indices  # first row of each body in `port_weights`, and their number at the end, (n + 1,)
+
+
+def rows_of(bodies: Sequence[NaturalBody]) -> NaturalRows:
+    """Everything that follows from the data of sound bodies (`check`) of one shape (e, d), one row per body."""
+    layout = lay_out(bodies)
+    return rows_of_layout(layout, initial_velocity(bodies, layout))
+
+
+def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
+    """The same of bodies that are laid out, with the velocities of their elements.
+
+    But for the first few it needs differences of places alone, so bodies of one make have the same rows.
+    """
+    elements, mass, centre = layout.elements, layout.mass, layout.centre
+    points = min(layout.points, elements.shape[1])
+    fall = falling(elements, points)
+    spans = spans_of(elements, points)
+    inverse_spans = _inverse_spans(spans)
+    # mass matrix
+    a = combined(centre - elements[:, 0], inverse_spans)  # (A1.9)
+    z = product(product(transposed(inverse_spans), layout.second_moment), inverse_spans)
+    matrix = _mass_matrix(mass, a, z, points)
+    inverse = inverted(matrix)
+    inverse = 0.5 * (inverse + transposed(inverse))
+    gram = product(spans, transposed(spans))
+    spin, axes = _turning(layout.second_moment, inverse_spans, points)
+    owner = np.repeat(np.arange(len(mass)), layout.port_counts)
+    places = combined(layout.ports - elements[owner, 0], inverse_spans[owner])
+    return NaturalRows(
+        elements=elements,
+        initial_velocity=velocity,
+        mass=mass,
+        centre=centre,
+        second_moment=layout.second_moment,
+        spans=spans,
+        inverse_spans=inverse_spans,
+        mass_matrix=matrix,
+        inverse_mass=inverse,
+        root=np.asarray(np.linalg.cholesky(inverse)),
+        gram=gram,
+        local=local_operators(gram, inverse, points),
+        fall=fall,
+        centre_weights=element_weights(a, points, point=True),
+        slip=1.0 / np.sqrt(mass),
+        spin=spin,
+        axes=axes,
+        port_weights=element_weights(places, points, point=True),
+        port_starts=layout.port_starts,
+    )
+
+
+def lay_out(bodies: Sequence[NaturalBody]) -> Layout:
+    """Mass, elements and ports of bodies of one shape, any types and any bases, in their order."""
+    groups: dict[object, list[int]] = {}
+    for k, body in enumerate(bodies):
+        groups.setdefault((type(body), body.family), []).append(k)
+    if not groups:
+        raise ModelError("rows_of: the list of bodies is empty; give at least one.")
+    if len(groups) == 1:
+        return type(bodies[0]).lay_out(bodies)
+    parts = [type(bodies[group[0]]).lay_out([bodies[k] for k in group]) for group in groups.values()]
+    shapes = {(*part.elements.shape[1:], min(part.points, part.elements.shape[1])) for part in parts}
+    if len(shapes) > 1:
+        raise ModelError(
+            f"rows_of: the bodies have shapes {sorted(shapes)}; give bodies with equally many elements and points."
+        )
+    elements, mass, centre, moment, ports, counts = (
+        np.concatenate([np.asarray(part[column]) for part in parts]) for column in range(6)
+    )
+    whole = Layout(elements, mass, centre, moment, ports, counts, parts[0].points)
+    return whole.of(np.argsort(np.concatenate(list(groups.values()))).tolist())
+
+
+def falling(elements: Array, points: int) -> Array:
+    """1 for points, 0 for directions, (n, e)."""
+    fall = np.zeros(elements.shape[:2])
+    fall[:, :points] = 1.0
+    return fall
+
+
+def spans_of(elements: Array, points: int) -> Array:
+    """w = (B - A, u, v): points as seen from the first, then directions, (..., e, d) to (..., e - 1, d)."""
+    arms = elements[..., 1:points, :] - elements[..., 0:1, :]
+    return np.concatenate([arms, elements[..., max(points, 1) :, :]], axis=-2)
+
+
+def element_weights(c: Array, points: int, *, point: bool) -> Array:
+    """x = A + c1 (B - A) + c2 u + c3 v as weights on A, B, u, v, (..., e); a direction has no A of its own."""
+    first = np.full((*c.shape[:-1], 1), 1.0 if point else 0.0)
+    for k in range(points - 1):
+        first = first - c[..., k : k + 1]
+    return np.concatenate([first, c], axis=-1)
+
+
+def _inverse_spans(spans: Array) -> Array:
+    """X_0^-T, or its pseudo-inverse where the vectors do not span everything."""
+    vectors, d = spans.shape[1:]
+    if vectors == d:
+        return inverted(spans)
+    return product(transposed(spans), inverted(product(spans, transposed(spans))))
+
+
+def _mass_matrix(mass: Array, a: Array, z: Array, points: int) -> Array:
+    """(A1.12) from the coordinates `a` of the mass centre and the second moment `z` about it in the same coordinates."""
+    n, vectors = a.shape
+    matrix = np.empty((n, vectors + 1, vectors + 1))
+    matrix[:, 0, 0] = mass
+    # z = X_0^-1 J X_0^-T with J about A; parallel axes: J_A = J_G + m (G - A)(G - A)^T     (A1.10), (A1.11)
+    matrix[:, 1:, 1:] = z = z + mass[:, None, None] * outer(a, a)
+    if vectors:
+        matrix[:, 0, 1:] = mass[:, None] * a
+        for k in range(points - 1):
+            matrix[:, 0, 0] -= 2.0 * mass * a[:, k]
+            matrix[:, 0, 1:] -= z[:, k]
+            for other in range(points - 1):
+                matrix[:, 0, 0] += z[:, k, other]
+        matrix[:, 1:, 0] = matrix[:, 0, 1:]
+    return matrix
+
+
+def local_operators(gram: Array, inverse_mass: Array, points: int) -> Array:
+    """S = H M^-1 H^T from the Gram matrix of the vectors alone, (n, m, m)."""
+    n, vectors = gram.shape[:2]
+    # how the vectors answer each other: y = D M^-1 D^T, with w = D q
+    rows = spans_of(inverse_mass, points)
+    y = transposed(spans_of(transposed(rows), points))
+    answers, products = (np.concatenate([x.reshape(n, vectors**2), np.zeros((n, 1))], axis=1) for x in (y, gram))
+    first, *others = _pairings(vectors)
+    local: Array = answers[:, first[0]] * products[:, first[1]]
+    for moved, held in others:
+        local += answers[:, moved] * products[:, held]
+    return local
+
+
+@cache
+def _pairings(vectors: int) -> Indices:
+    """Which answers meet which products in each entry of S, four times, (4, 2, m, m); the last place of each is a zero."""
+    pairs = [(i, j) for i in range(vectors) for j in range(i, vectors)]
+    # d(w_i . w_j) = w_j . dw_i + w_i . dw_j; the pair (i, i) with its factor 1/2 counts once
+    terms = [[(i, j), (j, i)] if i != j else [(i, i)] for i, j in pairs]
+    found = np.full((4, 2, len(pairs), len(pairs)), vectors**2)
+    for r, row in enumerate(terms):
+        for s, column in enumerate(terms):
+            together = [(a, b) for a in row for b in column]
+            for k, ((moved, by), (other, at)) in enumerate(together):
+                found[k, :, r, s] = moved * vectors + other, by * vectors + at
+    return found
+
+
+def _turning(second_moment: Array, inverse_spans: Array, points: int) -> tuple[Array, Array]:
+    """How readily bodies turn: 1/sqrt(inertia) about every axis, or three directions t with sum t t^T = inertia^-1.
+
+    Principal axes over sqrt(inertia) are three such directions; so are the rows of L^-1 where inertia = L L^T, which
+    need no eigenvectors.
+    """
+    n, d, vectors = inverse_spans.shape
+    spin, axes = np.zeros(n), np.zeros((n, 3, vectors + 1))
+    if vectors == 0:
+        return spin, axes
+    total = trace(second_moment)
+    if d == 2 or vectors == 1:
+        return 1.0 / np.sqrt(total), axes
+    inertia = total[:, None, None] * np.eye(3) - second_moment
+    directions = inverted(np.asarray(np.linalg.cholesky(inertia)))
+    axes[:] = element_weights(product(directions, inverse_spans), points, point=False)
+    return spin, axes
+
+
+def initial_velocity(bodies: Sequence[NaturalBody], layout: Layout) -> Array:
+    """Velocities of the elements from the velocity of the mass centre and the angular velocity, (n, e, d)."""
+    elements, centre = layout.elements, layout.centre
+    d = elements.shape[2]
+    given = [body.velocity for body in bodies], [body.angular_velocity for body in bodies]
+    if all(value is None for values in given for value in values):
+        return np.zeros(elements.shape)
+    linear, angular = _given(given[0], d), _given(given[1], 2 * d - 3)
+    fall = falling(elements, layout.points)
+    arms = elements - fall[:, :, None] * centre[:, None, :]
+    if d == 2:
+        turning = angular[:, :, None] * np.stack([-arms[:, :, 1], arms[:, :, 0]], axis=-1)
+    else:
+        turning = cross(np.broadcast_to(angular[:, None, :], arms.shape), arms)
+    return np.asarray(fall[:, :, None] * linear[:, None, :] + turning)
+
+
+def _given(values: Sequence[Sequence[float] | float | None], size: int) -> Array:
+    """What was given as rows, zeros where nothing was, (n, size)."""
+    found = np.zeros((len(values), size))
+    given = {row: value for row, value in enumerate(values) if value is not None}
+    if given:
+        found[list(given)] = np.array([np.ravel(value) for value in given.values()])
+    return found

@@ -1,0 +1,146 @@
+"""The stack of bodies that stand at a place, turned by an angle or a quaternion: their state and what they offer a coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from components.bodies.body_stack import BodyStack
+from components.bodies.natural.compliance import tighten_flat_loop, tighten_loop
+from components.bodies.posed import gluing, kernels
+from components.bodies.posed.pushed import PushedOneByOne
+from components.bodies.standing import STANDING
+from modular.body import Body
+from modular.elements import Array, Indices
+from modular.loop import loops_of
+from modular.makes import numbered
+from modular.port import PortName
+from modular.side import Mark, Side
+
+if TYPE_CHECKING:
+    from components.bodies.posed.description import PosedBody
+    from components.bodies.posed.newton_euler import NewtonEulerBody
+
+
+class PosedBodies(PushedOneByOne):
+    """Bodies at q = (r, theta) or (r, p), (n, 3) or (n, 7); weights of an element are w0 and rho (posed/kernels.py)."""
+
+    varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
+    in_steps = "components.bodies.posed.steps"
+    # of each make
+    kilograms: Array  # (n,)
+    inertia: Array  # about the principal axes, or about the one axis of the plane [kg m^2], (n, 3) or (n, 1)
+
+    def __init__(self, dimension: int, capacity: int = 4, width: int = 2) -> None:
+        coordinates, turning = (3, 1) if dimension == 2 else (7, 3)
+        super().__init__((coordinates,), dimension, 1 + dimension, capacity, width)
+        self.common("kilograms")
+        self.common("inertia", turning)
+        self.loops = STANDING | loops_of(kernels, gluing)
+        self.loops["respond_freely"] = gluing.respond_loop
+        self.loops["tighten"] = tighten_flat_loop if dimension == 2 else tighten_loop
+        self.fold(*self.together[0])
+
+    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
+        """Take bodies in, in their initial state."""
+        members = cast("list[NewtonEulerBody]", list(bodies))
+        super().add_many(names, bodies)
+        rows = self.add_rows(names)
+        self.q[rows] = [body.start for body in members]
+        self.v[rows] = [body.initial_velocity for body in members]
+        firsts, which = numbered([(body.mass, body.principal_inertia.tobytes()) for body in members])
+        makes = self.add_makes(np.bincount(which))
+        self.make[rows] = makes[which]
+        self.kilograms[makes] = [members[k].mass for k in firsts]
+        self.inertia[makes] = [members[k].principal_inertia for k in firsts]
+
+    def side(self, name: str, port: PortName) -> Side:
+        """A port as a joint sees it now."""
+        return PosedSide(self, name, port)
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+        """How elements follow all coordinates where a body stands."""
+        return partial(body.reach, slopes=body.slopes(q))
+
+    # --- equations -------------------------------------------------------------------------------------------------
+
+    def mass(self) -> Array:
+        """Mass matrices, (n, k, k)."""
+        return np.array([self.bodies[name].mass_matrix(q) for name, q in self._each("q")])
+
+    def drive(self) -> Array:
+        """Weight, and what the turning of a quaternion asks for, (n, k)."""
+        return np.array(
+            [self.bodies[name].drive(q, self.v[self.row[name]], self.gravity) for name, q in self._each("q")]
+        )
+
+    def closure(self) -> tuple[Array, Array, Array]:
+        """The quaternion's length: error, rate and Jacobian; nothing in the plane."""
+        n, k = self.count, self.q.shape[1]
+        q, v = self.q[:n], self.v[:n]
+        if k == 3:
+            return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, k))
+        p = q[:, 3:]
+        jacobian = np.zeros((n, 1, k))
+        jacobian[:, 0, 3:] = p
+        return (0.5 * (np.sum(p * p, 1) - 1.0))[:, None], np.sum(p * v[:, 3:], 1)[:, None], jacobian
+
+    def reach(self) -> tuple[Indices, Indices, Array]:
+        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
+        return reach_of(self)
+
+    def _each(self, column: str) -> list[tuple[str, Array]]:
+        """Bodies, and their rows of a column."""
+        return list(zip(self.names, getattr(self, column)[: self.count], strict=True))
+
+
+def reach_of(stack: BodyStack) -> tuple[Indices, Indices, Array]:
+    """Elements that a stack of posed bodies serves, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
+    served, owners, blocks = [], [], []
+    for row, name in enumerate(stack.names):
+        body = stack.bodies[name]
+        slopes = body.slopes(stack.q[row])
+        for k in range(int(stack.numbers[row])):
+            served.append(int(stack.attached[row, k]))
+            owners.append(row)
+            blocks.append(body.reach(stack.weights[row, k], slopes))
+    d, size = stack.gravity.shape[0], stack.q.shape[1]
+    return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, size)
+
+
+class PosedSide(Side):
+    """A port of such a body, as it stands now."""
+
+    def __init__(self, stack: BodyStack, name: str, port: PortName) -> None:
+        row = stack.row[name]
+        body: PosedBody = stack.bodies[name]
+        self.owner, self.name = name, str(port)
+        self._weights, q = body.port_weights[port.port], stack.q[row].copy()
+        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, stack.v[row], stack.a[row])
+        self._place, self._turn = q[: len(self.position)], body.rotation(q)
+        self._frame = body.port_axes(port.port, q)
+
+    @property
+    def frame(self) -> Array:
+        """Axes of the port as rows, turned with the body."""
+        return self._frame
+
+    def point(self, x: Array) -> Mark:
+        """The material point that stands at `x`."""
+        if x is self.position or np.array_equal(x, self.position):
+            return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
+        return Mark(np.array([1.0, *((x - self._place) @ self._turn)]), np.array(x, float))
+
+    def direction(self, u: Array) -> Mark:
+        """The body-fixed direction along the unit vector `u`."""
+        return Mark(np.array([0.0, *(u @ self._turn)]), np.array(u, float))
+
+    @property
+    def directions(self) -> Array:
+        """All of them."""
+        return np.eye(len(self.position))

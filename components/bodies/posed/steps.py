@@ -1,0 +1,10 @@
+"""Several steps in a tick of bodies by place and turning (substeps.py)."""
+
+from components.bodies.posed import kernels
+from components.bodies.posed.gluing import respond_loop
+from components.bodies.substeps import VECTOR, in_steps
+
+predict_in_steps, correct_in_steps, go_on_in_steps, foresee_in_steps, respond_in_steps = in_steps(
+    __name__, VECTOR, predict=kernels.predict_loop, correct=kernels.correct_loop, foresee=kernels.foresee_loop,
+    show=kernels.show_loop, reevaluate=kernels.reevaluate_loop, respond=respond_loop,
+)  # fmt: skip

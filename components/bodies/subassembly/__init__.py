@@ -1,0 +1,1 @@
+"""Several bodies and joints solved as one."""
