@@ -24,10 +24,10 @@ import psutil
 import scenarios
 from components import Law, Load, Spherical
 from coordinator import Checkpoints, Simulation, Site, resume
-from coordinator.launchers import Subprocess
-from coordinator.protocol import Deadlines
-from coordinator.transports.addresses import LOCAL
-from coordinator.transports.zeromq import fresh_keys
+from coordinator.distributed.launchers import Subprocess
+from coordinator.distributed.protocol import Deadlines
+from coordinator.distributed.transports.addresses import LOCAL
+from coordinator.distributed.transports.zeromq import fresh_keys
 from modular import Cut, Join, ModelError
 from rough_way import RoughWay
 
@@ -243,7 +243,7 @@ if mode == "begin":
     simulation = c.Simulation(c.model(), c.DT, record_every=50, workers=2)
     checkpoints = c.Checkpoints(folder, every=0.0)
 else:
-    from coordinator.checkpoints.resume import latest
+    from coordinator.record.checkpoints.resume import latest
     found = latest(folder)
     simulation, checkpoints = found.simulation(workers=2), found.checkpoints(every=0.0)
 print(simulation.run(c.UNTIL, checkpoints=checkpoints).digest)

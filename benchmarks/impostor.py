@@ -12,10 +12,10 @@ import sys
 from collections import Counter
 from contextlib import suppress
 
+from coordinator.distributed.transports.keys import Keys
+from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
+from coordinator.distributed.workers.messages import read, written
 from coordinator.record.fingerprint import bits
-from coordinator.transports.keys import Keys
-from coordinator.transports.zeromq import Mailbox, fresh_keys
-from coordinator.workers.messages import read, written
 from modular.errors import ModelError
 from modular.parcel import packed, unpacked
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from coordinator.launchers import Order, Subprocess
+from coordinator.distributed.launchers import Order, Subprocess
 
 MOODS = ("torn", "late", "thin", "cut", "silent", "shut")
 PIECES = {"torn": (1, 0.0), "thin": (50, 0.05)}  # bytes at a time, and the pause after them [s]

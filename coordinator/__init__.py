@@ -9,8 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coordinator.alarm import LeakWarning, RunWarning, StabilityWarning, VerdictWarning
-    from coordinator.centralized import (
+    from coordinator.checks.alarm import LeakWarning, RunWarning, StabilityWarning, VerdictWarning
+    from coordinator.checks.diagnosis import beyond
+    from coordinator.checks.examination import Examination, examine
+    from coordinator.checks.verification import Verification, verify
+    from coordinator.couplings import Centralized, Coupling, Glued, Merged, Mixed, Penalty, Relaxed
+    from coordinator.couplings.centralized import (
         GGL,
         HHT,
         AugmentedLagrangian,
@@ -20,58 +24,54 @@ if TYPE_CHECKING:
         Solver,
         Substitution,
     )
-    from coordinator.checkpoints.folder import Checkpoints, CheckpointWarning
-    from coordinator.checkpoints.resume import resume
-    from coordinator.couplings import Centralized, Coupling, Glued, Merged, Mixed, Penalty, Relaxed
-    from coordinator.diagnosis import beyond
-    from coordinator.examination import Examination, examine
+    from coordinator.couplings.rules import Shannon, Stable, StiffnessRule
+    from coordinator.distributed.workers.black_box import BlackBox
+    from coordinator.distributed.workers.company import Site
+    from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
+    from coordinator.record.checkpoints.resume import resume
     from coordinator.record.difference import Difference, first_difference, why_different
     from coordinator.record.repetition import rerun
     from coordinator.record.run import Run
-    from coordinator.rules import Shannon, Stable, StiffnessRule
     from coordinator.simulation import Simulation
-    from coordinator.verification import Verification, verify
-    from coordinator.workers.black_box import BlackBox
-    from coordinator.workers.company import Site
 
 _HOMES = {
-    "GGL": "centralized",
-    "HHT": "centralized",
-    "AugmentedLagrangian": "centralized",
-    "Baumgarte": "centralized",
-    "BlackBox": "workers.black_box",
+    "GGL": "couplings.centralized",
+    "HHT": "couplings.centralized",
+    "AugmentedLagrangian": "couplings.centralized",
+    "Baumgarte": "couplings.centralized",
+    "BlackBox": "distributed.workers.black_box",
     "Centralized": "couplings",
-    "CheckpointWarning": "checkpoints.folder",
-    "Checkpoints": "checkpoints.folder",
+    "CheckpointWarning": "record.checkpoints.folder",
+    "Checkpoints": "record.checkpoints.folder",
     "Coupling": "couplings",
     "Difference": "record.difference",
-    "Examination": "examination",
-    "GlobalPenalty": "centralized",
+    "Examination": "checks.examination",
+    "GlobalPenalty": "couplings.centralized",
     "Glued": "couplings",
-    "LeakWarning": "alarm",
+    "LeakWarning": "checks.alarm",
     "Merged": "couplings",
-    "MinimalCoordinates": "centralized",
+    "MinimalCoordinates": "couplings.centralized",
     "Mixed": "couplings",
     "Penalty": "couplings",
     "Relaxed": "couplings",
     "Run": "record.run",
-    "RunWarning": "alarm",
-    "Shannon": "rules",
+    "RunWarning": "checks.alarm",
+    "Shannon": "couplings.rules",
     "Simulation": "simulation",
-    "Site": "workers.company",
-    "Solver": "centralized",
-    "StabilityWarning": "alarm",
-    "Stable": "rules",
-    "StiffnessRule": "rules",
-    "Substitution": "centralized",
-    "VerdictWarning": "alarm",
-    "Verification": "verification",
-    "beyond": "diagnosis",
-    "examine": "examination",
+    "Site": "distributed.workers.company",
+    "Solver": "couplings.centralized",
+    "StabilityWarning": "checks.alarm",
+    "Stable": "couplings.rules",
+    "StiffnessRule": "couplings.rules",
+    "Substitution": "couplings.centralized",
+    "VerdictWarning": "checks.alarm",
+    "Verification": "checks.verification",
+    "beyond": "checks.diagnosis",
+    "examine": "checks.examination",
     "first_difference": "record.difference",
     "rerun": "record.repetition",
-    "resume": "checkpoints.resume",
-    "verify": "verification",
+    "resume": "record.checkpoints.resume",
+    "verify": "checks.verification",
     "why_different": "record.difference",
 }
 

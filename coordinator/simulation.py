@@ -12,41 +12,41 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from coordinator import carrying
-from coordinator.ahead import compile_ahead, foresee
-from coordinator.aiming import aim
-from coordinator.alarm import Alarm, VerdictWarning
-from coordinator.breakage import Breakage
-from coordinator.checkpoints.folder import Checkpoints
-from coordinator.controlling import consult, next_look
+from coordinator.building.gathering import add_bodies, add_joints, undisturbed
+from coordinator.checks import carrying
+from coordinator.checks.alarm import Alarm, VerdictWarning
+from coordinator.checks.diagnosis import diagnose
+from coordinator.checks.foretelling import Foreteller
+from coordinator.checks.proposals import in_words
 from coordinator.couplings import Coupling, Penalty
+from coordinator.couplings.margins import tightest
 from coordinator.couplings.named import coupling_named
-from coordinator.diagnosis import diagnose
+from coordinator.distributed.workers.black_box import BlackBox
+from coordinator.distributed.workers.company import HASTE, PATIENCE, Company, Site, check_divisible, company_for
+from coordinator.distributed.workers.lines import Line
+from coordinator.distributed.workers.resident import Residents
+from coordinator.distributed.workers.team import Member
+from coordinator.distributed.workers.whose import black_boxes_in, lines_to, move, reach
 from coordinator.engine.crew import check_threads
 from coordinator.engine.engine import Engine
-from coordinator.foretelling import Foreteller
-from coordinator.gathering import add_bodies, add_joints, undisturbed
-from coordinator.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
-from coordinator.interrupt import held_interrupts
-from coordinator.located import advance_through_events
-from coordinator.margins import tightest
-from coordinator.merging import merge, unmerge
-from coordinator.one_at_a_time import Turn, one_at_a_time
-from coordinator.proposals import in_words
+from coordinator.engine.interrupt import held_interrupts
+from coordinator.engine.one_at_a_time import Turn, one_at_a_time
+from coordinator.events.ahead import compile_ahead, foresee
+from coordinator.events.aiming import aim
+from coordinator.events.breakage import Breakage
+from coordinator.events.controlling import consult, next_look
+from coordinator.events.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
+from coordinator.events.located import advance_through_events
+from coordinator.events.merging import merge, unmerge
+from coordinator.events.schedule import Schedule, check_schedule
+from coordinator.events.undoing import fallible, way_back
+from coordinator.record.checkpoints.folder import Checkpoints
 from coordinator.record.given import Given
 from coordinator.record.growing import recording
 from coordinator.record.past import Past, other_body
 from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
-from coordinator.schedule import Schedule, check_schedule
 from coordinator.system import System, ledger_columns
-from coordinator.undoing import fallible, way_back
-from coordinator.workers.black_box import BlackBox
-from coordinator.workers.company import HASTE, PATIENCE, Company, Site, check_divisible, company_for
-from coordinator.workers.lines import Line
-from coordinator.workers.resident import Residents
-from coordinator.workers.team import Member
-from coordinator.workers.whose import black_boxes_in, lines_to, move, reach
 from modular import first_use
 from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
@@ -63,7 +63,7 @@ from modular.numbers import number
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
-    from coordinator.verification import Verification
+    from coordinator.checks.verification import Verification
 
 AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
@@ -140,7 +140,7 @@ class Simulation(Spelt):
         leak_limit: float | None, threads: int | None, company: Company | None = None,
         residents: Residents | None = None,
     ) -> Self:  # fmt: skip
-        """One that has moved already: `system` is what the model has become (coordinator/checkpoints)."""
+        """One that has moved already: `system` is what the model has become (coordinator/record/checkpoints)."""
         found = cls.__new__(cls)
         found._begin(model, system, dt, coupling, past, recorder, leak_limit, threads)
         found.company, found._residents = company, residents or found._residents
@@ -364,7 +364,7 @@ class Simulation(Spelt):
     @one_at_a_time
     def verify(self, *, progress: Progress | None = None) -> Verification:
         """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
-        from coordinator.verification import verify  # another simulation, and so later
+        from coordinator.checks.verification import verify  # another simulation, and so later
 
         found = verify(self.recorded, progress=progress)
         self.past.verified = found.to_data()
@@ -558,7 +558,7 @@ class Simulation(Spelt):
         self._after("limit", name, [], breaks_at=breaks_at)
 
     def settle_anew(self, kind: str, name: str) -> None:
-        """Everybody finds accelerations anew: this simulation goes on where another has stood (coordinator/going_on.py)."""
+        """Everybody finds accelerations anew: this simulation goes on where another has stood (coordinator/events/going_on.py)."""
         self._after("went on", f"{kind} {name}", list(self.assembly.bodies))
 
     # --- looking -----------------------------------------------------------------------------------------------------

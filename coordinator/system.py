@@ -14,8 +14,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from coordinator.attaching import attach, of_ports, tolerance_for
-from coordinator.homes import ForceHome, JointHome, JointHomes
+from coordinator.building.attaching import attach, of_ports, tolerance_for
+from coordinator.building.homes import ForceHome, JointHome, JointHomes
 from modular.assembly import ForceEdge, JointEdge
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.courses import begun

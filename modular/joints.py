@@ -329,7 +329,7 @@ springs_of = shaped(lanes, _springs)
 def exert_rows(joints: View, elements: View, n: int, stop: int, room: tuple[Array, ...]) -> tuple[Any, Any]:
     """Explicit penalty of four joints, Séguy 2003, (IV.2) and (IV.3), with a matrix per joint in place of its scalars.
 
-    The preload is what marks set off by K^-1 sigma_0 would give (coordinator/equilibrium.py); its energy is sigma_0 . phi.
+    The preload is what marks set off by K^-1 sigma_0 would give (couplings/equilibrium.py); its energy is sigma_0 . phi.
     Returns what they store and what their dampers take.
     """
     leading = joints.coincident.shape[0]

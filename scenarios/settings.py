@@ -55,7 +55,7 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     """The coupling of a run; `rule` chooses the stiffness rule of a coupling that has one."""
     from coordinator.couplings import Penalty
     from coordinator.couplings.named import coupling_named
-    from coordinator.rules import StiffnessRule
+    from coordinator.couplings.rules import StiffnessRule
 
     chosen: Any = Penalty() if coupling is None else coupling_named(coupling, "--coupling")
     if rule is None:

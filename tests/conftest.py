@@ -70,7 +70,7 @@ def workers_come_from_the_nursery():
     if not nursery.POSSIBLE:
         yield
         return
-    from coordinator.launchers import children
+    from coordinator.distributed.launchers import children
 
     usual, children.subprocess = children.subprocess, nursery.FromTheNursery()
     yield
@@ -83,6 +83,6 @@ def as_users_start_them(monkeypatch):
     """Worker processes are started by Python, as everywhere but in tests."""
     import subprocess
 
-    from coordinator.launchers import children
+    from coordinator.distributed.launchers import children
 
     monkeypatch.setattr(children, "subprocess", subprocess)

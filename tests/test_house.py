@@ -20,7 +20,7 @@ from waiting import GUARD
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("modular", "components", "coordinator", "scenarios")
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
-HOME_OF_ZEROMQ = "coordinator/transports/"
+HOME_OF_ZEROMQ = "coordinator/distributed/transports/"
 PICKLERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "shelve", "marshal", "joblib"}
 BLAS = {"dot", "vdot", "inner", "matmul", "einsum", "tensordot", "kron", "linalg"}
 
@@ -30,8 +30,8 @@ TWO_IDEAS = {  # and why they stay
     "components/bodies/natural/kernels.py:solve_locally": "Python calls it as well, for one body alone, and hands over arrays",
     "components/bodies/substeps.py:in_steps": "kernels inside it are made from those it is given",
     "coordinator/engine/driver.py:drive": "Python hands over, once for many ticks, what a thread needs",
-    "coordinator/workers/driver.py:drive_part": "the same for a worker",
-    "coordinator/workers/driver.py:swap": "what a worker's part of a tick hands on",
+    "coordinator/distributed/workers/driver.py:drive_part": "the same for a worker",
+    "coordinator/distributed/workers/driver.py:swap": "what a worker's part of a tick hands on",
     "scenarios/commands/run.py:run": COMMAND,
     "scenarios/commands/live.py:live": COMMAND,
     "scenarios/commands/resume.py:resume": COMMAND,
@@ -328,6 +328,9 @@ def test_an_import_against_the_layers_is_found(tmp_path: Path):
     for package in PACKAGES:
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").write_text("")
+    for room in re.findall(r'"coordinator\.(\w+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8")):
+        (tmp_path / "coordinator" / room).mkdir(exist_ok=True)
+        (tmp_path / "coordinator" / room / "__init__.py").write_text("")
     against = {
         "modular": ("components", "coordinator"),
         "components": ("coordinator", "scenarios"),
@@ -336,12 +339,14 @@ def test_an_import_against_the_layers_is_found(tmp_path: Path):
     for importer, targets in against.items():
         for target in targets:
             (tmp_path / importer / f"wrong_{target}.py").write_text(f"import {target}\n")
+    (tmp_path / "coordinator" / "couplings" / "wrong.py").write_text("import coordinator.events\n")
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text(encoding="utf-8"), encoding="utf-8")
     result = lint_imports(tmp_path)
     assert result.returncode == 1, result.stdout + result.stderr
     for importer, targets in against.items():
         for target in targets:
             assert f"{importer}.wrong_{target} -> {target}" in result.stdout
+    assert "coordinator.couplings.wrong -> coordinator.events" in result.stdout
 
 
 def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:

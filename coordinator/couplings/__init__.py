@@ -13,7 +13,7 @@ from coordinator.couplings.penalty import Penalty
 from coordinator.couplings.relaxed import Relaxed
 
 if TYPE_CHECKING:
-    from coordinator.couplings.centralized import Centralized
+    from coordinator.couplings.centralized.coupling import Centralized
 
 __all__ = ["Centralized", "Coupling", "Glued", "Merged", "Mixed", "Penalty", "Relaxed"]
 
@@ -21,4 +21,4 @@ __all__ = ["Centralized", "Coupling", "Glued", "Merged", "Mixed", "Penalty", "Re
 def __getattr__(name: str) -> Any:
     if name != "Centralized":
         raise AttributeError(f"module 'coordinator.couplings' has no attribute {name!r}")
-    return importlib.import_module("coordinator.couplings.centralized").Centralized
+    return importlib.import_module("coordinator.couplings.centralized.coupling").Centralized

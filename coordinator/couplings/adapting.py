@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from coordinator.energies import energy_about
+from coordinator.couplings.energies import energy_about
 from coordinator.system import System
 from modular.elements import Array
 from modular.ledger import LEAKED

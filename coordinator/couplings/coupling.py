@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from coordinator.score import Rounds
+from coordinator.engine.score import Rounds
 from coordinator.system import System
 from modular.component import Component
 from modular.errors import CouplingError

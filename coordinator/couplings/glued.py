@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from coordinator.compositions import LIMITS, ORDERS, stages
+from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.interface.face import OPEN
-from coordinator.interface.holding import PARTS, can_be_tried, parts_that_hold
-from coordinator.interface.interface import Interface, tolerate
-from coordinator.interface.stopping import stop_together
-from coordinator.margins import stability_margins
-from coordinator.score import Part, Rounds
+from coordinator.couplings.interface.face import OPEN
+from coordinator.couplings.interface.holding import PARTS, can_be_tried, parts_that_hold
+from coordinator.couplings.interface.interface import Interface, tolerate
+from coordinator.couplings.interface.stopping import stop_together
+from coordinator.couplings.margins import stability_margins
+from coordinator.engine.score import Part, Rounds
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP

@@ -18,9 +18,9 @@ from coordinator.couplings.adapting import (
     TAKEN,
     state_of,
 )
+from coordinator.couplings.interface.face import numbers_at
 from coordinator.engine.guards import changed_by_a_tick, copies_of
-from coordinator.interface.face import numbers_at
-from coordinator.score import Part, compiled
+from coordinator.engine.score import Part, compiled
 from coordinator.system import System
 from modular.elements import STEP, TIME, Array
 from modular.kernel import kernel

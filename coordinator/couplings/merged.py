@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from coordinator.couplings.energies import energy_about
+from coordinator.couplings.grouping import check_group
+from coordinator.couplings.interface.plan import why_not
 from coordinator.couplings.penalty import Penalty
-from coordinator.energies import energy_about
-from coordinator.grouping import check_group
-from coordinator.interface.plan import why_not
 from coordinator.system import System
 from modular.errors import ModelError
 from modular.ledger import STORED

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
+from coordinator.building.homes import JointHome
+from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.couplings.penalty import Penalty
-from coordinator.homes import JointHome
-from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.system import System
 from modular.errors import CouplingError, ModelError
 from modular.names import missing

@@ -10,8 +10,8 @@ from modular.typed import component_of, makers, parse
 
 def coupling_named(text: str, option: str) -> Coupling:
     """A coupling, or a centralized solver by its own name: `hht(alpha=0.05)` for `centralized(solver=hht(alpha=0.05))`."""
-    from coordinator.centralized import Solver  # slow to load
-    from coordinator.couplings.centralized import Centralized
+    from coordinator.couplings.centralized import Solver  # slow to load
+    from coordinator.couplings.centralized.coupling import Centralized
 
     node = parse(text, option)
     function = node.func if isinstance(node, ast.Call) else node

@@ -11,18 +11,18 @@ from typing import ClassVar, cast
 
 from coordinator.couplings.adapting import BEYOND, DEEPEST, REFUSED, TAKEN, advance_adaptively, look_about, state_of
 from coordinator.couplings.coupling import require
+from coordinator.couplings.equilibrium import carry_loads, just_made
 from coordinator.couplings.halving import Halving
+from coordinator.couplings.interface.bounds import margins_of
+from coordinator.couplings.interface.interface import tolerate
+from coordinator.couplings.interface.mixture import RuleInPython
+from coordinator.couplings.interface.settling import settle
+from coordinator.couplings.margins import stability_margins
+from coordinator.couplings.rules import Stable, StiffnessRule
 from coordinator.couplings.with_components import WithComponents
-from coordinator.equilibrium import carry_loads, just_made
-from coordinator.interface.bounds import margins_of
-from coordinator.interface.interface import tolerate
-from coordinator.interface.mixture import RuleInPython
-from coordinator.interface.settling import settle
-from coordinator.margins import stability_margins
-from coordinator.passage import Step
-from coordinator.region import Region
-from coordinator.rules import Stable, StiffnessRule
-from coordinator.score import Part, Rounds, compiled, perform
+from coordinator.engine.passage import Step
+from coordinator.engine.region import Region
+from coordinator.engine.score import Part, Rounds, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP, STEP

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coordinator.couplings.glued import Glued
-from coordinator.interface.relaxing import METHODS
+from coordinator.couplings.interface.relaxing import METHODS
 from coordinator.system import System
 from modular.errors import ModelError
 

@@ -1,4 +1,4 @@
-"""Couplings under which some components step on their own, glued inside, among others (coordinator/interface/mixture.py).
+"""Couplings under which some components step on their own, glued inside, among others (coordinator/couplings/interface/mixture.py).
 
 Whatever the coupling is, bodies that were merged are such a component: the mixture, and what it needs at events, is kept here.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from coordinator.building.homes import JointHome
 from coordinator.couplings.coupling import Coupling
-from coordinator.homes import JointHome
-from coordinator.interface.mixture import Mixture, RuleInPython
-from coordinator.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
-from coordinator.interface.settling import go_on_carrying
-from coordinator.rules import StiffnessRule
-from coordinator.rules.rule import in_a_tick
-from coordinator.score import Part, Stacks
+from coordinator.couplings.interface.mixture import Mixture, RuleInPython
+from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
+from coordinator.couplings.interface.settling import go_on_carrying
+from coordinator.couplings.rules import StiffnessRule
+from coordinator.couplings.rules.rule import in_a_tick
+from coordinator.engine.score import Part, Stacks
 from coordinator.system import System
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coordinator.engine.driver import ADDRESS, PHASE, SHEET, START, STOP
-from coordinator.score import Part
+from coordinator.engine.score import Part
 from modular.elements import Elements, Indices
 from modular.errors import ModelError
 from modular.lanes import LANES

@@ -29,7 +29,7 @@ from coordinator.engine.driver import (
     drive,
 )  # fmt: skip
 from coordinator.engine.guards import guards_of, kept_by, tell
-from coordinator.score import Part, Rounds, compiled
+from coordinator.engine.score import Part, Rounds, compiled
 from coordinator.system import System
 from modular.elements import Elements, Indices
 

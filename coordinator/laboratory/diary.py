@@ -3,7 +3,7 @@
 With the state at the beginning it is all that is needed to have the whole motion again, to the last bit, without anybody who acts.
 In a folder it is a file of lines (JSON), written as things happen, so that nothing is lost when something fails:
 
-    start.checkpoint    the simulation at the beginning (coordinator/checkpoints/folder.py says how)
+    start.checkpoint    the simulation at the beginning (coordinator/record/checkpoints/folder.py says how)
     diary.jsonl         a first line about the file, then one line per act
     laboratory.json     at the end: how far it came, and the digests of what was recorded
 """

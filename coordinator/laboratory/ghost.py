@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coordinator.couplings import Centralized
-from coordinator.going_on import with_settings
+from coordinator.events.going_on import with_settings
 from coordinator.laboratory.acts import Change, Doing, Drag, Grab, Release, SetCoupling, SetLimit, SetStep
 from coordinator.laboratory.hand import Hand
 from coordinator.laboratory.kept import twin

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.checkpoints.resume import Checkpoint
-from coordinator.checkpoints.simulation_as_data import check_keepable, simulation_as_data
+from coordinator.record.checkpoints.resume import Checkpoint
+from coordinator.record.checkpoints.simulation_as_data import check_keepable, simulation_as_data
 from coordinator.simulation import Simulation
 from modular.parcel import packed
 

@@ -22,9 +22,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from coordinator.ahead import compile_ahead
-from coordinator.alarm import RunWarning
+from coordinator.checks.alarm import RunWarning
+from coordinator.checks.proposals import in_words
 from coordinator.couplings import Centralized
+from coordinator.events.ahead import compile_ahead
 from coordinator.laboratory.acts import Act, Change, Doing, Drag, Redo, Reset, Undo, is_noted, is_undone, told
 from coordinator.laboratory.diary import START, Diary
 from coordinator.laboratory.ending import write_ending
@@ -36,7 +37,6 @@ from coordinator.laboratory.pace import Pace
 from coordinator.laboratory.snapshot import Notice, Snapshot
 from coordinator.laboratory.stretches import Stretches, turn_page
 from coordinator.laboratory.window import Window
-from coordinator.proposals import in_words
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError

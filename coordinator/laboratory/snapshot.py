@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coordinator.couplings import Coupling
+from coordinator.engine.score import perform
 from coordinator.record.recorder import Segment
-from coordinator.score import perform
 from coordinator.simulation import Simulation
 from modular.assembly import ForceEdge, JointEdge
 from modular.body import Body

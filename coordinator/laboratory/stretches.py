@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from coordinator.carrying import now, tell
+from coordinator.checks.carrying import now, tell
 from coordinator.laboratory.kept import Kept
 from coordinator.record.given import Given
 from coordinator.record.past import Past

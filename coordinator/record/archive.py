@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.alarm import RunWarning
+from coordinator.checks.alarm import RunWarning
 from coordinator.record.on_disk import OnDisk, forget_pieces, read_pieces
 from coordinator.record.recorder import Segment
 from coordinator.record.segments_as_data import segments_as_data, segments_from_data

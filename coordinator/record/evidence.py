@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coordinator.checks.verdict import Estimate, Loss
 from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
 from coordinator.record.ways import Bodies, Ways, extent_of, size_of
-from coordinator.verdict import Estimate, Loss
 from modular.elements import Array, Indices
 
 BRIEFLY = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later

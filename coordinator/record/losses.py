@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.checks.verdict import Loss
 from coordinator.record.recorder import Segment
 from coordinator.record.ways import CORNERS, Bodies
-from coordinator.verdict import Loss
 from modular.elements import Array
 from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.carrying import Carrier
+from coordinator.checks.carrying import Carrier
+from coordinator.checks.verdict import Estimate
 from coordinator.record.beginning import Beginning
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
 from coordinator.record.obstacles import homeless, lost_acts, parts_in
 from coordinator.record.run import Run
-from coordinator.verdict import Estimate
 from modular.assembly import Assembly
 from modular.body import Body
 from modular.component import plain
@@ -42,7 +42,9 @@ class Past:
         self.evidence = Evidence()
         self.carriers: dict[str, Carrier] = {}  # bodies that pass on loads, as they stood when that was looked at
         self.told = False  # whether a warning has told how far it is off
-        self.verified: dict[str, Any] = {}  # what was measured of its error, and when (coordinator/verification.py)
+        self.verified: dict[
+            str, Any
+        ] = {}  # what was measured of its error, and when (coordinator/checks/verification.py)
         self._judged = 0  # samples there were when that was asked last
         self._told = {"events": Log(), "margins": Log(), "acts": Log()}
         self._latest: tuple[int, dict[str, float]] = (0, {})  # margins, and of how many entries
@@ -70,7 +72,7 @@ class Past:
         return self.given.assembly().with_acts(self.acts)
 
     def latest_margins(self) -> dict[str, float]:
-        """The last stability margin of everything that ever had one, by stiffness alone (coordinator/carrying.py)."""
+        """The last stability margin of everything that ever had one, by stiffness alone (coordinator/checks/carrying.py)."""
         read, latest = self._latest if self._latest[0] <= len(self.margins) else (0, {})
         for entry in self.margins[read:]:
             latest.update(entry["margins"])

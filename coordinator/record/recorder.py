@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import psutil
 
-from coordinator.alarm import StorageWarning
+from coordinator.checks.alarm import StorageWarning
+from coordinator.engine.score import Part, perform
 from coordinator.record.beginning import Beginning
-from coordinator.score import Part, perform
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.errors import MemoryShortage, ModelError

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from coordinator.alarm import RunWarning
+from coordinator.checks.alarm import RunWarning
 from coordinator.couplings.coupling import Coupling
 from coordinator.record.run import Run
 from coordinator.simulation import Progress, Simulation

@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 
 from components import Fixed, KnifeEdge, PointMassRod, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Penalty, Simulation, Stable
-from coordinator.exact import exact_margin
-from coordinator.examination import examine
-from coordinator.margins import stability_margins
-from coordinator.rules.rule import StiffnessRule
+from coordinator.checks.exact import exact_margin
+from coordinator.checks.examination import examine
+from coordinator.couplings.margins import stability_margins
+from coordinator.couplings.rules.rule import StiffnessRule
 from coordinator.system import System
 from modular import Assembly, Diverged
 from modular.elements import Array

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coordinator import Simulation, Site
-from coordinator.transports.raw_exchange import RawExchange
-from coordinator.transports.zeromq import fresh_keys
+from coordinator.distributed.transports.raw_exchange import RawExchange
+from coordinator.distributed.transports.zeromq import fresh_keys
 from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import Subject, ratio, spread, take_turns
 from scenarios.bench.machine import machine

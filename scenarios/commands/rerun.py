@@ -80,7 +80,7 @@ def rerun(
 def repeat(console: Console, before: Run) -> Run:
     """The run once more, with a bar; what has to be compiled is compiled before."""
     from coordinator import rerun as again
-    from coordinator.ahead import compile_ahead
+    from coordinator.events.ahead import compile_ahead
     from coordinator.record.repetition import prepared
     from scenarios.report.first_use import compiling
     from scenarios.report.progress import watched

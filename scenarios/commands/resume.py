@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coordinator import Checkpoints, Simulation
-    from coordinator.checkpoints.resume import Checkpoint
+    from coordinator.record.checkpoints.resume import Checkpoint
 
 EVERY = 60.0  # [s]
 CheckpointEvery = Annotated[
@@ -116,7 +116,7 @@ def kept_on_the_way(
 ) -> Iterator[Checkpoints | None]:
     """Where a run is kept while it goes on; a model that cannot be kept is told, and runs without."""
     from coordinator import Checkpoints
-    from coordinator.checkpoints.folder import INSIDE, forget
+    from coordinator.record.checkpoints.folder import INSIDE, forget
 
     if not every:
         yield None
@@ -140,7 +140,7 @@ def kept_on_the_way(
 def checkpoint_warnings() -> Iterator[None]:
     """Warnings of checkpoints, and of where samples go, as a line for people."""
     from coordinator import CheckpointWarning
-    from coordinator.alarm import StorageWarning
+    from coordinator.checks.alarm import StorageWarning
 
     show = warnings.showwarning
 
@@ -158,8 +158,8 @@ def checkpoint_warnings() -> Iterator[None]:
 
 
 def _latest(folder: Path) -> Checkpoint:
-    from coordinator.checkpoints.folder import INSIDE
-    from coordinator.checkpoints.resume import latest
+    from coordinator.record.checkpoints.folder import INSIDE
+    from coordinator.record.checkpoints.resume import latest
     from scenarios.report.folder import not_there
 
     if not folder.is_dir():

@@ -34,7 +34,7 @@ def prepare(
 ) -> Simulation:
     """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
     from coordinator import Simulation
-    from coordinator.ahead import compile_ahead
+    from coordinator.events.ahead import compile_ahead
     from scenarios.report.first_use import compiling
 
     def simulation(workers: int | None = None) -> Simulation:
@@ -81,7 +81,7 @@ def print_ways(console: Console, simulation: Simulation) -> None:
 def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
     from coordinator import beyond
-    from coordinator.examination import rings
+    from coordinator.checks.examination import rings
     from scenarios.report.summary import load_text, margin_text
 
     print_ways(console, simulation)
@@ -103,7 +103,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
 
 def verdict(simulation: Simulation, code: int | None) -> str:
     """What speaks against a run that came to its end, in the words of the command; empty where nothing does."""
-    from coordinator.proposals import in_words
+    from coordinator.checks.proposals import in_words
     from scenarios.settings import as_typed
 
     found = simulation.past.estimate(simulation) if code is None and simulation.whole else None
@@ -138,7 +138,7 @@ def simulate(
     console: Console, simulation: Simulation, until: float, checkpoints: Checkpoints | None
 ) -> tuple[int | None, str]:
     """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
-    from coordinator.checkpoints.folder import HEAD
+    from coordinator.record.checkpoints.folder import HEAD
     from scenarios.report.progress import watched
     from scenarios.report.said import told_on_the_way
 
@@ -163,8 +163,8 @@ def simulate(
 
 def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int | None) -> tuple[Run, int | None]:
     """Write the run folder, whoever interrupts; what was recorded, and the exit code. Where it was, workers go first."""
-    from coordinator.interrupt import held_interrupts
-    from coordinator.workers.company import HASTE
+    from coordinator.distributed.workers.company import HASTE
+    from coordinator.engine.interrupt import held_interrupts
     from scenarios.report.progress import waiting
 
     try:

@@ -13,7 +13,7 @@ from scenarios.terminal import say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coordinator.launchers import Launcher
+    from coordinator.distributed.launchers import Launcher
 
 PANEL = "Workers"
 RUN = "run"  # what the pair of a run is called where a folder holds several
@@ -132,9 +132,9 @@ def let_go(site: Any) -> None:
 
 def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> Any:
     from coordinator import Site
-    from coordinator.protocol import Deadlines
-    from coordinator.transports.addresses import host_of
-    from coordinator.transports.keys import authorised, find_keys
+    from coordinator.distributed.protocol import Deadlines
+    from coordinator.distributed.transports.addresses import host_of
+    from coordinator.distributed.transports.keys import authorised, find_keys
 
     bind = given.get("bind", "")
     if bind and not (host_of(bind) or bind.startswith("ipc://")):
@@ -153,7 +153,7 @@ def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> A
 
 
 def _launcher(console: Console, name: str, workers: int, given: dict[str, Any]) -> Launcher:
-    from coordinator.launchers import ByHand, Dask, Ssh, Subprocess
+    from coordinator.distributed.launchers import ByHand, Dask, Ssh, Subprocess
 
     if name == "hand":
         return ByHand(lambda text: say(console, text))

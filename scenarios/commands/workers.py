@@ -26,7 +26,7 @@ Folder = Annotated[
 
 def folder_of_keys(folder: Path | None) -> Path:
     """As asked for, or that of the user."""
-    from coordinator.transports import keys
+    from coordinator.distributed.transports import keys
 
     return folder or keys.folder_of_keys()
 
@@ -44,8 +44,8 @@ def new(
     Example:
       [bold]modular keys new worker0[/bold]
     """
-    from coordinator.transports.keys import write_keys
-    from coordinator.transports.zeromq import fresh_keys
+    from coordinator.distributed.transports.keys import write_keys
+    from coordinator.distributed.transports.zeromq import fresh_keys
 
     with refusals():
         public = write_keys(folder_of_keys(folder), name, fresh_keys())
@@ -61,7 +61,7 @@ def list_(folder: Folder = None) -> None:
     Example:
       [bold]modular keys list --folder authorized[/bold]
     """
-    from coordinator.transports.keys import authorised
+    from coordinator.distributed.transports.keys import authorised
 
     with refusals():
         for key, name in authorised(folder_of_keys(folder)).items():
@@ -123,10 +123,10 @@ def worker(
 
     On this machine it knows the run of the same user by itself; any other needs --keys.
     """
-    from coordinator.transports.addresses import check_announced, host_of, is_local
-    from coordinator.transports.keys import find_keys, given_key
-    from coordinator.transports.zeromq import keys_of_this_user
-    from coordinator.workers.process import serve
+    from coordinator.distributed.transports.addresses import check_announced, host_of, is_local
+    from coordinator.distributed.transports.keys import find_keys, given_key
+    from coordinator.distributed.transports.zeromq import keys_of_this_user
+    from coordinator.distributed.workers.process import serve
 
     with refusals():
         if announce is not None:

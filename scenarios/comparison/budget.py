@@ -27,8 +27,8 @@ from scenarios.comparison.trace import Positions, ports_of
 from scenarios.report.page import magnitude, peak
 
 if TYPE_CHECKING:
-    from coordinator.centralized.equations import Equations
     from coordinator.couplings import Penalty
+    from coordinator.couplings.centralized.equations import Equations
     from coordinator.record.run import Run
     from coordinator.simulation import Simulation
     from modular.assembly import Assembly
@@ -151,10 +151,10 @@ def follow_violations(
     assembly: Assembly, run: Run, times: Array, *, joints: bool, bodies: bool, share: Share = lambda part: None
 ) -> Positions:
     """Positions of all ports in the motion whose joints, or bodies, or both, are violated as those of a run are."""
-    from coordinator.centralized.equations import Equations
-    from coordinator.centralized.following import follow
-    from coordinator.centralized.solver import NoSolution
     from coordinator.couplings import Centralized
+    from coordinator.couplings.centralized.equations import Equations
+    from coordinator.couplings.centralized.following import follow
+    from coordinator.couplings.centralized.solver import NoSolution
     from coordinator.simulation import Simulation
 
     ends = sorted({tick for s in assembly.schedule if s.time is not None if (tick := round(s.time / run.dt)) > 0})

@@ -62,7 +62,7 @@ class Method:
 
 def is_adaptive(coupling: Coupling) -> bool:
     """Whether a coupling chooses steps of its own between two ticks."""
-    from coordinator.centralized.explicit import ADAPTIVE
+    from coordinator.couplings.centralized.explicit import ADAPTIVE
 
     return getattr(getattr(coupling, "solver", None), "method", None) in ADAPTIVE
 

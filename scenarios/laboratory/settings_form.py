@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from coordinator.couplings import Coupling
+from coordinator.couplings.rules import StiffnessRule
 from coordinator.laboratory.acts import Doing, SetCoupling, SetGravity, SetStep
 from coordinator.laboratory.session import Receipt
 from coordinator.laboratory.snapshot import Plan
-from coordinator.rules import StiffnessRule
 from modular.component import Component
 from modular.errors import ModelError
 from modular.typed import read_component

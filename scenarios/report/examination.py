@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.examination import TENTH, Examination
+from coordinator.checks.examination import TENTH, Examination
 from scenarios.report.summary import load_text, margin_text, plain_table
 
 ROWS = 12  # joints shown, tightest first

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from coordinator.checkpoints.folder import INSIDE, heads_in
+from coordinator.record.checkpoints.folder import INSIDE, heads_in
 from coordinator.record.run import Run
 from modular.errors import ModelError
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.workers.team import Member
+from coordinator.distributed.workers.team import Member
 
 
 def print_workers(console: Console, workers: Sequence[Member]) -> None:

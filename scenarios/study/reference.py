@@ -23,8 +23,8 @@ class Reference:
     @property
     def exact(self) -> bool:
         """Whether its own error is far below that of any case: an adaptive method, to many digits, in coordinates that fit."""
-        from coordinator.centralized import MinimalCoordinates, explicit
         from coordinator.couplings import Centralized
+        from coordinator.couplings.centralized import MinimalCoordinates, explicit
 
         coupling = read_coupling(self.coupling, None)
         solver = coupling.solver if isinstance(coupling, Centralized) else None

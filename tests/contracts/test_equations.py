@@ -7,9 +7,9 @@ import zoo
 from campaign import shortened
 from components import SpringDamper
 from coordinator import Centralized, Simulation
-from coordinator.centralized.equations import Equations
-from coordinator.centralized.freedoms import find_freedoms
-from coordinator.centralized.tangents import curvature, force_tangents
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.freedoms import find_freedoms
+from coordinator.couplings.centralized.tangents import curvature, force_tangents
 from modular import Assembly
 from modular.body import GivesEquations
 

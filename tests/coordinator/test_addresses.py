@@ -2,8 +2,16 @@
 
 import pytest
 
-from coordinator.launchers import Order, Ssh
-from coordinator.transports.addresses import HERE, LOCAL, host_of, is_everywhere, is_local, mailbox_towards, route_to
+from coordinator.distributed.launchers import Order, Ssh
+from coordinator.distributed.transports.addresses import (
+    HERE,
+    LOCAL,
+    host_of,
+    is_everywhere,
+    is_local,
+    mailbox_towards,
+    route_to,
+)
 from modular import ModelError
 
 
@@ -38,7 +46,7 @@ def test_a_worker_is_found_where_it_speaks_to_the_run_from():
 def test_a_run_that_listens_everywhere_is_told_by_the_address_that_each_host_reaches(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(
-        "coordinator.launchers.ssh.route_to", lambda host: {"node1": "10.0.0.7", "node2": "10.1.0.7"}[host]
+        "coordinator.distributed.launchers.ssh.route_to", lambda host: {"node1": "10.0.0.7", "node2": "10.1.0.7"}[host]
     )
     monkeypatch.setattr(Ssh, "_real_name", lambda self, host: host.rpartition("@")[2])
     launcher = Ssh(["node1", "me@node2", "localhost"])

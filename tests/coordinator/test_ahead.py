@@ -9,7 +9,7 @@ from numba.core import event
 import scenarios
 from components import Fixed, Law, Load, Revolute, Rod, SpringDamper
 from coordinator import Simulation
-from coordinator.ahead import compile_ahead
+from coordinator.events.ahead import compile_ahead
 from modular import Add, Apply, Crossing, Cut, Join, Limit, Merge, Remove, Unmerge, first_use
 from modular.kept_code import KeptCode
 from modular.loop import Loop

@@ -20,12 +20,12 @@ import zoo
 from campaign import later, shortened
 from components import Revolute, Rod, Spherical
 from coordinator import BlackBox, Centralized, Run, Simulation, Site, resume
-from coordinator.checkpoints.resume import latest
-from coordinator.launchers import Subprocess
-from coordinator.workers import black_boxes
-from coordinator.workers.far import Desk, _as_parcel, _from_parcel
-from coordinator.workers.messages import Message
-from coordinator.workers.resident import Residents
+from coordinator.distributed.launchers import Subprocess
+from coordinator.distributed.workers import black_boxes
+from coordinator.distributed.workers.far import Desk, _as_parcel, _from_parcel
+from coordinator.distributed.workers.messages import Message
+from coordinator.distributed.workers.resident import Residents
+from coordinator.record.checkpoints.resume import latest
 from foreign import Particle, Wire, pendulum
 from modular import Assembly, CouplingError, Cut, ModelError
 from modular.component import Component, class_name
@@ -279,7 +279,7 @@ def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(site):
 @pytest.mark.parametrize("ping", [1.0, *later([0.001])])
 def test_one_that_ends_every_process_ends_the_run_with_its_last_words(site, ping, monkeypatch):
     """Also where it is noticed first that the connection has gone."""
-    monkeypatch.setattr("coordinator.workers.away.PING", ping)
+    monkeypatch.setattr("coordinator.distributed.workers.away.PING", ping)
     model = single(what="plant:Deadly")
     model.join("mount", Spherical(), "ground", "motor.shaft")
     with pytest.raises(ModelError) as caught:

@@ -16,11 +16,11 @@ import scenarios
 from campaign import later
 from command_line import CliRunner
 from coordinator import Simulation, Site
-from coordinator.launchers import ByHand, Order
-from coordinator.transports.addresses import LOCAL, is_everywhere
-from coordinator.transports.keys import authorised, find_keys, given_key, public_key, read_keys, write_keys
-from coordinator.transports.zeromq import Mailbox, fresh_keys, keys_of_this_user
-from coordinator.workers import away
+from coordinator.distributed.launchers import ByHand, Order
+from coordinator.distributed.transports.addresses import LOCAL, is_everywhere
+from coordinator.distributed.transports.keys import authorised, find_keys, given_key, public_key, read_keys, write_keys
+from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys, keys_of_this_user
+from coordinator.distributed.workers import away
 from modular import ModelError
 from rough_way import Gates, free_port
 from scenarios.cli import app
@@ -269,7 +269,7 @@ import sys
 import warnings
 import scenarios
 from coordinator import Checkpoints, Simulation, Site, VerdictWarning, resume
-from coordinator.launchers import ByHand
+from coordinator.distributed.launchers import ByHand
 
 warnings.simplefilter("ignore", VerdictWarning)  # how far it comes before it is killed is nobody's business
 address, folder, until, begin = sys.argv[1:]

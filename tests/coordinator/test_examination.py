@@ -10,7 +10,7 @@ import zoo
 from campaign import later
 from components import Beam, Fixed, ModalBody, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Shannon, Simulation, examine
-from coordinator.softness import joint_share
+from coordinator.checks.softness import joint_share
 from modular import Assembly
 
 

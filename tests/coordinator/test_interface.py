@@ -7,11 +7,11 @@ import pytest
 import scenarios
 from campaign import later, shortened
 from coordinator import Glued, Simulation
-from coordinator.compositions import ORDERS, stages
-from coordinator.interface import verbs
-from coordinator.interface.elimination import eliminate, neighbours_of
-from coordinator.interface.segments import segments_of
-from coordinator.score import perform
+from coordinator.couplings.compositions import ORDERS, stages
+from coordinator.couplings.interface import verbs
+from coordinator.couplings.interface.elimination import eliminate, neighbours_of
+from coordinator.couplings.interface.segments import segments_of
+from coordinator.engine.score import perform
 from modular.elements import STEP
 from random_assemblies import random_assembly
 

@@ -17,9 +17,10 @@ import nursery
 import scenarios
 from calm import Calm
 from components import Law, Load
-from coordinator import Run, Simulation, interrupt
+from coordinator import Run, Simulation
+from coordinator.engine import interrupt
 from coordinator.engine.driver import drive
-from coordinator.interrupt import held_interrupts, obey_late
+from coordinator.engine.interrupt import held_interrupts, obey_late
 from modular import ModelError
 from waiting import GUARD, wait_for
 
@@ -155,7 +156,7 @@ def test_whoever_waits_for_others_obeys_when_it_takes_too_long(monkeypatch):
         obey_late()
         signal.raise_signal(signal.SIGINT)
         obey_late()  # it is not late yet
-        monkeypatch.setattr("coordinator.interrupt.LATE", 0.0)
+        monkeypatch.setattr("coordinator.engine.interrupt.LATE", 0.0)
         obey_late()
         pytest.fail("that was late")
 

@@ -18,9 +18,9 @@ from calm import Calm
 from campaign import later
 from company_of_processes import gone, lives, visible
 from coordinator import Simulation, Site
-from coordinator.launchers import Dask, Order, Ssh, Subprocess
-from coordinator.transports.zeromq import Mailbox, fresh_keys
-from coordinator.workers.messages import read, written
+from coordinator.distributed.launchers import Dask, Order, Ssh, Subprocess
+from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
+from coordinator.distributed.workers.messages import read, written
 from modular import ModelError
 from own_sshd import THERE, own_sshd
 from waiting import wait_for
@@ -171,7 +171,7 @@ def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_it
         pids = [worker.pid for worker in simulation.workers]
         assert len({os.getpid(), *pids}) == 3
         seen = "\n".join(map(visible, pids))
-        assert "coordinator.workers.process" in seen
+        assert "coordinator.distributed.workers.process" in seen
         assert len(told) == 2 and not any(one["secret"] in seen for one in told)
         os.kill(pids[1], signal.SIGKILL)
         run = simulation.run(UNTIL)
@@ -388,12 +388,12 @@ def test_what_is_no_cluster_is_refused_by_name(monkeypatch):
         Dask("tcp://127.0.0.1:1")
     monkeypatch.undo()
     pytest.importorskip("distributed")
-    monkeypatch.setattr("coordinator.launchers.dask.PATIENCE", 0.5)
+    monkeypatch.setattr("coordinator.distributed.launchers.dask.PATIENCE", 0.5)
     for wrong in (7, "", "tcp://127.0.0.1:1", "nonsense://x"):
         with pytest.raises(ModelError, match=r"no cluster|no Dask scheduler answers"):
             Dask(wrong)
 
 
 def test_nobody_loads_dask_who_does_not_ask_for_it():
-    code = "import sys, scenarios.cli, coordinator.launchers; assert not {'dask', 'distributed'} & set(sys.modules)"
+    code = "import sys, scenarios.cli, coordinator.distributed.launchers; assert not {'dask', 'distributed'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

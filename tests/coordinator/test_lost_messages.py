@@ -10,9 +10,9 @@ import pytest
 import scenarios
 from campaign import some, spread
 from coordinator import Simulation, Site
-from coordinator.protocol import Deadlines
-from coordinator.workers import away, process
-from coordinator.workers.messages import FIELDS
+from coordinator.distributed.protocol import Deadlines
+from coordinator.distributed.workers import away, process
+from coordinator.distributed.workers.messages import FIELDS
 from modular import Crossing, Cut
 from waiting import GUARD
 from worker_threads import Losing, Threads

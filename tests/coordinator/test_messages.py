@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from coordinator.workers.messages import FIELDS, MOST, read, written
+from coordinator.distributed.workers.messages import FIELDS, MOST, read, written
 
 EXAMPLES = {str: "a", int: 3, bool: True, list: ["a", "b"], dict: {"a": "b"}}
 

@@ -6,13 +6,13 @@ import pytest
 import scipy.sparse.linalg
 from scipy.sparse.linalg import eigsh
 
-import coordinator.workers.company as company
+import coordinator.distributed.workers.company as company
 import scenarios
 from campaign import each_once, named
 from coordinator import Simulation
-from coordinator.workers.balance import fair_shares
-from coordinator.workers.partition import partition
-from coordinator.workers.team import Member
+from coordinator.distributed.workers.balance import fair_shares
+from coordinator.distributed.workers.partition import partition
+from coordinator.distributed.workers.team import Member
 from modular import Cut, ModelError
 from modular.port import GROUND
 from random_assemblies import random_assembly

@@ -15,10 +15,10 @@ from clock_of_words import let_words_count
 from company_of_processes import gone
 from components import Spherical
 from coordinator import LeakWarning, Simulation, Site
-from coordinator.protocol import Deadlines, RunFailed
-from coordinator.workers import away, process
-from coordinator.workers.express import Express
-from coordinator.workers.process import Process
+from coordinator.distributed.protocol import Deadlines, RunFailed
+from coordinator.distributed.workers import away, process
+from coordinator.distributed.workers.express import Express
+from coordinator.distributed.workers.process import Process
 from modular import Crossing, Cut, Join, Limit, ModelError
 from scenarios.report.workers import advice
 from waiting import GUARD

@@ -15,10 +15,10 @@ import nursery
 import scenarios
 from clock_of_words import let_words_count
 from coordinator import Simulation, Site
-from coordinator.launchers import ByHand, Subprocess
-from coordinator.protocol import Deadlines
-from coordinator.workers.attention import MOST, Attention
-from coordinator.workers.pulse import Pulse
+from coordinator.distributed.launchers import ByHand, Subprocess
+from coordinator.distributed.protocol import Deadlines
+from coordinator.distributed.workers.attention import MOST, Attention
+from coordinator.distributed.workers.pulse import Pulse
 from waiting import wait_for
 
 UNTIL, SILENCE = 0.1, 2.0

@@ -16,14 +16,14 @@ import pytest
 import scenarios
 from campaign import as_far_as, later, some
 from coordinator import Simulation, Site
-from coordinator.launchers import ByHand
-from coordinator.protocol import Deadlines
+from coordinator.distributed.launchers import ByHand
+from coordinator.distributed.protocol import Deadlines
+from coordinator.distributed.transports.addresses import LOCAL
+from coordinator.distributed.transports.meeting_place import POSSIBLE, is_private
+from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
+from coordinator.distributed.workers import away, process
+from coordinator.distributed.workers.messages import FIELDS, read, written
 from coordinator.record.fingerprint import bits
-from coordinator.transports.addresses import LOCAL
-from coordinator.transports.meeting_place import POSSIBLE, is_private
-from coordinator.transports.zeromq import Mailbox, fresh_keys
-from coordinator.workers import away, process
-from coordinator.workers.messages import FIELDS, read, written
 from modular import Crossing, Cut, ModelError
 from modular.parcel import packed, unpacked
 from waiting import GUARD, wait_for
@@ -88,7 +88,7 @@ def test_where_all_users_of_a_machine_can_knock_there_are_keys_though_nobody_ask
 
 
 def test_without_such_folders_keys_are_made_by_default(monkeypatch):
-    monkeypatch.setattr("coordinator.transports.meeting_place.POSSIBLE", False)
+    monkeypatch.setattr("coordinator.distributed.transports.meeting_place.POSSIBLE", False)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
     with Simulation(model(), DT, record_every=7, workers=2, launcher=Site(Threads(), deadlines=STILL)) as simulation:
         hub = simulation.company.team.mailbox
@@ -281,7 +281,7 @@ def test_a_process_with_other_versions_is_sent_away_and_where_it_was_launched_th
 
 FILLED = """
 import time
-from coordinator.transports.zeromq import Mailbox, Timings
+from coordinator.distributed.transports.zeromq import Mailbox, Timings
 
 hub, peer = Mailbox(timings=Timings(heartbeat=20)), Mailbox(timings=Timings(linger=0))
 peer.connect("hub", hub.address)

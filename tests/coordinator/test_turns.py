@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from coordinator.workers.turns import Turns, _idle
+from coordinator.distributed.workers.turns import Turns, _idle
 
 
 def counting(said):

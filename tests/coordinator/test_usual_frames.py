@@ -7,10 +7,10 @@ import zlib
 import numpy as np
 import pytest
 
-from coordinator.protocol import Deadlines, Link, Member, Neighbour, RunFailed
-from coordinator.protocol.frames import Frame, Header, Kind, decode, encode, key_of
-from coordinator.protocol.inbox import ACCEPTED
-from coordinator.workers.usual import HEAD, checksum, recognised, write
+from coordinator.distributed.protocol import Deadlines, Link, Member, Neighbour, RunFailed
+from coordinator.distributed.protocol.frames import Frame, Header, Kind, decode, encode, key_of
+from coordinator.distributed.protocol.inbox import ACCEPTED
+from coordinator.distributed.workers.usual import HEAD, checksum, recognised, write
 from modular import ModelError
 
 RUN, STEP, STAGE = 0x11223344, 0x1234567890, 513

@@ -13,11 +13,11 @@ import scenarios
 from calm import Calm
 from campaign import later
 from coordinator import Simulation, Site
-from coordinator.transports import by_address, zeromq
-from coordinator.transports.by_address import SEND, receive, send
-from coordinator.transports.meeting_place import MeetingPlace
-from coordinator.transports.zeromq import Mailbox, fresh_keys
-from coordinator.workers import express, process
+from coordinator.distributed.transports import by_address, zeromq
+from coordinator.distributed.transports.by_address import SEND, receive, send
+from coordinator.distributed.transports.meeting_place import MeetingPlace
+from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
+from coordinator.distributed.workers import express, process
 from modular import Crossing, Cut
 from waiting import GUARD
 from worker_threads import Threads
@@ -170,7 +170,7 @@ def test_a_program_that_ends_without_closing_leaves_no_thread_in_zeromq():
     script = """
 import atexit, threading
 atexit.register(lambda: print([t.name for t in threading.enumerate() if t is not threading.main_thread()], flush=True))
-from coordinator.transports.zeromq import Mailbox, fresh_keys
+from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
 left, closed = Mailbox("tcp://127.0.0.1:*", keys=fresh_keys()), Mailbox("tcp://127.0.0.1:*", keys=fresh_keys())
 closed.close()
 raise SystemExit(3)

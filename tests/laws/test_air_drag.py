@@ -10,7 +10,7 @@ from both_ways import scattered
 from campaign import later, named, shortened
 from components import AirDrag, Revolute, RigidBody, Rod
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation
-from coordinator.exact import exact_margin
+from coordinator.checks.exact import exact_margin
 from modular import Assembly, ModelError
 
 COUPLINGS = {

@@ -10,7 +10,7 @@ import zoo
 from campaign import each_once, first_of, later, named
 from components import Fixed, NewtonEulerBody, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Simulation, StabilityWarning
-from coordinator.exact import exact_margin
+from coordinator.checks.exact import exact_margin
 from divergence import Scaled, stays_bounded, unit_rows
 from modular import Assembly, Diverged
 from random_assemblies import random_assembly

@@ -17,7 +17,7 @@ from coordinator import (
     MinimalCoordinates,
     Simulation,
 )
-from coordinator.centralized.saddle import Saddle
+from coordinator.couplings.centralized.saddle import Saddle
 from modular import CouplingError, Diverged, ModelError
 from solvers import ALL, EXACT
 

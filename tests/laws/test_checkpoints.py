@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import coordinator.checkpoints.folder
+import coordinator.record.checkpoints.folder
 import scenarios
 from campaign import first_of, later, shortened
 from components import Law, Load, Revolute, Rod, Spherical, SpringDamper
@@ -26,8 +26,8 @@ from coordinator import (
     rerun,
     resume,
 )
-from coordinator.checkpoints.folder import heads_in
-from coordinator.checkpoints.resume import latest
+from coordinator.record.checkpoints.folder import heads_in
+from coordinator.record.checkpoints.resume import latest
 from foreign import Particle, Particles, Wire, pendulum
 from mechanisms import COMMON
 from mixture import mixture
@@ -229,7 +229,9 @@ def slowly(t, x, v):
 
 def test_checkpoints_are_written_as_often_as_asked_and_two_are_kept(tmp_path, monkeypatch):
     """By a clock that goes on with every question to the law; writing takes no time, however slow the disk is."""
-    monkeypatch.setattr(coordinator.checkpoints.folder, "time", SimpleNamespace(monotonic=lambda: 1e-3 * ASKED[0]))
+    monkeypatch.setattr(
+        coordinator.record.checkpoints.folder, "time", SimpleNamespace(monotonic=lambda: 1e-3 * ASKED[0])
+    )
     wrote = []
 
     class Counting(Checkpoints):
@@ -298,7 +300,7 @@ def test_nothing_that_can_be_read_is_refused_with_all_reasons(tmp_path):
 
 def test_a_full_disk_costs_a_checkpoint_and_no_run(tmp_path, monkeypatch):
     digest, written = two_checkpoints(tmp_path / "good"), itertools.count()
-    put = coordinator.checkpoints.folder.put_in_place
+    put = coordinator.record.checkpoints.folder.put_in_place
 
     def full(path, content):
         if next(written) in (2, 5):  # the samples of one, the head of another
@@ -306,7 +308,7 @@ def test_a_full_disk_costs_a_checkpoint_and_no_run(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
         put(path, content)
 
-    monkeypatch.setattr(coordinator.checkpoints.folder, "put_in_place", full)
+    monkeypatch.setattr(coordinator.record.checkpoints.folder, "put_in_place", full)
     checkpoints = Checkpoints(tmp_path / "full")
     with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
         simulation.run(0.01, checkpoints=checkpoints)
@@ -328,7 +330,7 @@ def test_a_full_disk_at_the_very_end_costs_nothing_that_was_kept(tmp_path, monke
     checkpoints = Checkpoints(tmp_path)
     with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
         run = simulation.run(0.02, checkpoints=checkpoints)
-        monkeypatch.setattr(coordinator.checkpoints.folder, "put_in_place", full)
+        monkeypatch.setattr(coordinator.record.checkpoints.folder, "put_in_place", full)
         with pytest.warns(CheckpointWarning, match="No space left"):
             checkpoints.lean_on_run(simulation, 0.02, run)
     assert resume(tmp_path).tick == 20
@@ -355,6 +357,6 @@ def test_a_law_without_a_name_is_refused_before_anything_is_computed(tmp_path):
 
 def test_other_versions_are_said(tmp_path, monkeypatch):
     two_checkpoints(tmp_path)
-    monkeypatch.setattr("coordinator.checkpoints.resume.bits", lambda: "another machine")
+    monkeypatch.setattr("coordinator.record.checkpoints.resume.bits", lambda: "another machine")
     with pytest.warns(CheckpointWarning, match="other versions or on another machine"):
         resume(tmp_path)

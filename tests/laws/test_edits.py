@@ -7,7 +7,7 @@ import numpy as np
 import scenarios
 from components import Spherical
 from coordinator import Simulation
-from coordinator.region import Region
+from coordinator.engine.region import Region
 from modular.table import Table
 
 

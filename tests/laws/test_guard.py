@@ -8,7 +8,7 @@ import pytest
 import scenarios
 from components import SpringDamper
 from coordinator import Glued, Merged, Mixed, Penalty, Shannon, Simulation, resume
-from coordinator.energies import energy_about
+from coordinator.couplings.energies import energy_about
 from modular import Crossing, Cut, ModelError
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import components
-import coordinator.workers.company
+import coordinator.distributed.workers.company
 from both_ways import same as same_among_workers
 from both_ways import scattered
 from by_parcel import ByParcel
@@ -28,8 +28,8 @@ from components import (
     Subassembly,
 )
 from coordinator import BlackBox, Centralized, Glued, Mixed, Penalty, Simulation, StabilityWarning, resume
-from coordinator.exact import exact_margin
-from coordinator.examination import examine
+from coordinator.checks.exact import exact_margin
+from coordinator.checks.examination import examine
 from divergence import Scaled, stays_bounded, unit_rows
 from modular import Assembly, Crossing, Cut, Diverged, Integrator, InternalGains, Join, ModelError, Newmark
 from modular.body import Body
@@ -141,7 +141,7 @@ def test_whatever_the_path_the_bits_are_the_same(owns, tmp_path):
 @pytest.mark.parametrize("owns", ["steps", "gains", *later(["steps of all"])])
 def test_among_workers_the_bits_are_the_same(owns, monkeypatch):
     """Given to them as bytes."""
-    monkeypatch.setattr(coordinator.workers.company, "Here", ByParcel)
+    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", ByParcel)
 
     def model():
         return eventful(MEANS[owns])

@@ -8,7 +8,7 @@ import pytest
 from campaign import first_of, some
 from components import Load, NewtonEulerBody, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Shannon, Simulation, Stable
-from coordinator.exact import exact_margin
+from coordinator.checks.exact import exact_margin
 from lazily import Lazily
 from modular import Assembly
 from random_assemblies import random_assembly

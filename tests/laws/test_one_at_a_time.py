@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-import coordinator.workers.away as away
+import coordinator.distributed.workers.away as away
 import scenarios
 from campaign import later
 from coordinator import Glued, Penalty, Simulation

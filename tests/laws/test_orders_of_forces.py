@@ -31,7 +31,7 @@ from components import (
     TorsionSpring,
 )  # fmt: skip
 from coordinator import Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
-from coordinator.orders import order_of
+from coordinator.checks.orders import order_of
 from modular import Apply, Assembly, ModelError
 
 STEPS = (8e-3, 4e-3, 2e-3, 1e-3, 5e-4)
@@ -103,7 +103,7 @@ def spread(model, coupling):
     return np.array([np.sqrt(np.square(a - b).sum(axis=1).mean()) for a, b in itertools.pairwise(paths)])
 
 
-@pytest.mark.filterwarnings("ignore::coordinator.alarm.RunWarning")
+@pytest.mark.filterwarnings("ignore::coordinator.checks.alarm.RunWarning")
 @pytest.mark.parametrize(
     ("name", "coupling"), [*SHORT, *later([case for case in PRODUCT if case not in SHORT])], ids=named
 )

@@ -18,9 +18,9 @@ import coordinator.record.recorder as recorder_of
 import scenarios
 from components import Revolute
 from coordinator import Checkpoints, Glued, Run, Simulation, resume
-from coordinator.alarm import StorageWarning
-from coordinator.checkpoints.folder import heads_in
-from coordinator.checkpoints.resume import latest
+from coordinator.checks.alarm import StorageWarning
+from coordinator.record.checkpoints.folder import heads_in
+from coordinator.record.checkpoints.resume import latest
 from modular import MemoryShortage, ModelError
 from storage import Full, files_in, laid_out, rotten
 

@@ -6,7 +6,7 @@ import pytest
 import mechanisms
 import scenarios
 from coordinator import Glued, Relaxed, Simulation, resume
-from coordinator.interface.relaxing import METHODS
+from coordinator.couplings.interface.relaxing import METHODS
 from mixture import mixture
 from modular import Diverged, ModelError
 from random_assemblies import random_assembly

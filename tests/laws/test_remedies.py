@@ -9,7 +9,7 @@ import scenarios
 from campaign import later, named
 from components import Controller, Revolute, Rod
 from coordinator import Glued, Penalty, Simulation, VerdictWarning
-from coordinator.proposals import fitting, proposed
+from coordinator.checks.proposals import fitting, proposed
 from modular import Assembly, Diverged
 
 AGAIN = 2  # a remedy, and another one where loads have grown meanwhile

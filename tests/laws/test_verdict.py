@@ -248,7 +248,7 @@ def test_glued_joints_take_no_energy_from_what_bends(kind, much, order):
 @pytest.mark.parametrize("solver", [HHT(), GGL(), AugmentedLagrangian()], ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize("elements", first_of(1, [4, 2, 8, 16, 32]))
 def test_solvers_of_the_whole_hold_a_welded_beam(elements, solver):
-    """They know how what is elastic in it changes (coordinator/centralized/tangents.py)."""
+    """They know how what is elastic in it changes (coordinator/couplings/centralized/tangents.py)."""
     found = []
     for coupling, dt in ((Glued(), 5e-4), (Centralized(solver), 1e-3)):
         with Simulation(cantilever(elements), dt, coupling, record_every=round(1e-3 / dt)) as simulation:

@@ -6,14 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-import coordinator.workers.company
+import coordinator.distributed.workers.company
 import scenarios
 from both_ways import same, scattered
 from by_parcel import ByParcel
 from campaign import shortened
 from components import Load, Revolute, Rod, Spherical
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
-from coordinator.workers.team import Here
+from coordinator.distributed.workers.team import Here
 from mechanisms import COMMON
 from mixture import mixture
 from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError
@@ -134,7 +134,7 @@ def test_what_workers_cannot_do_is_refused_by_name():
 
 @pytest.fixture(params=[Here, ByParcel])
 def team(request, monkeypatch):
-    monkeypatch.setattr(coordinator.workers.company, "Here", request.param)
+    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", request.param)
 
 
 # --- workers come and go ------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-import coordinator.workers.company
+import coordinator.distributed.workers.company
 import mechanisms
 import scenarios
 from both_ways import same, scattered
@@ -14,7 +14,7 @@ from by_parcel import ByParcel
 from campaign import each_once, first_of, named
 from components import Law, Load, Rod, Spherical, SpringDamper
 from coordinator import Glued, Relaxed, Simulation
-from coordinator.workers.team import Here
+from coordinator.distributed.workers.team import Here
 from mixture import mixture
 from modular import Apply, Crossing, Cut, Diverged, Join, Limit
 from random_assemblies import random_assembly
@@ -62,12 +62,12 @@ MODELS = {
 
 @pytest.fixture(params=[Here, ByParcel])
 def team(request, monkeypatch):
-    monkeypatch.setattr(coordinator.workers.company, "Here", request.param)
+    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", request.param)
 
 
 @pytest.fixture
 def by_parcel(monkeypatch):
-    monkeypatch.setattr(coordinator.workers.company, "Here", ByParcel)
+    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", ByParcel)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import scenarios
 from command_line import CliRunner
 from coordinator import Centralized, Glued, MinimalCoordinates, Simulation
-from coordinator.transports.raw_exchange import RawExchange
+from coordinator.distributed.transports.raw_exchange import RawExchange
 from modular import Diverged, ModelError
 from scenarios.bench import glued, suite, work_precision, workers
 from scenarios.bench.by_hand import chain as by_hand

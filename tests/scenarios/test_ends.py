@@ -44,7 +44,7 @@ def build():
 """
 SCRIPT = """
 from coordinator import Simulation, Site
-from coordinator.transports.zeromq import fresh_keys
+from coordinator.distributed.transports.zeromq import fresh_keys
 from own_model import build
 simulation = Simulation(build(), 1e-4, record_every=50, workers=2, launcher=Site(keys=fresh_keys()))
 simulation.run(0.001)
@@ -107,7 +107,7 @@ class Command:
         found = []
         for process in self.processes.children(recursive=True):
             try:
-                if "coordinator.workers.process" in process.cmdline():
+                if "coordinator.distributed.workers.process" in process.cmdline():
                     found.append(process.pid)
             except psutil.NoSuchProcess:
                 continue

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from command_line import CliRunner
 from coordinator import Run
-from coordinator.launchers import ByHand, Dask, Ssh, Subprocess
+from coordinator.distributed.launchers import ByHand, Dask, Ssh, Subprocess
 from modular import ModelError
 from scenarios.cli import app
 from scenarios.commands.site import site_for

@@ -1,7 +1,7 @@
 """Workers in this process that might as well be elsewhere."""
 
-from coordinator.workers.piece import Piece
-from coordinator.workers.team import Here
+from coordinator.distributed.workers.piece import Piece
+from coordinator.distributed.workers.team import Here
 from modular.parcel import packed, unpacked
 
 

@@ -1,8 +1,8 @@
 """A clock for deadlines that counts what a healthy worker says: while a busy machine lets it say nothing, no time passes."""
 
-from coordinator.transports.zeromq import Mailbox
-from coordinator.workers import away
-from coordinator.workers.attention import Attention
+from coordinator.distributed.transports.zeromq import Mailbox
+from coordinator.distributed.workers import away
+from coordinator.distributed.workers.attention import Attention
 
 PER_WORD = 0.5  # seconds: on an idle machine a worker that waits says a word so often
 

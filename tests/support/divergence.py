@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coordinator import Penalty, Simulation, Stable
-from coordinator.rules.rule import StiffnessRule
+from coordinator.couplings.rules.rule import StiffnessRule
 from modular import Diverged
 
 

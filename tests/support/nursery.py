@@ -1,6 +1,6 @@
 """Nursery: worker processes that begin with everything imported, forked from one process that waits for them to be wanted.
 
-Python takes most of a second to import what a worker needs. What starts workers in tests (`coordinator.launchers.children`) gets
+Python takes most of a second to import what a worker needs. What starts workers in tests (`launchers.children`) gets
 them from here. In every other way they are processes of their own, with their own standard input, environment, session and end;
 a test that is about how they are started asks for the fixture `as_users_start_them`.
 
@@ -28,7 +28,7 @@ from pathlib import Path
 
 POSSIBLE = sys.platform == "linux"
 SUPPORT = str(Path(__file__).parent)
-WORKER = "coordinator.workers.process"
+WORKER = "coordinator.distributed.workers.process"
 READ_EARLY = (
     "NUMBA_",
     "MODULAR_CPU",
@@ -41,7 +41,7 @@ READ_EARLY = (
 CODE = struct.Struct("i")
 IMPORTS = (
     WORKER,
-    "coordinator.workers.far",
+    "coordinator.distributed.workers.far",
     "coordinator.simulation",
     "coordinator.engine.driver",
     "components",
@@ -231,7 +231,7 @@ def alike(environment):
 
 
 class FromTheNursery:
-    """`subprocess`, as `coordinator.launchers.children` sees it: workers of this machine come from the nursery."""
+    """`subprocess`, as `coordinator.distributed.launchers.children` sees it: workers of this machine come from the nursery."""
 
     PIPE, TimeoutExpired = subprocess.PIPE, subprocess.TimeoutExpired
 

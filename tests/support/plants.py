@@ -9,9 +9,9 @@ import scenarios
 from by_parcel import ByParcel
 from components import Load, Revolute, Rod, Spherical, SpringDamper
 from coordinator import BlackBox, LeakWarning, Penalty, Shannon, Simulation, resume
-from coordinator.checkpoints.resume import latest
-from coordinator.workers import company
-from coordinator.workers.team import Here
+from coordinator.distributed.workers import company
+from coordinator.distributed.workers.team import Here
+from coordinator.record.checkpoints.resume import latest
 from modular import Add, Apply, Assembly, Crossing, Cut, Diverged, Join, Limit
 from modular.component import find_class
 

@@ -60,7 +60,7 @@ VERBS = ("open_anew", "make_durable", "make_folder_durable", "move", "remove")
 
 def patch_everywhere(patched, name, usual, other):
     """In modular/files.py, and where somebody has imported it from there."""
-    import coordinator.checkpoints.folder as checkpoints
+    import coordinator.record.checkpoints.folder as checkpoints
     from coordinator.record import archive, on_disk
 
     for place in (asked, checkpoints, archive, on_disk):

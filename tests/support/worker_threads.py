@@ -4,10 +4,10 @@ import threading
 from collections import Counter
 from contextlib import suppress
 
-from coordinator.launchers import Exited
-from coordinator.transports.addresses import HERE
-from coordinator.transports.zeromq import Mailbox
-from coordinator.workers.process import Process
+from coordinator.distributed.launchers import Exited
+from coordinator.distributed.transports.addresses import HERE
+from coordinator.distributed.transports.zeromq import Mailbox
+from coordinator.distributed.workers.process import Process
 from modular import ModelError
 
 

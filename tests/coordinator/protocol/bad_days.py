@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from springs import Body, Model, Split, single, total
 
-from coordinator.protocol import Coordinator, Deadlines, Kept, Plan, RunFailed, State, Worker, effects
+from coordinator.distributed.protocol import Coordinator, Deadlines, Kept, Plan, RunFailed, State, Worker, effects
 
 DEADLINES = Deadlines(patience=0.02, patience_most=0.2, report=0.2, silence=1.5, start=2.0, stuck=10.0, orphan=20.0)
 LATEST = 300.0  # [s] of the world's clock

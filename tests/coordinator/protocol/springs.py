@@ -10,7 +10,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-from coordinator.protocol import Edge
+from coordinator.distributed.protocol import Edge
 
 DT = 1e-3
 STAGES_OF_EVENT = 12

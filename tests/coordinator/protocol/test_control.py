@@ -5,10 +5,10 @@ import zlib
 
 import pytest
 
-from coordinator.protocol import control, schema
-from coordinator.protocol.control import from_coordinator, from_worker
-from coordinator.protocol.errors import Malformed
-from coordinator.protocol.plan import START, Kept, Member, Neighbour
+from coordinator.distributed.protocol import control, schema
+from coordinator.distributed.protocol.control import from_coordinator, from_worker
+from coordinator.distributed.protocol.errors import Malformed
+from coordinator.distributed.protocol.plan import START, Kept, Member, Neighbour
 from modular.errors import ModelError
 
 NEIGHBOURS = (Neighbour("arm", 3, 0xCAFE, 2), Neighbour("Fuß", 4, 1, 0))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from coordinator.protocol import (
+from coordinator.distributed.protocol import (
     Coordinator,
     Deadlines,
     Edge,
@@ -18,7 +18,7 @@ from coordinator.protocol import (
     effects,
     schema,
 )
-from coordinator.protocol.control import (
+from coordinator.distributed.protocol.control import (
     Checkpointed,
     Durable,
     Failed,
@@ -31,7 +31,7 @@ from coordinator.protocol.control import (
     from_coordinator,
     from_worker,
 )
-from coordinator.protocol.plan import START
+from coordinator.distributed.protocol.plan import START
 from modular.errors import ModelError
 
 TIMES = Deadlines(silence=10.0, start=20.0, stuck=100.0, orphan=50.0)

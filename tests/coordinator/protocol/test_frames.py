@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from coordinator.protocol.frames import (
+from coordinator.distributed.protocol.frames import (
     SIZE,
     Frame,
     Header,

@@ -12,9 +12,17 @@ import pytest
 from test_cores import WELCOME, hello, opened, worker
 
 from campaign import some
-from coordinator.protocol import Malformed, Member, checkpoint, schema
-from coordinator.protocol.control import Checkpointed, Grant, Hello, Progress, Roster, from_coordinator, from_worker
-from coordinator.protocol.frames import Frame, Header, Kind, Rejection, decode, encode, stamped
+from coordinator.distributed.protocol import Malformed, Member, checkpoint, schema
+from coordinator.distributed.protocol.control import (
+    Checkpointed,
+    Grant,
+    Hello,
+    Progress,
+    Roster,
+    from_coordinator,
+    from_worker,
+)
+from coordinator.distributed.protocol.frames import Frame, Header, Kind, Rejection, decode, encode, stamped
 from forged import twisted
 
 MANY = 20_000

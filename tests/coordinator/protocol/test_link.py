@@ -5,9 +5,9 @@ from itertools import permutations
 
 import pytest
 
-from coordinator.protocol import Deadlines, Link, Malformed, Member, Neighbour, RunFailed
-from coordinator.protocol.frames import Frame, Header, Kind, decode, encode
-from coordinator.protocol.inbox import PLACES, Inbox, Verdict
+from coordinator.distributed.protocol import Deadlines, Link, Malformed, Member, Neighbour, RunFailed
+from coordinator.distributed.protocol.frames import Frame, Header, Kind, decode, encode
+from coordinator.distributed.protocol.inbox import PLACES, Inbox, Verdict
 from modular.errors import ModelError
 
 RUN = 7

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import coordinator.protocol
+import coordinator.distributed.protocol
 
-SOURCES = sorted(Path(coordinator.protocol.__file__).parent.glob("*.py"))
+SOURCES = sorted(Path(coordinator.distributed.protocol.__file__).parent.glob("*.py"))
 ALLOWED = {
     "__future__", "array", "bisect", "collections", "collections.abc", "dataclasses", "enum", "hashlib", "json", "numpy",
     "struct", "typing", "zlib", "modular.errors",
@@ -24,7 +24,9 @@ def outside(source):
         elif isinstance(node, ast.ImportFrom):
             names = [node.module or ""]
         yield from (
-            name for name in names if name not in ALLOWED and not f"{name}.".startswith("coordinator.protocol.")
+            name
+            for name in names
+            if name not in ALLOWED and not f"{name}.".startswith("coordinator.distributed.protocol.")
         )
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in DOING:
             yield node.func.id

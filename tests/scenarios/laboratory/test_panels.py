@@ -12,9 +12,9 @@ import scenarios
 from components import Load, Revolute, RigidBody
 from coordinator import Simulation
 from coordinator.couplings import Coupling, Glued, Mixed, Penalty
+from coordinator.couplings.rules import Shannon, Stable
 from coordinator.laboratory import acts
 from coordinator.laboratory.session import Receipt, Session
-from coordinator.rules import Shannon, Stable
 from modular import Assembly, ModelError, events
 from modular.force import Force
 from modular.joint import Joint

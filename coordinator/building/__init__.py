@@ -1,0 +1,1 @@
+"""How components become members of a running system."""

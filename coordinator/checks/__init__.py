@@ -1,0 +1,1 @@
+"""What is foretold of a run, watched in it, and judged afterwards."""

@@ -1,0 +1,303 @@
+"""Bodies that pass loads on though little resists their turning: what springs at their joints cannot hold in step.
+
+A force F at an arm r, with a moment M, changes its moment about the mass centre by up to (F r + M) theta as the body turns by
+theta. That is a stiffness of which no rule knows, since it hangs on the load; it asks dt^2 (F r + M) / I of the step, beside what
+joints ask (modular/demands.py), and of what all ask together the step bears four. A body at one joint alone is not concerned: what
+that joint bears turns with it.
+
+In the plane a moment stays one about the same axis, and turns nothing; but by what it changes the body tilts, dt^2 dM / I over what
+joints bear, and is lost by a radian or so. It changes as a mechanism swings by no more than about what it is.
+
+Loads grow as a mechanism swings, so they may ask for half of what joints leave, but for moments in the plane. Of 1 000 random
+mechanisms nine had less to spare at the start and diverged though the whole was not spent; of the 31 that ran with so little the
+verdict has told each time. By how much the step could grow is a margin like others; it stands under the name of the joint that
+brings most of the load.
+
+Bodies do not tell I. They answer a force at a point with 1/m + r^2 / I in the direction in which they answer most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coordinator.checks.swinging import swing
+from modular.body import GivesCompliance
+from modular.elements import ASKED, Array, Indices
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from coordinator.couplings.coupling import Coupling
+    from coordinator.record.run import Run
+    from coordinator.simulation import Simulation
+    from coordinator.system import System
+
+LIMIT = 4.0  # of all demands on a body
+HELD_BACK = 2.0  # times what loads ask, since they grow as a mechanism swings
+SIDES = 24  # sides of joints with the largest loads, on whose bodies one looks
+RISING = 0.7  # of the step that would just do: the same once more
+GROWS = 16.0  # times the load of a part of the way on the whole of it, at most
+JUMPS = 4.0  # times what the step bears: a load beyond, after smaller ones, is the divergence itself
+BEFORE = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
+LEAST = 1e-3  # of a step: a smaller one is no remedy
+FIRST, THEN = 64, 1.2  # ticks after which a run looks again at the earliest, and times so many from there on
+Loads = Mapping[str, tuple[Any, Any]]  # of joints: force [N] and moment [N m], now or in each sample
+
+
+class Load(NamedTuple):
+    """What a body passes on: the joint that brings most of it, and by how much the step could grow."""
+
+    body: str
+    joint: str
+    margin: float
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """A body and the joints through which loads pass, with r / I [1/(kg m)] and 1 / I [1/(kg m^2)], half of it in the plane."""
+
+    body: str
+    levers: Mapping[str, tuple[float, float]]
+    room: float  # what its joints leave of the limit
+
+    def demands(self, loads: Loads, dt: float) -> dict[str, Any]:
+        """What each joint asks of the step by its force and moment."""
+        found = {}
+        for joint, (over, one) in self.levers.items():
+            force, moment = loads[joint]
+            found[joint] = dt**2 * (force * over + moment * one)
+        return found
+
+    def growth(self, demand: float) -> float:
+        """By how much the step could grow under twice the load; infinite where there is none."""
+        return float(np.sqrt(self.room / (HELD_BACK * demand))) if demand > 0.0 else float("inf")
+
+    def load(self, loads: Loads, dt: float) -> Load:
+        """What these loads leave."""
+        demands = self.demands(loads, dt)
+        return Load(self.body, max(demands, key=lambda joint: demands[joint]), self.growth(sum(demands.values())))
+
+
+# --- as things stand -------------------------------------------------------------------------------------------------------
+
+
+def now(simulation: Simulation, margins: Mapping[str, float]) -> list[Load]:
+    """What bodies bear that pass on the largest loads; `margins`: what stiffness leaves to joints.
+
+    Those between springs are kept, for what has to be told when a run goes wrong.
+    """
+    system = simulation.system
+    if not concerns(simulation, margins):
+        return []
+    elements = system.elements
+    folded, kept = not len(elements.load), elements.response.copy()
+    try:
+        system.respond()
+        return among(simulation, margins) if simulation.coupling.swings is None else swinging(simulation)
+    finally:
+        if folded:
+            elements.fold(*ASKED)
+        else:
+            elements.response[:] = kept
+
+
+def after(simulation: Simulation, margins: Mapping[str, float], touched: Sequence[str] | None) -> list[Load]:
+    """The same after an event, of the bodies that it touched, which have answered for their margins."""
+    if simulation.coupling.swings is None:
+        return among(simulation, margins, touched)
+    few = touched is None or len(simulation.system.body_home) <= SIDES
+    return now(simulation, margins) if few else []  # of many, that is seen at the next look
+
+
+def among(simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
+    """The same between springs, of some bodies, or of all, that have just answered."""
+    system, carriers = simulation.system, simulation.past.carriers
+    if simulation.coupling.swings is not None or not concerns(simulation, margins):
+        return []
+    if bodies is None or len(bodies) > SIDES:
+        carriers.clear()
+        bodies = _heaviest(system)
+    found = []
+    for body in bodies:
+        carrier = _carrier(system, margins, body) if body in system.body_home else None
+        carriers.pop(body, None)
+        if carrier is not None:
+            carriers[body] = carrier
+            found.append(carrier.load({joint: _borne(system, joint) for joint in carrier.levers}, simulation.dt))
+    return found
+
+
+def sampled(simulation: Simulation) -> list[Load]:
+    """The same by the last sample, of those that were looked at last: where the mechanism is with workers."""
+    segments = simulation.recorder.segments
+    if not segments or not segments[-1].used:
+        return []
+    at, d, found = segments[-1].used - 1, simulation.assembly.dimension, []
+    for carrier in simulation.past.carriers.values():
+        places = {joint: segments[-1].series("joints", joint) for joint in carrier.levers}
+        if all(place is not None for place in places.values()):
+            wrenches = {
+                joint: place[0]["reaction"][at, place[1]] for joint, place in places.items() if place is not None
+            }
+            sizes = {joint: (np.linalg.norm(one[:d]), np.linalg.norm(one[d:])) for joint, one in wrenches.items()}
+            found.append(carrier.load(sizes, simulation.dt))
+    return found
+
+
+def next_look(tick: int) -> int:
+    """The tick at which a run looks again that has looked at this one."""
+    return max(tick + 1, FIRST, int(THEN * tick))
+
+
+def swinging(simulation: Simulation) -> list[Load]:
+    """The same between joints without play; only of those that a step does not follow, since no others have a limit."""
+    system, limit, found = simulation.system, simulation.coupling.swings, []
+    for body in _heaviest(system) if limit is not None else []:
+        how = swing(system, body) if body in system.body_home else None
+        if how is not None and limit is not None and how.square * simulation.dt**2 > limit**2:
+            found.append(Load(body, how.joint, limit / (float(np.sqrt(how.square)) * simulation.dt)))
+    return found
+
+
+def concerns(simulation: Simulation, margins: Mapping[str, float]) -> bool:
+    """Whether there are joints that bear loads within a limit, and bodies that can be asked."""
+    system = simulation.system
+    stacks = [joints for joints in system.joints if joints.form.translations]
+    if simulation.coupling.swings is None:
+        stacks = [joints for joints in stacks if any(name in joints.row for name in margins)]  # few, at an event
+    return bool(stacks) and all(isinstance(stack, GivesCompliance) for stack in system.bodies)
+
+
+def least(loads: Sequence[Load]) -> Load | None:
+    """The load beyond the limit that is furthest beyond."""
+    load = min(loads, key=lambda one: one.margin, default=None)
+    return load if load is not None and load.margin < 1.0 else None
+
+
+def tell(margins: Mapping[str, float], loads: Sequence[Load]) -> tuple[Mapping[str, float], dict[str, dict[str, Any]]]:
+    """Margins in which what loads leave counts; of joints where that is less, whose load it is, and what stiffness leaves."""
+    told: dict[str, dict[str, Any]] = {}
+    for body, joint, margin in sorted(loads, key=lambda load: -load.margin):
+        if margin < margins.get(joint, np.inf):
+            told[joint] = {"body": body, "margin": margin, "without": margins.get(joint)}
+    return ({**margins, **{joint: entry["margin"] for joint, entry in told.items()}} if told else margins), told
+
+
+def _heaviest(system: System) -> list[str]:
+    """Bodies at the sides of joints that bear most for how they answer."""
+    elements, stacks = system.elements, [joints for joints in system.joints if joints.form.translations]
+    starts = [np.stack([joints.first[: joints.count], joints.second[: joints.count]], axis=1) for joints in stacks]
+    rows = np.concatenate(starts)
+    with np.errstate(all="ignore"):  # numbers that have left the world say so themselves
+        force = np.linalg.norm(elements.force[rows], axis=-1)
+        answer = np.square(elements.response[rows]).sum(axis=(-2, -1))
+        chosen = np.argsort(-(force * answer).ravel(), kind="stable")[:SIDES].tolist()
+    names = [name for joints in stacks for name in joints.names]
+    return list(dict.fromkeys(system.joint_home[names[k // 2]].owners[k % 2] for k in chosen))
+
+
+def _carrier(system: System, margins: Mapping[str, float], body: str) -> Carrier | None:
+    homes = [system.joint_home[name] for name in dict.fromkeys(system.uses[body]) if name in system.joint_home]
+    sides = [(home, side) for home in homes for side, owner in enumerate(home.owners) if owner == body]
+    if len(sides) < 2 or any(home.name not in margins for home in homes):  # others hold it
+        return None
+    described, stack = system.described[body], system.body_home[body]
+    try:
+        centre = described.mass_centre(stack.state()["q"][stack.row[body]])
+    except ModelError:  # nobody can be asked
+        return None
+    over: dict[str, float] = {}  # r / I of each joint
+    easiest = 0.0  # 1 / I
+    for home, side in sides:
+        if home.stack.form.translations:
+            row = home.starts[side]
+            response = system.elements.response[row]
+            arm = float(np.linalg.norm(system.elements.position[row] - centre))
+            turning = max(_largest(response) - 1.0 / described.total_mass, 0.0)
+            over[home.name] = over.get(home.name, 0.0) + (turning / arm if arm > 0.0 else 0.0)
+            easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
+    if system.elements.dimension == 2:
+        easiest /= HELD_BACK
+    room = LIMIT * (1.0 - min(min(margins[home.name] for home in homes), 1e9) ** -2)
+    return Carrier(body, {name: (lever, easiest) for name, lever in over.items()}, room) if room > 0.0 else None
+
+
+def _largest(response: Array) -> float:
+    """Eigenvalue of B B^T; none of numbers that have left the world, which say so themselves."""
+    with np.errstate(all="ignore"):
+        square = response @ response.T
+    try:
+        return float(np.linalg.eigvalsh(square)[-1]) if np.isfinite(square).all() else 0.0
+    except np.linalg.LinAlgError:
+        return 0.0
+
+
+def _borne(system: System, joint: str) -> tuple[float, float]:
+    """Force [N] and moment [N m] of a joint on its second side."""
+    home, elements = system.joint_home[joint], system.elements
+    start, count = home.starts[1], home.counts[1]
+    force, axes = elements.force[start : start + count], elements.position[start + 1 : start + count]
+    turned = axes.T @ force[1:]  # sum of e f^T, whose skew part is the moment
+    return float(np.linalg.norm(force[0])), float(np.linalg.norm(turned - turned.T) / np.sqrt(2.0))
+
+
+# --- on the way to where a run went wrong --------------------------------------------------------------------------------------
+
+
+def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
+    """The load that a step did not bear, and by how much loads may grow as the run goes on; None where all were borne.
+
+    From where a load asks for more than the step bears, it is the divergence that one sees: the first one counts.
+    """
+    run, found = simulation.recorded, []
+    for carrier in simulation.past.carriers.values():
+        if set(carrier.levers) <= set(run.joints):
+            demands = carrier.demands(dict(_recorded(run, carrier, simulation.assembly.dimension)), simulation.dt)
+            at, worst = _sound(sum(demands.values()), run.ticks, simulation.tick, carrier.room)
+            joint = max(demands, key=lambda name: np.nan_to_num(demands[name][at]))
+            load, tick = Load(carrier.body, joint, carrier.growth(worst)), int(run.ticks[at])
+            found.append(((worst <= carrier.room, tick if worst > carrier.room else 0, load.margin), load, tick))
+    if not found:
+        return None, 1.0
+    _, load, tick = min(found, key=lambda one: one[0])
+    return (load if load.margin < 1.0 else None), float(np.clip(simulation.bound_for / max(tick, 1), 1.0, GROWS))
+
+
+def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[Array, Array]]]:
+    for joint in carrier.levers:
+        wrench = run.reaction(joint)
+        yield joint, (np.linalg.norm(wrench[:, :d], axis=-1), np.linalg.norm(wrench[:, d:], axis=-1))
+
+
+def _sound(demand: Array, ticks: Indices, tick: int, room: float) -> tuple[int, float]:
+    """The sample of the largest demand that was one of loads, and that demand."""
+    beyond = np.flatnonzero(np.nan_to_num(demand) > room)
+    sound = max(1, int(np.searchsorted(ticks, tick - BEFORE)))
+    if len(beyond):
+        first = int(beyond[0])
+        if ticks[first] <= 1 or first == 0:  # no step has been lost yet
+            return first, float(demand[first])
+        if first < sound or demand[first] <= JUMPS * room:
+            return first, float(min(demand[first], JUMPS * room))
+        sound = max(1, first)
+    at = int(np.argmax(np.nan_to_num(demand[:sound])))
+    return at, float(np.nan_to_num(demand[at]))
+
+
+def remedy(load: Load, coupling: Coupling, dt: float, grows: float = 1.0) -> tuple[str, float | None]:
+    """What helps, and a step [s] if one within reason does; `grows`: times the load as it will be."""
+    body, margin = load.body, load.margin
+    step = RISING * margin * dt / float(np.sqrt(grows))
+    why = f"'{body}' has little inertia against the loads that it passes on, which springs cannot hold at this step"
+    if coupling.swings is not None:
+        return (
+            f"'{body}' has so little inertia that it swings under its loads faster than a step: take dt = {step:.2g} s",
+            step,
+        )
+    others = "joints without springs, as Glued() or Centralized(HHT())"
+    if step < LEAST * dt:
+        return f"{why}, nor at one a thousandth as long: take {others}", None
+    return f"{why}: take dt = {step:.2g} s, or {others}", step

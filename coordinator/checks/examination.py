@@ -1,0 +1,219 @@
+"""An examination before a run: what moves, what each joint locks and sees, how near the limit it is, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from coordinator.building.homes import JointHome
+from coordinator.checks.diagnosis import beyond
+from coordinator.checks.proposals import in_words
+from coordinator.checks.softness import joint_share
+from coordinator.simulation import Simulation
+from coordinator.system import System
+from modular.assembly import Assembly
+from modular.component import class_name
+from modular.errors import ModelError
+from modular.seen_mass import seen_by
+
+TENTH = 0.1  # of the compliance at a joint between flexible bodies: what may be its own without a word
+MOST = 300  # bodies up to which the rank of all joint equations is found
+
+
+@dataclass(frozen=True)
+class JointReport:
+    """One joint; numbers that a joint does not have are None."""
+
+    name: str
+    kind: str
+    locks: int
+    seen_mass: float | None  # in the translations that it locks [kg]
+    seen_inertia: float | None  # in the rotations [kg m^2]
+    stiffness: float | None  # of its translations [N/m]
+    give: float | None  # gap per 100 N [m]
+    share: float | None  # of the compliance at a joint with flexible bodies: what is the joint's own (softness.py)
+    margin: float
+    carrier: str | None = None  # the body that passes on its load, where the margin is what that leaves
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What `modular check` tells."""
+
+    masses: dict[str, float]
+    freedoms: int  # of all bodies, before joints
+    locks: int  # directions that joints lock, one by one
+    mobility: int | None  # what is left; None for models too large to find it
+    joints: list[JointReport]
+    springs: dict[str, float]  # margin of every spring and damper
+    advice: list[str]
+
+    @property
+    def redundancy(self) -> int | None:
+        """How many locks say what others say already (overconstrained loops)."""
+        return None if self.mobility is None else self.locks - (self.freedoms - self.mobility)
+
+
+def examine(simulation: Simulation) -> Examination:
+    """Look a simulation over at its present pose."""
+    if not isinstance(simulation, Simulation):
+        raise ModelError(f"examine: {simulation!r} is no Simulation; give Simulation(assembly, dt=…).")
+    system, assembly, margins, loads = simulation.system, simulation.assembly, simulation.margins, simulation.loads
+    system.respond()
+    for joints in system.joints:
+        joints.see(system.elements)
+    reports = [
+        _joint(
+            system, home, class_name(type(assembly.joint_edges[name].joint)), margins.get(name, inf), loads.get(name)
+        )
+        for name, home in system.joint_home.items()
+    ]
+    freedoms = sum(body.freedoms for body in assembly.bodies.values())
+    return Examination(
+        masses={name: body.total_mass for name, body in assembly.bodies.items() if not body.led},
+        freedoms=freedoms,
+        locks=sum(report.locks for report in reports),
+        mobility=freedoms - _rank(simulation) if len(assembly.bodies) <= MOST else None,
+        joints=reports,
+        springs={name: margins[name] for name in system.force_home if name in margins},
+        advice=_advice(simulation, reports),
+    )
+
+
+def _joint(system: System, home: JointHome, kind: str, margin: float, carrier: str | None) -> JointReport:
+    name, form, row = home.name, home.stack.form, home.stack.row[home.name]
+    compliance = home.stack.compliance[row]
+    split, turns = form.translations, form.rotations
+    translations = form.locks - turns
+    slip, spin = float(np.trace(compliance[:split, :split])), float(np.trace(compliance[split:, split:]))
+    k = _stiffness(home)
+    return JointReport(
+        name=name,
+        kind=kind,
+        locks=form.locks,
+        seen_mass=translations / slip if translations and slip > 0 else None,
+        seen_inertia=turns / spin if turns and spin > 0 else None,
+        stiffness=k if k > 0 else None,
+        give=100.0 / k if k > 0 else None,
+        share=joint_share(system, home, row),
+        margin=margin,
+        carrier=carrier,
+    )
+
+
+def _stiffness(home: JointHome) -> float:
+    """The largest of a joint in the translations that it locks [N/m]; 0 where it has none."""
+    stack, split = home.stack, home.stack.form.translations
+    return float(stack.stiffness[stack.row[home.name], :split, :split].max(initial=0.0))
+
+
+def _softer(reports: list[JointReport]) -> list[JointReport]:
+    """The joint that is the softest beside the flexible bodies on it, where it is too soft."""
+    return sorted((r for r in reports if (r.share or 0.0) > TENTH), key=lambda r: -(r.share or 0.0))[:1]
+
+
+def _soft(simulation: Simulation, name: str, share: float | None) -> str:
+    """Own compliance falls with the square of the step, that of bodies stays."""
+    assert share is not None
+    step = 0.95 * simulation.dt * np.sqrt(TENTH / (1.0 - TENTH) * (1.0 - share) / share)
+    return (
+        f"'{name}' gives way beside the flexible bodies that it holds: {share:.0%} of the compliance there is the joint's own. "
+        f"Take dt = {in_words(simulation, step)} s, which brings it below a tenth, or joints that do not give: Glued()."
+    )
+
+
+def _rank(simulation: Simulation) -> int:
+    """Rank of all joint equations over the motions that the bodies have, at this pose."""
+    system = simulation.system
+    motions = system.elements.motions
+    column = {name: motions * k for k, name in enumerate(system.body_home)}
+    blocks = []
+    for name, home in system.joint_home.items():
+        row = home.stack.row[name]
+        block = np.zeros((home.stack.form.rows, motions * len(column)))
+        for owner, seen in zip(home.owners, seen_by(home.stack, system.elements, row), strict=True):
+            if owner in column:
+                block[:, column[owner] : column[owner] + motions] += seen[:, :motions]
+        largest = np.abs(block).max()
+        blocks.append(block / largest if largest > 0 else block)
+    return int(np.linalg.matrix_rank(np.concatenate(blocks), tol=1e-9)) if blocks else 0
+
+
+def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
+    dt, margins = simulation.dt, simulation.margins
+    lines = _set_aside(simulation)
+    over = beyond(simulation)
+    lines += [_soft(simulation, report.name, report.share) for report in _softer(reports)]
+    if over is not None:
+        return [f"'{over[0]}' is beyond the limit; {over[3]}.", *lines]
+    springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
+    if springs:
+        name, margin = min(springs.items(), key=lambda item: item[1])
+        lines.append(
+            f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is its own and does not follow "
+            "the step."
+        )
+    lines += [told] if (told := rings(simulation)) else []
+    soft = max((r for r in reports if r.give is not None), key=lambda r: r.give or 0.0, default=None)
+    if soft is not None and soft.give is not None:
+        lines.append(
+            f"the stiffness of joints follows the step, so no step is too large for them, but they give way with its square: "
+            f"'{soft.name}' opens {soft.give:.2g} m per 100 N now, {4 * soft.give:.2g} m with twice the step."
+        )
+        light = min((r for r in reports if r.seen_mass is not None), key=lambda r: r.seen_mass or inf, default=None)
+        if light is not None and light.seen_mass is not None:
+            lines.append(
+                f"stiffness is proportional to the seen mass; the smallest is {light.seen_mass:.3g} kg at "
+                f"'{light.name}'. A heavier "
+                "body there, or one body instead of two, would stiffen it most."
+            )
+    return lines
+
+
+def rings(simulation: Simulation) -> str:
+    """Where reactions of springs show their own swing beside the load, in closed loops and at drives; empty where nowhere."""
+    homes = simulation.system.joint_home.values()
+    if not any(_stiffness(home) > 0.0 for home in homes):
+        return ""
+    loops = _loops(simulation.assembly)
+    drives = sum(1 for home in homes if home.stack.form.drives)
+    found = [f"{n} {what}{'s' * (n > 1)}" for n, what in ((loops, "closed loop"), (drives, "drive")) if n]
+    if not found:
+        return ""
+    return (
+        f"{' and '.join(found)}: reactions swing about what they are where joints are springs. Where reactions matter, take joints "
+        "that do not give: --coupling glued, or auto (in Python Glued(), Mixed.auto())."
+    )
+
+
+def _loops(assembly: Assembly) -> int:
+    """Loops of the joint graph: pairs of neighbours that are connected without each other too. A load closes none."""
+    joints = {(edge.first_body, edge.second_body) for edge in assembly.joint_edges.values()}
+    forces = {tuple(port.body for port in edge.ports) for edge in assembly.force_edges.values()}
+    pairs = {frozenset(pair) for pair in joints | forces if len(set(pair)) == 2}
+    parent: dict[str, str] = {}
+
+    def root(body: str) -> str:
+        while (above := parent.get(body, body)) != body:
+            parent[body] = body = parent.get(above, above)  # halves the way for those who come after
+        return body
+
+    loops = 0
+    for first, second in pairs:
+        one, other = root(first), root(second)
+        loops += one == other
+        parent[one] = other
+    return loops
+
+
+def _set_aside(simulation: Simulation) -> list[str]:
+    """Integrators of bodies that mean nothing under this coupling, by the reason."""
+    coupling, found = simulation.coupling, dict[str, list[str]]()
+    for name, body in simulation.assembly.bodies.items():
+        reason = None if body.integrator is None else coupling.sets_aside(simulation.system, name)
+        if reason is not None:
+            found.setdefault(reason, []).append(f"'{name}'")
+    kind = type(coupling).__name__
+    return [f"the integrator of {', '.join(who)} means nothing under {kind}: {why}." for why, who in found.items()]

@@ -1,0 +1,70 @@
+"""What a run is warned of before it begins and on its way: margins below one, each change of them once, and each body once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from coordinator.checks import carrying
+from coordinator.checks.alarm import StabilityWarning
+from coordinator.checks.diagnosis import beyond
+from coordinator.checks.proposals import proposed
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+
+class Foreteller:
+    """Remembers of what it has told."""
+
+    def __init__(self) -> None:
+        self.look_at = carrying.FIRST  # the tick from which on loads are looked at again
+        self._told = 0  # changes of margins
+        self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
+        self._overloaded: set[str] = set()  # bodies of which it has told
+
+    def begin(self, simulation: Simulation) -> None:
+        """Say so where something is stiffer than the step can bear."""
+        if self._told == len(simulation.past.margins):
+            return
+        self._told = len(simulation.past.margins)
+        if (found := beyond(simulation)) is not None:
+            self._overloaded |= {found[0]} if found[1] == "body" else set()
+            _warn(simulation, *found[:4])
+
+    def look(self, simulation: Simulation) -> None:
+        """Say so where loads ask for more than the step bears: as an event has left them, or now and then."""
+        if simulation.tick >= self.look_at:
+            self.look_at = carrying.next_look(simulation.tick)
+            at_home = simulation.company is None or not simulation.company.has_it
+            latest = simulation.past.latest_margins()
+            self._loads = carrying.now(simulation, latest) if at_home else carrying.sampled(simulation)
+        loads, self._loads = self._loads, []
+        load = carrying.least([load for load in loads if load.body not in self._overloaded])
+        if load is not None:
+            self._overloaded.add(load.body)
+            remedy, _ = proposed(simulation, *carrying.remedy(load, simulation.coupling, simulation.dt))
+            _warn(simulation, load.body, "body", load.margin, remedy)
+
+    def entry(
+        self, simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None
+    ) -> dict[str, Any]:
+        """Margins of stiffness, all or those on touched bodies, with what loads leave of them, as the log has it."""
+        known = dict(margins.items())  # for now: of many the log keeps no more than they are
+        self._loads = carrying.after(simulation, known, bodies)
+        told, loads = carrying.tell(known, self._loads)
+        return (
+            {"tick": simulation.tick, "margins": told, "loads": loads}
+            if loads
+            else {"tick": simulation.tick, "margins": margins}
+        )
+
+
+def _warn(simulation: Simulation, name: str, what: str, margin: float, remedy: str) -> None:
+    at = f" at {simulation.time:.6g} s" if simulation.tick else ""
+    warnings.warn(
+        f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1){at}, so the run may diverge. Remedy: {remedy}.",
+        StabilityWarning,
+        stacklevel=5,
+    )

@@ -1,0 +1,170 @@
+"""How far a run is off, measured: the same once more at half the step, and at twice the step for the order in which errors fall.
+
+With x_h the run, an error c h^p makes x_h - x_(h/2) = c h^p (1 - 2^-p), and the ratio of x_2h - x_h to it 2^p (L. F. Richardson,
+"The approximate arithmetical solution by finite differences", Phil. Trans. R. Soc. A 210 (1911) 307-357). Where the order that is
+measured is far from the declared one, the step is too long for such words, or something in the model follows ticks and not time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import log2
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coordinator.checks.alarm import RunWarning
+from coordinator.checks.orders import order_of
+from coordinator.record.run import Run
+from modular.assembly import Assembly
+from modular.elements import Array
+from modular.errors import CouplingError, Diverged, ModelError
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+ROUNDING = 1e-10  # of the extent: differences below say nothing of an order
+FAR = 0.5  # of an order, from the declared one
+Progress = Callable[["Simulation"], None]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a run at half the step, and one at twice the step, say of a run."""
+
+    ticks: int  # as far as it had come
+    error: float  # the largest, over all ports and samples [m]
+    extent: float  # of the model [m]; 1 m where it says nothing
+    port: str  # where it is largest
+    time: float  # and when [s]
+    order: float | None  # as measured; None where twice the step could not be taken, or nothing is off
+    declared: int | None  # of the coupling among these forces
+
+    @property
+    def share(self) -> float:
+        """Of the extent of the model."""
+        return self.error / self.extent
+
+    @property
+    def as_declared(self) -> bool:
+        """Whether errors fall as they should, as far as that could be measured."""
+        return self.order is None or self.declared is None or self.order > self.declared - FAR
+
+    def __str__(self) -> str:
+        text = f"{self.error:.2g} m, {self.share:.2g} of the extent, at {self.port} at {self.time:.6g} s"
+        if self.order is None:
+            return text
+        text += f"; of order {self.order:.1f} in the step"
+        if not self.as_declared:
+            text += f", and should be of {self.declared}: take a smaller step before you believe it"
+        return text
+
+    def to_data(self) -> dict[str, Any]:
+        """As it stands beside a run."""
+        return {**vars(self), "share": self.share, "words": str(self)}
+
+
+def verify(run: Run, *, progress: Progress | None = None) -> Verification:
+    """Measure the error of a run; refused where it cannot be repeated, or does not hold at half the step."""
+    if len(run) < 2:
+        raise ModelError("verify: the run has no two samples yet; let it run first.")
+    extent = run.estimate["extent"] if run.estimate else 1.0
+    try:
+        fine = at_step(run, 0.5, progress)
+    except (Diverged, CouplingError) as error:
+        raise ModelError(f"verify: at half the step the run does not come through: {error}") from error
+    near, port, time = largest(run, fine)
+    declared = declared_order(run)
+    order = measured_order(run, fine, extent, progress)
+    believed = order if order is not None and declared is not None and abs(order - declared) < FAR else declared or 2
+    off = near * 2.0**believed / (2.0**believed - 1.0)
+    return Verification(last_tick(run), off, extent, port, time, order, declared)
+
+
+def measured_order(run: Run, fine: Run, extent: float, progress: Progress | None) -> float | None:
+    """From a run at twice the step as well; None where that cannot be had, or all agree to rounding."""
+    try:
+        coarse = at_step(run, 2.0, progress)
+    except (Diverged, CouplingError, ModelError):
+        return None
+    far, near = spread_of(coarse, run), spread_of(run, fine, like=coarse)
+    if not (near > ROUNDING * extent and np.isfinite(far) and far > 0.0):
+        return None
+    return log2(far / near)
+
+
+def at_step(run: Run, ratio: float, progress: Progress | None) -> Run:
+    """The same at another step, as far as the run has come; samples at the same times where there are any."""
+    from coordinator.record.repetition import prepared
+
+    every = run.settings.get("record_every", 1)
+    dt = ratio * run.dt
+    ticks = int(last_tick(run) / ratio)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)
+        with prepared(
+            run, model=paced(run.assembly(), ratio, run.dt), dt=dt, record_every=max(1, round(every / ratio))
+        ) as simulation:
+            simulation.run(ticks * dt, progress=progress)
+            return simulation.recorded
+
+
+def paced(model: Assembly, ratio: float, dt: float) -> Assembly:
+    """The model for another step: who is asked every so many ticks is asked at the same times, and events fall on ticks."""
+    for scheduled in model.schedule:
+        if ratio > 1.0 and scheduled.time is not None and abs((k := scheduled.time / (ratio * dt)) - round(k)) > 1e-6:
+            raise ModelError(f"the event at {scheduled.time:g} s falls between two ticks of {ratio * dt:g} s.")
+    for name, edge in model.force_edges.items():
+        every = getattr(edge.force, "every", None)
+        if every is not None and getattr(edge.force, "period", None) is None:
+            if (every / ratio) % 1.0:
+                raise ModelError(
+                    f"'{name}' is asked every {every} ticks, which are no whole number of {ratio * dt:g} s."
+                )
+            asked: Any = edge.force
+            model.force_edges[name] = replace(edge, force=replace(asked, every=int(every / ratio)))
+    return model
+
+
+def last_tick(run: Run) -> int:
+    """How far it has come."""
+    return int(run.settings.get("ticks", run.ticks[-1]))
+
+
+def declared_order(run: Run) -> int | None:
+    """Of its coupling, among its forces."""
+    from coordinator.record.repetition import coupling_of
+
+    return order_of(coupling_of(run), run.assembly())
+
+
+# --- differences of runs at different steps ------------------------------------------------------------------------------
+
+
+def apart(first: Run, second: Run, also: Run | None = None) -> tuple[Array, dict[str, Array]]:
+    """Times of samples that both (all) have, and how far every port is apart there."""
+    unit = min(run.dt for run in (first, second, also or first))
+    ticks = [np.round(run.ticks * (run.dt / unit)).astype(np.int64) for run in (first, second, also or first)]
+    common = np.intersect1d(np.intersect1d(ticks[0], ticks[1]), ticks[2])
+    one, two = (np.searchsorted(x, common) for x in ticks[:2])
+    ports = [f"{name}.{port}" for name, body in first.bodies.items() for port in body.port_names]
+    gaps = {port: first.position(port)[one] - second.position(port)[two] for port in ports}
+    return np.asarray(common * unit), {port: np.linalg.norm(gap, axis=-1) for port, gap in gaps.items()}
+
+
+def largest(first: Run, second: Run) -> tuple[float, str, float]:
+    """The largest distance of any port, which port, and when."""
+    times, found = apart(first, second)
+    worst = max(found, key=lambda port: float(np.nanmax(found[port], initial=0.0)))
+    series = np.nan_to_num(found[worst])
+    at = int(np.argmax(series))
+    return float(series[at]), worst, float(times[at])
+
+
+def spread_of(first: Run, second: Run, like: Run | None = None) -> float:
+    """Root of the mean square over time of the largest distance; at samples that a third run has too."""
+    _, found = apart(first, second, like)
+    series = np.nan_to_num(np.array(list(found.values()))).max(axis=0)
+    return float(np.sqrt(np.square(series).mean()))

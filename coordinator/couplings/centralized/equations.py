@@ -1,0 +1,343 @@
+"""The equations of a whole system, put together from what its components write down.
+
+    M(q) a + G(q)^T lambda = Q(t, q, v),    phi(q) = 0,    G = d phi / dq                      Séguy 2003, (II.14), (II.15)
+
+Rows of phi: the internal constraints of all bodies, then the rows of all joints. Rows of non-holonomic joints have no
+position: for them G v = 0 is all there is. Redundant rows are welcome; multipliers are the smallest that do (saddle.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from coordinator.couplings.centralized.saddle import Saddle
+from coordinator.system import System
+from modular.body import GivesEquations
+from modular.elements import TIME, Array
+from modular.joints import Joints
+from modular.ledger import STORED
+
+Matrix = Any  # a dense array, or a sparse one where the system is large
+Places = Callable[[], Any]  # rows and columns of the numbers of each array
+FOLLOWING = ("mass", "inverse_mass", "reach")  # what follows the place where bodies say so
+DENSE = 200  # coordinates up to which dense matrices are faster
+STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # fourth-order derivative
+
+
+class Equations:
+    """Everything a centralized solver asks of a system, at any state; the system is moved there and back."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.stacks: list[Any] = system.bodies_as(GivesEquations)
+        self.joints: list[Joints] = list(system.joints)
+        self.evaluations = 0
+        self._places: dict[str, tuple[Any, Any, Any]] = {}
+        self._place_bodies()
+        self._place_rows()
+        self.dense = self.size <= DENSE
+        self.led = [name for stack in self.stacks if _led(stack) for name in stack.names]  # bodies that follow courses
+        self.driven = bool(self.led) or any(joints.form.drives for joints in self.joints)
+        self.varying = any(getattr(stack, "varying", False) for stack in self.stacks)
+        self.force_rows = np.array(
+            [s + k for home in system.force_home.values()
+             for s, c in zip(home.starts, home.counts, strict=True) for k in range(c)], np.int64,
+        )  # fmt: skip
+        q, _ = self.read()
+        self.extent = max(1.0, float(np.abs(q).max(initial=0.0)))  # [m], for tolerances
+        self.scale = self._scales()
+
+    # --- layout --------------------------------------------------------------------------------------------------------
+
+    def _place_bodies(self) -> None:
+        self.parts: list[slice] = []  # coordinates of each stack
+        self.columns: dict[str, slice] = {}  # coordinates of each body
+        self.size = 0
+        for stack in self.stacks:
+            q = stack.state()["q"]
+            k = int(np.prod(q.shape[1:]))
+            self.parts.append(slice(self.size, self.size + q.shape[0] * k))
+            for name, row in stack.row.items():
+                self.columns[name] = slice(self.size + row * k, self.size + (row + 1) * k)
+            self.size += q.shape[0] * k
+
+    def _place_rows(self) -> None:
+        self.body_rows: list[slice] = []
+        self.joint_rows: list[slice] = []
+        self.rows_of: dict[str, slice] = {}  # rows of each joint
+        self.closing: dict[str, slice] = {}  # rows of each body's internal constraints
+        self.rows = 0
+        for stack in self.stacks:
+            n, m = self._closure(stack)[0].shape
+            self.body_rows.append(slice(self.rows, self.rows + n * m))
+            for name, row in stack.row.items():
+                self.closing[name] = slice(self.rows + row * m, self.rows + (row + 1) * m)
+            self.rows += n * m
+        holonomic = [np.ones(self.rows, bool)]
+        for joints in self.joints:
+            n, m = joints.count, joints.form.rows
+            self.joint_rows.append(slice(self.rows, self.rows + n * m))
+            for name, row in joints.row.items():
+                self.rows_of[name] = slice(self.rows + row * m, self.rows + (row + 1) * m)
+            holonomic.append(np.full(n * m, joints.form.holonomic))
+            self.rows += n * m
+        self.holonomic = np.concatenate(holonomic)
+
+    def _blocks(self, blocks: list[Array]) -> Matrix:
+        """A block-diagonal matrix over all coordinates."""
+
+        def places() -> Any:
+            for part, block in zip(self.parts, blocks, strict=True):
+                n, k = block.shape[:2]
+                first = part.start + k * np.arange(n)[:, None, None]
+                yield first + np.arange(k)[:, None], first + np.arange(k)
+
+        return self.matrix("blocks", places, blocks, (self.size, self.size))
+
+    def matrix(self, key: str, places: Places, values: list[Array], shape: tuple[int, int]) -> Matrix:
+        """Numbers at places, summed where they meet; dense where the system is small. Places are asked for once per key."""
+        if key not in self._places:
+            found = [
+                [np.broadcast_to(x, v.shape).ravel() for x in pair] for pair, v in zip(places(), values, strict=True)
+            ]
+            i, j = (np.concatenate([pair[k] for pair in found] or [np.empty(0, np.int64)]) for k in (0, 1))
+            self._places[key] = (i * shape[1] + j, i, j)
+        flat, i, j = self._places[key]
+        x = np.concatenate([value.ravel() for value in values]) if values else np.empty(0)
+        if self.dense:
+            return np.bincount(flat, x, shape[0] * shape[1]).reshape(shape)
+        return sparse.csr_array((x, (i, j)), shape=shape)
+
+    # constant, but for bodies that say otherwise: then they are those of the place that was shown last
+
+    @cached_property
+    def mass(self) -> Matrix:
+        """M."""
+        return self._blocks([stack.mass() for stack in self.stacks])
+
+    @cached_property
+    def inverse_mass(self) -> Matrix:
+        """Body by body."""
+        return self._blocks([np.linalg.inv(stack.mass()) for stack in self.stacks])
+
+    @cached_property
+    def reach(self) -> Matrix:
+        """How the elements follow the coordinates: dx = B dq, one row of B per number of an element."""
+        d, elements = self.system.elements.dimension, len(self.system.elements.position)
+        served = [stack.reach() for stack in self.stacks]
+
+        def places() -> Any:
+            for part, (rows, owners, blocks) in zip(self.parts, served, strict=True):
+                k = blocks.shape[2]
+                yield (
+                    (d * rows)[:, None, None] + np.arange(d)[:, None],
+                    (part.start + k * owners)[:, None, None] + np.arange(k),
+                )
+
+        return self.matrix("reach", places, [blocks for _, _, blocks in served], (d * elements, self.size))
+
+    def _scales(self) -> Array:
+        """One over the root of the seen compliance per row; one number for the translations of a joint, one for its
+        rotations, so that it does not matter how their axes lie."""
+        jacobian = self.jacobian()
+        moved = jacobian @ self.inverse_mass
+        seen = np.asarray((moved * jacobian).sum(axis=1)).ravel()
+        for joints, rows in zip(self.joints, self.joint_rows, strict=True):
+            form = joints.form
+            part = seen[rows].reshape(-1, form.rows)
+            if form.translations:
+                part[:, : form.translations] = part[:, : form.translations].mean(axis=1, keepdims=True)
+            if form.rows > form.translations:
+                rotations = part[:, form.translations :]
+                rotations[:] = rotations.sum(axis=1, keepdims=True) / max(form.rotations, 1)
+        return np.asarray(1.0 / np.sqrt(np.maximum(seen, 1e-12 * max(float(seen.max(initial=0.0)), 1e-300))))
+
+    # --- state ---------------------------------------------------------------------------------------------------------
+
+    def read(self) -> tuple[Array, Array]:
+        """Coordinates and velocities as the bodies stand."""
+        return self.collect("q"), self.collect("v")
+
+    def collect(self, key: str) -> Array:
+        """One of q, v, a over all bodies."""
+        parts = [np.asarray(stack.state()[key]).ravel() for stack in self.stacks]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def write(self, **values: Array) -> None:
+        """Set q, v or a of all bodies."""
+        for stack, part in zip(self.stacks, self.parts, strict=True):
+            state = stack.state()
+            for key, value in values.items():
+                place = state[key]
+                place[:] = value[part].reshape(place.shape)
+
+    def at(self, time: float) -> None:
+        """From here on constraints that follow something over time are those of this time [s]."""
+        self.system.elements.clock[TIME] = time
+
+    def go(self, q: Array, v: Array) -> None:
+        """Move the system to a state and show it."""
+        self.write(q=q, v=v)
+        self._shown()
+
+    def _shown(self) -> None:
+        elements = self.system.elements
+        self.system.show()
+        elements.current_velocity[:] = elements.velocity
+        if self.varying:
+            for name in FOLLOWING:
+                self.__dict__.pop(
+                    name, None
+                )  # found anew by whoever asks; many places are only looked at for their rates
+
+    # --- constraints, where the system stands -------------------------------------------------------------------------
+
+    def _closure(self, stack: Any) -> tuple[Array, Array, Array]:
+        """Internal constraints of a stack of bodies; those that are led read theirs off the clock."""
+        if _led(stack):
+            stack.read_off(self.system.elements)
+        closure: tuple[Array, Array, Array] = stack.closure()
+        return closure
+
+    def errors(self) -> Array:
+        """phi; zero in the rows of non-holonomic joints."""
+        for joints in self.joints:
+            joints.linearise(self.system.elements)
+        parts = [self._closure(stack)[0].ravel() for stack in self.stacks]
+        parts += [joints.error[: joints.count].ravel() for joints in self.joints]
+        return np.where(self.holonomic, np.concatenate(parts), 0.0) if self.rows else np.empty(0)
+
+    def violations(self, pace: float) -> Array:
+        """phi, and for non-holonomic joints their velocity times dq/dv, so that G dq = -violations corrects all rows."""
+        errors = self.errors()
+        return errors if self.holonomic.all() else np.where(self.holonomic, errors, pace * self.rates())
+
+    def rates(self) -> Array:
+        """G v."""
+        for joints in self.joints:
+            joints.measure(self.system.elements)
+        parts = [self._closure(stack)[1].ravel() for stack in self.stacks]
+        parts += [joints.rate[: joints.count].ravel() for joints in self.joints]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def jacobian(self) -> Matrix:
+        """G: internal constraints directly, joints through the elements that they read."""
+        blocks = [self._closure(stack)[2] for stack in self.stacks]
+
+        def places() -> Any:
+            for block, part, into in zip(blocks, self.parts, self.body_rows, strict=True):
+                n, m, k = block.shape
+                yield (
+                    (into.start + m * np.arange(n))[:, None, None] + np.arange(m)[:, None],
+                    (part.start + k * np.arange(n))[:, None, None] + np.arange(k),
+                )
+
+        closing = self.matrix("closing", places, blocks, (self.rows, self.size))
+        return closing + self._joint_jacobian() @ self.reach if self.joints else closing
+
+    def _joint_jacobian(self) -> Matrix:
+        d = self.system.elements.dimension
+        for joints in self.joints:
+            joints.linearise(self.system.elements)
+        values = [b[: joints.count] for joints in self.joints for b in (joints.on_first, joints.on_second)]
+
+        def places() -> Any:
+            for joints, into in zip(self.joints, self.joint_rows, strict=True):
+                n, m = joints.count, joints.form.rows
+                row = (into.start + m * np.arange(n))[:, None, None, None] + np.arange(m)[:, None, None]
+                for start, number in ((joints.first, joints.form.first), (joints.second, joints.form.second)):
+                    yield row, d * (start[:n, None, None, None] + np.arange(number)[:, None]) + np.arange(d)
+
+        return self.matrix("joints", places, values, (self.rows, self.reach.shape[0]))
+
+    def jacobian_at(self, q: Array) -> Matrix:
+        """G at a place; leaves the system there."""
+        self.go(q, self.read()[1])
+        return self.jacobian()
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """dG/dt v, from the rates at neighbouring places; exact where the constraints are quadratic. Leaves the system at q."""
+        speed = float(np.abs(v).max(initial=0.0))
+        total = np.zeros(self.rows)
+        if speed > 0.0 or self.driven:
+            h = 1e-2 * self.extent / speed if speed > 0.0 else 1.0
+            self.write(v=v)
+            for place, weight in STENCIL:
+                self.write(q=q + place * h * v)
+                self._shown()
+                self.system.elements.beyond[0] = place * h
+                total += weight / h * self.rates()
+            self.system.elements.beyond[0] = 0.0
+        self.go(q, v)
+        return total
+
+    # --- forces --------------------------------------------------------------------------------------------------------
+
+    def forces(self, time: float) -> Array:
+        """Q where the system stands: weight and gyroscopic terms, springs, dampers and loads."""
+        self.at(time)
+        parts = [stack.drive().ravel() for stack in self.stacks]
+        total = np.concatenate(parts) if parts else np.empty(0)
+        if len(self.force_rows):
+            for forces in self.system.forces:
+                forces.exert(self.system.elements, time)
+            given = np.zeros_like(self.system.elements.force)
+            given[self.force_rows] = self.system.elements.force[self.force_rows]
+            total = total + self.reach.T @ given.ravel()
+        self.evaluations += 1
+        return np.asarray(total)
+
+    # --- together ------------------------------------------------------------------------------------------------------
+
+    def saddle(self, matrix: Matrix, jacobian: Matrix) -> Saddle:
+        """The factorised system of a matrix over the coordinates bordered by a Jacobian."""
+        return Saddle(matrix, jacobian, self.scale)
+
+    def accelerate(
+        self, time: float, q: Array, v: Array, pull: Callable[[Array, Array], Array] | None = None
+    ) -> tuple[Array, Array]:
+        """Acceleration and multipliers from M a + G^T lambda = Q, G a = -dG/dt v - pull(phi, G v)  (II.29), (II.30)."""
+        self.at(time)
+        bias = self.bias(q, v)
+        if pull is not None:
+            bias = bias + pull(self.errors(), self.rates())
+        jacobian = self.jacobian()
+        return self.saddle(self.mass, jacobian).solve(self.forces(time), -bias)
+
+    def project_velocity(self, q: Array, v: Array) -> Array:
+        """The velocity nearest in kinetic energy that obeys all constraints; leaves the system at q with it."""
+        self.go(q, v)
+        change, _ = self.saddle(self.mass, self.jacobian()).solve(np.zeros(self.size), -self.rates())
+        self.go(q, v + change)
+        return np.asarray(v + change)
+
+    def project_position(self, q: Array, v: Array, tolerance: float = 1e-13, most: int = 20) -> Array:
+        """The place nearest in the metric of M that obeys all constraints; leaves the system there."""
+        for _ in range(most):
+            self.go(q, v)
+            error = self.errors()
+            if float(np.abs(error).max(initial=0.0)) <= tolerance * self.extent:
+                break
+            change, _ = self.saddle(self.mass, self.jacobian()).solve(np.zeros(self.size), -error)
+            q = q + change
+        self.go(q, v)
+        return q
+
+    def exert_joints(self, multipliers: Array) -> None:
+        """Let the joints exert their multipliers, as efforts, on their elements: -G^T lambda."""
+        for joints, into in zip(self.joints, self.joint_rows, strict=True):
+            n = joints.count
+            joints.stiffness[:n] = joints.damping[:n] = 0.0
+            joints.preload[:n] = multipliers[into].reshape(n, -1)
+            joints.exert(self.system.elements)
+            joints.ledger[:n, STORED] = 0.0  # a rigid joint stores nothing
+
+
+def _led(stack: Any) -> bool:
+    """Whether bodies have constraints that follow something over time (`GivesEquations`)."""
+    return hasattr(stack, "read_off")

@@ -1,0 +1,63 @@
+"""Stepping explicit equations y' = f(t, y): the classical Runge-Kutta method, or any method of scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings.centralized.solver import NoSolution, finite
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.numbers import number
+
+ADAPTIVE = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+METHODS = ("RK4", *ADAPTIVE)
+MOST = 20_000  # evaluations in one tick
+
+
+def check_method(owner: str, method: str, rtol: float, atol: float, methods: tuple[str, ...] = METHODS) -> None:
+    """Refuse what nobody knows."""
+    if method not in methods:
+        raise ModelError(f"{owner}: method = {method!r} is unknown; give one of {', '.join(methods)}.")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if number(value, f"{owner}: {name}", "-") <= 0.0:
+            raise ModelError(f"{owner}: {name} = {value!r}; give a positive tolerance, such as 1e-9.")
+
+
+def integrate(
+    rates: Callable[[float, Array], Array], time: float, y: Array, h: float, method: str, rtol: float, atol: float,
+    memory: dict[str, Any],
+) -> Array:  # fmt: skip
+    """y at time + h."""
+    calls = 0
+
+    def counted(t: float, x: Array) -> Array:
+        nonlocal calls
+        calls += 1
+        if calls > MOST:
+            raise NoSolution(f"{method} needed more than {MOST} evaluations for one tick at {t:.9g} s")
+        return rates(t, x)
+
+    if method == "RK4":
+        # Séguy 2003, (II.42), (II.43)
+        k1 = rates(time, y)
+        k2 = rates(time + 0.5 * h, y + 0.5 * h * k1)
+        k3 = rates(time + 0.5 * h, y + 0.5 * h * k2)
+        k4 = rates(time + h, y + h * k3)
+        end = y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        finite(end)
+        return end
+    from scipy.integrate import solve_ivp  # an eighth of a second, for those who want it
+
+    end_time = time + h
+    # as the interval is rounded, not h: a first step longer than the interval by one bit is refused
+    first = {"first_step": min(end_time - time, memory["step"])} if "step" in memory and method != "LSODA" else {}
+    part = solve_ivp(counted, (time, end_time), y, method=method, rtol=max(rtol, 3e-14), atol=atol, **first)
+    if not part.success:
+        raise NoSolution(f"{method} stopped: {part.message}")
+    finite(part.y[:, -1])
+    if len(part.t) > 2:
+        memory["step"] = float(np.diff(part.t).max())
+    return np.asarray(part.y[:, -1])

@@ -1,0 +1,60 @@
+"""Newton's iteration on the positions at the end of a step, with constraints as a border.
+
+Séguy 2003, II.5.3.2, (II.47)-(II.49). The equations of motion are multiplied by beta h^2, and so are the multipliers: the
+matrix is then M with a border of order one, however short the step (Bottasso, Bauchau, Cardona, "Time-step-size-independent
+conditioning and sensitivity to perturbations in the numerical solution of index three DAEs", SIAM J. Sci. Comput. 29 (2007)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.saddle import Saddle
+from coordinator.couplings.centralized.solver import NoSolution, finite
+from modular.elements import Array
+
+SLOW = 0.1  # a step that shrinks less than this calls for a fresh matrix
+TOLERANCE = 1e-12  # of the extent of the system
+MOST = 30
+CLOSED = 1e-11  # of the extent: a gap with which a step may begin
+
+
+def closed(equations: Equations, q: Array, v: Array) -> Array:
+    """The place from which to step: a joint may be made with a gap, and a step that closed it would take it for a velocity
+    of gap / h. Leaves the system there."""
+    return equations.project_position(q, v, CLOSED, most=3)
+
+
+def close_step(
+    equations: Equations,
+    q: Array,
+    multipliers: Array,
+    residual: Callable[[Array], Array],
+    tangent: Callable[[Array, Array], Saddle],
+    pace: float,
+) -> tuple[Array, Array]:
+    """Positions with phi(q) = 0 and residual(q) + G^T lambda = 0, and lambda, all scaled as the caller likes.
+
+    `residual(q)` and `tangent(q, lambda)` leave the system at q. `pace`: dq/dv of the scheme [s].
+    """
+    saddle, before = tangent(q, multipliers), np.inf
+    size = TOLERANCE * equations.extent
+    for _ in range(MOST):
+        rest = residual(q)
+        change, multipliers = saddle.solve(-rest, -equations.violations(pace))
+        finite(change, multipliers)
+        q = q + change
+        step = float(np.abs(change).max(initial=0.0))
+        if step <= size or (step <= 1e3 * size and step >= 0.5 * before):  # there, or as near as rounding lets it
+            residual(q)
+            return q, multipliers
+        if step > SLOW * before:
+            residual(q)
+            saddle = tangent(q, multipliers)
+        else:
+            saddle = saddle.moved(equations.jacobian_at(q))
+        before = step
+    raise NoSolution(f"its equations were not solved in {MOST} iterations (last change {before:.2g} m)")

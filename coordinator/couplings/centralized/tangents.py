@@ -1,0 +1,182 @@
+"""How forces and constraint forces change with the state, for Newton's iteration.
+
+By differences of what the components exert anyway, so that nobody has to write a tangent down. They are exact for quadratic
+constraints; elsewhere the iteration only needs them nearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings.centralized.equations import Equations, Matrix
+from modular.elements import Array, Indices
+from modular.joints import Joints
+
+
+def force_tangents(equations: Equations, time: float) -> tuple[Matrix, Matrix]:
+    """-dQ/dq and -dQ/dv of springs, dampers and loads and of bodies that bend, by differences; the system stays."""
+    elements = equations.system.elements
+    inside = [inner_tangent(equations, key) for key in ("q", "v")]
+    if not len(equations.force_rows):
+        return inside[0], inside[1]
+    found = []
+    for table in (elements.position, (elements.velocity, elements.current_velocity)):
+        found.append(-(equations.reach.T @ _element_tangent(equations, table, time) @ equations.reach))
+    return found[0] + inside[0], found[1] + inside[1]
+
+
+NUDGE = 1e-6  # of a coordinate or rate, for differences of what is elastic or damped inside a body
+
+
+def inner_tangent(equations: Equations, key: str) -> Matrix:
+    """How what acts inside bodies that bend changes with their coordinates ("q") or rates ("v"), with the sign turned.
+
+    Nodes of a beam feel their neighbours alone, so every third of them may be moved at once.
+    """
+    firsts, values = [], []
+    for stack, part in zip(equations.stacks, equations.parts, strict=True):
+        for row, name in enumerate(stack.names) if getattr(stack, "elastic", False) else ():
+            values.append(inner_block(stack, name, row, equations.system.gravity, key))
+            firsts.append(part.start + len(values[-1]) * row)
+
+    def places() -> Any:
+        for first, block in zip(firsts, values, strict=True):
+            numbers = first + np.arange(len(block))
+            yield numbers[:, None], numbers[None, :]
+
+    return equations.matrix(f"inside bodies, {key}", places, values, (equations.size, equations.size))
+
+
+def inner_block(stack: Any, name: str, row: int, gravity: Array, key: str) -> Array:
+    """The same of one body, where it stands."""
+    q, v = (stack.state()[each][row].copy() for each in ("q", "v"))
+    return _differences(partial(stack.bodies[name].drive, q, v, gravity), q if key == "q" else v)
+
+
+def _differences(drive: Callable[[], Array], moved: Array) -> Array:
+    """Of a drive, number by number of what is moved: of nodes (n, k), or of one place (k,)."""
+    nodes = moved if moved.ndim == 2 else moved[None]
+    count, size = nodes.shape
+    block = np.zeros((count, size, count, size))
+    for first in range(min(3, count)):
+        for c in range(size):
+            sides = []
+            for sign in (1.0, -2.0):  # there, and as far on the other side
+                nodes[first::3, c] += sign * NUDGE
+                sides.append(drive().reshape(count, size))
+            nodes[first::3, c] += NUDGE
+            change = (sides[1] - sides[0]) / (2.0 * NUDGE)
+            for node in range(first, count, 3):
+                near = slice(max(node - 1, 0), node + 2)
+                block[near, :, node, c] = change[near]
+    return block.reshape(count * size, count * size)
+
+
+def _element_tangent(equations: Equations, tables: Any, time: float) -> Matrix:
+    """How the forces on elements change with their positions or velocities: each force reads only its own elements,
+    so one difference per number of an element serves all forces at once."""
+    elements = equations.system.elements
+    tables = tables if isinstance(tables, tuple) else (tables,)
+    d = elements.dimension
+    homes = list(equations.system.force_home.values())
+    served = [[s + k for s, c in zip(h.starts, h.counts, strict=True) for k in range(c)] for h in homes]
+    size = max(1.0, float(np.abs(tables[0]).max(initial=0.0)))
+    h = 1e-5 * size
+    rows, columns, values = [], [], []
+    for slot in range(max(len(one) for one in served)):
+        moved = [(one[slot], one) for one in served if slot < len(one)]
+        picked = np.array([row for row, _ in moved])
+        for c in range(d):
+            kept = [table[picked, c].copy() for table in tables]
+            sides = []
+            for sign in (1.0, -1.0):
+                for table, value in zip(tables, kept, strict=True):
+                    table[picked, c] = value + sign * h
+                for forces in equations.system.forces:
+                    forces.exert(elements, time)
+                sides.append(elements.force.copy())
+            for table, value in zip(tables, kept, strict=True):
+                table[picked, c] = value
+            change = (sides[0] - sides[1]) / (2.0 * h)
+            for row, one in moved:
+                for other in one:
+                    rows.append(d * other + np.arange(d))
+                    columns.append(np.full(d, d * row + c))
+                    values.append(change[other])
+    n = d * len(elements.position)
+    return equations.matrix("springs", lambda: zip(rows, columns, strict=True), values, (n, n))
+
+
+def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> Matrix:
+    """d(G^T lambda)/dq at q with the multipliers held: the stiffness that constraint forces have. Leaves the system at q."""
+    moved, values = [], []
+    h = 1e-3 * equations.extent
+    for stack, part, into in zip(equations.stacks, equations.parts, equations.body_rows, strict=True):
+        state = stack.state()["q"]
+        n = state.shape[0]
+        k = int(np.prod(state.shape[1:]))
+        mu = multipliers[into].reshape(n, -1)
+        if not mu.size:
+            continue
+        base = q[part].reshape(n, k)
+        for c in range(k):
+            sides = []
+            for sign in (1.0, -1.0):
+                place = base.copy()
+                place[:, c] += sign * h
+                state[:] = place.reshape(state.shape)
+                sides.append(np.einsum("nm,nmk->nk", mu, stack.closure()[2]))
+            moved.append((part.start + k * np.arange(n)[:, None], np.arange(k), c))
+            values.append((sides[0] - sides[1]) / (2.0 * h))
+        state[:] = base.reshape(state.shape)
+
+    def places() -> Any:
+        for first, numbers, c in moved:
+            yield first + numbers, first + c
+
+    total = equations.matrix("bend of bodies", places, values, (equations.size,) * 2)
+    equations.go(q, v)
+    if equations.joints:
+        total = total + equations.reach.T @ _joint_curvature(equations, multipliers, h) @ equations.reach
+    return total
+
+
+def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matrix:
+    elements = equations.system.elements
+    d = elements.dimension
+    moved, values = [], []
+    for joints, into in zip(equations.joints, equations.joint_rows, strict=True):
+        n, form = joints.count, joints.form
+        sigma = multipliers[into].reshape(n, form.rows)
+        for start, number in ((joints.first[:n], form.first), (joints.second[:n], form.second)):
+            for k in range(number):
+                for c in range(d):
+                    change = _pulled(equations, joints, sigma, start + k, c, h)
+                    for side, block in zip((joints.first[:n], joints.second[:n]), change, strict=True):
+                        moved.append((side, d * (start + k) + c))
+                        values.append(block)
+        joints.linearise(elements)
+
+    def places() -> Any:
+        for (side, column), block in zip(moved, values, strict=True):
+            yield d * (side[:, None, None] + np.arange(block.shape[1])[:, None]) + np.arange(d), column[:, None, None]
+
+    m = d * len(elements.position)
+    return equations.matrix("bend of joints", places, values, (m, m))
+
+
+def _pulled(equations: Equations, joints: Joints, sigma: Array, picked: Indices, c: int, h: float) -> list[Array]:
+    """Change of J^T sigma on both sides as one number of one element of every joint moves; ground elements stand."""
+    position, n = equations.system.elements.position, joints.count
+    kept = position[picked, c].copy()
+    sides = []
+    for sign in (1.0, -1.0):
+        position[picked, c] = kept + sign * h
+        joints.linearise(equations.system.elements)
+        sides.append([np.einsum("nm,nmkd->nkd", sigma, b[:n]) for b in (joints.on_first, joints.on_second)])
+    position[picked, c] = kept
+    return [(a - b) / (2.0 * h) for a, b in zip(*sides, strict=True)]

@@ -1,0 +1,260 @@
+"""New joints start in equilibrium: they carry from their first instant the load that holds their sides together.
+
+A penalty joint made under load (at the start of a run, or by an event) would first have to stretch: its sides fall into
+its spring and ring until the damper has taken the energy, a disturbance of order dt^2 that a sensitive motion keeps. So
+its marks are set off by K^-1 sigma_0, where sigma_0 is the load at which its sides do not accelerate against each other:
+phi''(sigma_0) = phi''(0) - W sigma_0 = 0. That system couples all joints made at one instant; it is solved by conjugate
+gradients in their rows, with the blocks E = dt^2 K of the stability rule as preconditioner (they make W E of order one; for
+a joint alone it is the inverse of its own W), and W is never formed: the bodies answer each trial load. Rows that depend
+on each other (three rows of a cross product lock two directions) can hold loads that move nothing; rounding alone would
+decide on those, and they would begin to act as the bodies turn. So loads and answers stay among what the rows of each
+joint can do. The thesis is silent here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+
+import numpy as np
+
+from coordinator.couplings.rules import Stable
+from coordinator.engine.passage import Step
+from coordinator.engine.region import CHOSEN, Region
+from coordinator.engine.score import compiled
+from modular.elements import GAIN_STEP, STEP, TIME, Array
+from modular.joints import Joints
+
+MOST = 100  # iterations; a load not quite found only leaves some ringing
+ENOUGH = 1e-5  # of the acceleration that the joints find at first
+
+
+New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
+
+
+def just_made(region: Region) -> New:
+    """Joints whose books are not yet open; one cut at this very instant and made again keeps what it carried."""
+    homes, new = region.system.joint_home, []
+    for joints in region.joints:
+        fresh, names = joints.fresh, joints.names
+        rows = region.rows(joints) if region.local else np.flatnonzero(fresh[: joints.count]).tolist()
+        rows = [row for row in rows if fresh[row] == 1 and not homes.again(names[row])]
+        if rows and joints.form.holonomic:
+            new.append((joints, rows))
+    return new
+
+
+def carry_loads(region: Region, dt: float, new: New) -> None:
+    """Find the preload of new joints, on the bodies that an event touched.
+
+    Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
+    against the predicted one, hang on the step and must rest meanwhile.
+    """
+    joints, rows = new[0]
+    if len(new) == 1 and len(rows) == 1:
+        region.choose(rows[0])
+        region.play(("meet", id(joints)), partial(_meeting_one, joints))
+        trial: Trial = OfOne(region, dt, joints, rows[0])
+    else:
+        region.perform([*region.keep(), *_meeting(region), *Stable().score(region)])
+        region.ensemble.forget()  # what is kept there was written for another rule
+        trial = OfMany(region, dt, new)
+    trial.carry(_conjugate_gradients(trial))
+
+
+def _meeting(region: Region) -> list[Step]:
+    """How the joints stand, and how fast their sides move."""
+    steps: list[Step] = [(bodies, "show") for bodies in region.bodies]
+    return steps + [(joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")]
+
+
+def _meeting_one(joints: Joints, region: Region) -> list[Step]:
+    """The same, what the chosen joint sees, and how bodies answer forces that choose their stiffness by it."""
+    responding = [(bodies, "respond") for bodies in region.bodies]
+    weighing = [(forces, "weigh") for forces in region.forces if compiled((forces, "weigh"))]
+    return [*region.keep(), *_meeting(region), *responding, *weighing, (joints, "see", CHOSEN)]
+
+
+class Trial(ABC):
+    """phi'' of the new joints while they carry a load and nothing else, from their rates now and a tick ahead."""
+
+    def __init__(self, region: Region, dt: float) -> None:
+        self.region, self.dt = region, dt
+        self._now = self.rates().copy()
+        self.size = len(self._now)
+        clock = region.elements.clock
+        clock[STEP], clock[TIME] = dt, region.system.time(dt)
+
+    def acceleration(self, load: Array) -> Array:
+        """With a load, in the order of the rows; what of it a load could answer."""
+        self.carry(load)
+        self.region.play("trial", _trying)
+        return self.able((self.rates() - self._now) / self.dt)
+
+    @abstractmethod
+    def able(self, rows: Array) -> Array:
+        """What of it lies among the directions that the rows of each joint can act in."""
+
+    @abstractmethod
+    def rates(self) -> Array:
+        """phi' as last measured; what is measured next may be written into the same array."""
+
+    @abstractmethod
+    def carry(self, load: Array) -> None:
+        """Let the new joints carry a load."""
+
+    @abstractmethod
+    def ease(self, residual: Array) -> Array:
+        """The load that would about make up for a residual."""
+
+
+class OfOne(Trial):
+    """A joint alone: its own W is all there is."""
+
+    def __init__(self, region: Region, dt: float, joints: Joints, row: int) -> None:
+        self.joints, self.row = joints, row
+        self._able = _among(joints, [row])
+        joints.stiffness[row] = joints.damping[row] = 0.0
+        super().__init__(region, dt)
+
+    def rates(self) -> Array:
+        """phi' as last measured."""
+        rate: Array = self.joints.rate[self.row]
+        return rate
+
+    def carry(self, load: Array) -> None:
+        """Let it carry a load."""
+        self.joints.preload[self.row] = load
+
+    def ease(self, residual: Array) -> Array:
+        """W^-1 times it."""
+        own, form = self.joints.compliance[self.row : self.row + 1], self.joints.form
+        redundant = form.locks < form.rows
+        inverse = np.linalg.pinv(own, rcond=1e-10, hermitian=True) if redundant else np.linalg.inv(own)
+        return self.able(_times(np.asarray(inverse), residual))
+
+    def able(self, rows: Array) -> Array:
+        """Of the one joint."""
+        return rows if self._able is None else _times(self._able, rows)
+
+
+class OfMany(Trial):
+    """Joints made at one instant: the blocks E = dt^2 K of the stability rule."""
+
+    def __init__(self, region: Region, dt: float, new: list[tuple[Joints, list[int]]]) -> None:
+        self.new = new
+        # sums go by the names of joints: in whatever stacks these live, the last bits stay
+        names = np.concatenate(
+            [np.repeat([joints.names[row] for row in rows], joints.form.rows) for joints, rows in new]
+        )
+        self._order = np.argsort(names, kind="stable")
+        self._back = np.argsort(self._order)
+        self._blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
+        self._able = [_among(joints, rows) for joints, rows in new]
+        for joints, rows in new:
+            joints.stiffness[rows] = joints.damping[rows] = 0.0
+        super().__init__(region, dt)
+
+    def rates(self) -> Array:
+        """phi' as last measured."""
+        return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])[self._order]
+
+    def carry(self, load: Array) -> None:
+        """Let them carry a load."""
+        for (joints, rows), part in zip(self.new, self._parts(load), strict=True):
+            joints.preload[rows] = part.reshape(len(rows), -1)
+
+    def ease(self, residual: Array) -> Array:
+        """E times it."""
+        parts = zip(self._blocks, self._parts(residual), strict=True)
+        return self.able(np.concatenate([_times(block, part) for block, part in parts])[self._order])
+
+    def able(self, rows: Array) -> Array:
+        """Of each joint."""
+        parts = zip(self._able, self._parts(rows), strict=True)
+        return np.concatenate([part if able is None else _times(able, part) for able, part in parts])[self._order]
+
+    def _parts(self, vector: Array) -> list[Array]:
+        sizes = [len(rows) * joints.form.rows for joints, rows in self.new]
+        return np.split(vector[self._back], np.cumsum(sizes)[:-1])
+
+
+def _trying(region: Region) -> list[Step]:
+    """Accelerations under the loads as they stand, and the rates to which they lead."""
+    elements, meeting = region.elements, _meeting(region)
+    ahead: list[Step] = [(bodies, "predict") for bodies in region.bodies]
+    ahead += [(bodies, "foresee") for bodies in region.bodies if compiled((bodies, "foresee"))]
+    driven = any(joints.form.drives for joints in region.joints)
+    return [
+        *meeting,
+        (elements, "stand"),
+        *([partial(_tell_step, dt=0.0)] if driven else []),
+        *((stack, "exert") for stack in (*region.joints, *region.forces)),
+        *((bodies, "reevaluate") for bodies in region.bodies),
+        *([_tell_step] if driven else []),
+        *ahead,
+        (elements, "look_ahead"),
+        *([partial(_look_beyond, ticks=1.0)] if driven else []),
+        *((joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")),
+        *([partial(_look_beyond, ticks=0.0)] if driven else []),
+    ]
+
+
+def _look_beyond(region: Region, *, ticks: float) -> None:
+    """What joints follow is so much further on than the clock says."""
+    region.elements.beyond[0] = ticks * region.elements.clock[STEP]
+
+
+def _tell_step(region: Region, *, dt: float | None = None) -> None:
+    """Velocities are those of now (0), or of a tick ahead."""
+    clock = region.elements.clock
+    clock[STEP] = clock[GAIN_STEP] if dt is None else dt
+
+
+def _conjugate_gradients(trial: Trial) -> Array:
+    """sigma_0 from W sigma_0 = phi''(0)."""
+    nothing = np.zeros(trial.size)
+    free = trial.acceleration(nothing)
+    start = _largest(free)
+    if start == 0.0:
+        return nothing
+    load, residual, direction, before = nothing, free, nothing, 0.0
+    for _ in range(MOST):
+        eased = trial.ease(residual)
+        now = float(np.add.reduce(residual * eased))
+        if now <= 0.0:
+            break
+        direction = eased + (now / before if before else 0.0) * direction
+        answer = free - trial.acceleration(direction)  # W direction
+        given = float(np.add.reduce(direction * answer))
+        if given <= 0.0:
+            break  # what is left is rounding
+        step = now / given
+        load, residual, before = load + step * direction, residual - step * answer, now
+        if _largest(residual) <= ENOUGH * start:
+            break
+    return load
+
+
+def _among(joints: Joints, rows: list[int]) -> Array | None:
+    """Projectors on what the rows of joints can do, their rank being known; None where that is everything."""
+    form = joints.form
+    if form.locks == form.rows:
+        return None
+    seen, split = joints.compliance[rows], form.translations
+    found = np.zeros_like(seen)
+    for part, rank in ((slice(split), form.locks - form.rotations), (slice(split, None), form.rotations)):
+        if rank:
+            most = np.linalg.eigh(seen[:, part, part])[1][:, :, -rank:]
+            found[:, part, part] = most @ most.swapaxes(1, 2)
+    return found
+
+
+def _largest(values: Array) -> float:
+    return float(np.maximum.reduce(np.abs(values)))
+
+
+def _times(blocks: Array, vector: Array) -> Array:
+    """Blocks along a diagonal, times a vector."""
+    n, m = blocks.shape[:2]
+    return np.asarray(np.einsum("nij,nj->ni", blocks, vector.reshape(n, m)).ravel())

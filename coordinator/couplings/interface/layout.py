@@ -1,0 +1,123 @@
+"""The interface as lists of whole numbers: which blocks there are, where they lie, and what is multiplied with what.
+
+Of two joints i and k that meet when k is eliminated, i later, there are two blocks of as many rows as i has and columns as k
+has, one behind the other: W_ik and Y_ik = W_ik W_kk^-1; of V, which is not symmetric, Y_ik and V_ki.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings.interface.elimination import eliminate, neighbours_of
+from coordinator.couplings.interface.face import LISTS
+from coordinator.couplings.interface.seats import VECTORS, Seat
+from modular.elements import Indices
+
+Row = tuple[int, ...]
+WHEN, SIDES = ("seen", "ahead"), ("first", "second")
+
+
+@dataclass
+class Layout:
+    """Joints in the order of their elimination, and the lists that kernels follow."""
+
+    names: list[str] = field(default_factory=list)
+    joints: list[Row] = field(default_factory=list)
+    products: list[Row] = field(default_factory=list)  # of which W consists
+    ahead: list[Row] = field(default_factory=list)  # of which V does
+    entries: list[Row] = field(default_factory=list)  # blocks beside the diagonal, joint by joint
+    updates: list[Row] = field(default_factory=list)  # what eliminating a joint does to the blocks of later ones
+    moves: list[Row] = field(default_factory=list)  # the same in V
+    own: list[Row] = field(default_factory=list)  # of which the blocks on the diagonal consist
+    holds: list[Row] = field(default_factory=list)  # both sides of every joint
+    bodies: dict[Any, int] = field(default_factory=dict)  # numbers of those that talk to their neighbours alone
+    numbers: int = 0  # in all blocks
+    rows: int = 0  # of all joints
+    largest: int = 0  # rows of one joint
+
+    def lists(self) -> dict[str, Indices]:
+        """As arrays."""
+        return {name: np.array(getattr(self, name), np.int64).reshape(-1, width) for name, width in LISTS.items()}
+
+
+def lay_out(seats: Sequence[Seat], *, local: bool = False) -> Layout:
+    """Of joints that are equipped for it; `local`: of neighbours alone, nobody is eliminated."""
+    order: list[tuple[int, list[int]]] = [(joint, []) for joint in range(len(seats))]
+    if not local:
+        order = eliminate(neighbours_of([[owner for owner in seat.owners if owner is not None] for seat in seats]))
+    place = {joint: k for k, (joint, _) in enumerate(order)}
+    sizes = [seats[joint].rows for joint, _ in order]
+    starts = [0, *np.cumsum(sizes).tolist()]
+    found = Layout(names=[seats[joint].name for joint, _ in order], rows=starts[-1], largest=max(sizes, default=0))
+    later = [[place[other] for other in others] for _, others in order]
+    diagonal: dict[int, int] = {}
+    below: dict[tuple[int, int], int] = {}
+    for k, size in enumerate(sizes):
+        diagonal[k] = found.numbers
+        found.numbers += size * size
+        for i in later[k]:
+            below[i, k] = found.numbers
+            found.numbers += 2 * sizes[i] * size
+
+    def second(i: int, k: int) -> int:
+        return below[i, k] + sizes[i] * sizes[k]
+
+    def block(i: int, j: int) -> int:
+        """Of V, wherever it lies."""
+        return diagonal[i] if i == j else below[i, j] if i > j else second(j, i)
+
+    for k, (joint, _) in enumerate(order):
+        seat = seats[joint]
+        begin = [len(found.entries), len(found.updates), len(found.moves)]
+        for x, i in enumerate(later[k]):
+            found.entries.append((below[i, k], second(i, k), starts[i], sizes[i], 0))
+            for j in later[k][: x + 1]:
+                target = diagonal[i] if i == j else below[i, j]
+                found.updates.append((target, second(i, k), below[j, k], sizes[i], sizes[j]))
+            found.moves += [(block(i, j), below[i, k], second(j, k), sizes[i], sizes[j]) for j in later[k]]
+        end = [len(found.entries), len(found.updates), len(found.moves)]
+        found.joints.append(
+            (sizes[k], seat.translations, int(seat.glides), starts[k], diagonal[k], *map(seat.at, VECTORS),
+             *(number for pair in zip(begin, end, strict=True) for number in pair), int(seat.across), seat.index)
+        )  # fmt: skip
+    on_bodies = _on_bodies(seats, place)
+    if local:
+        _hold(found, on_bodies, diagonal, seats)
+        return found
+    for members in on_bodies.values():
+        for i, before, after in members:
+            for j, other, _ in members:
+                if i >= j:
+                    found.products.append((block(i, j), before, other, sizes[i], sizes[j]))
+                found.ahead.append((block(i, j), after, other, sizes[i], sizes[j]))
+    return found
+
+
+def _hold(
+    found: Layout, on_bodies: dict[Any, list[tuple[int, int, int]]], diagonal: dict[int, int], seats: Sequence[Seat]
+) -> None:
+    """Both sides of every joint, first and second, for those who talk to neighbours alone."""
+    found.bodies = {owner: body for body, owner in enumerate(on_bodies)}
+    for k, seat in enumerate(seats):
+        held: list[Row] = []
+        for n, (owner, side) in enumerate(zip(seat.owners, SIDES, strict=True)):
+            if owner is not None:
+                g, count = seat.at(f"seen_{side}"), len(on_bodies[owner]) if seat.held is None else seat.held[n]
+                held.append((g, found.bodies[owner], count))
+                found.own.append((diagonal[k], g, g, seat.rows, seat.rows))
+        found.holds += [*held, *[(0, -1, 0)] * (2 - len(held))]
+
+
+def _on_bodies(seats: Sequence[Seat], place: dict[int, int]) -> dict[Any, list[tuple[int, int, int]]]:
+    """Joints on every body, with where their G of that side lies before and after a drift."""
+    found: dict[Any, list[tuple[int, int, int]]] = {}
+    for joint, seat in enumerate(seats):
+        for owner, side in zip(seat.owners, SIDES, strict=True):
+            if owner is not None:
+                before, after = (seat.at(f"{when}_{side}") for when in WHEN)
+                found.setdefault(owner, []).append((place[joint], before, after))
+    return found

@@ -1,0 +1,69 @@
+"""Who takes part in an interface: the joints that it closes, the bodies that it moves, and the forces that act among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from coordinator.engine.score import Ranges
+from coordinator.system import System
+
+Rows = tuple[Any, Ranges]  # a stack, and stretches of its rows
+
+
+@dataclass(frozen=True)
+class Members:
+    """Stacks with the rows that take part, and elements as stretches of rows."""
+
+    joints: list[str]
+    stacks: list[Rows]  # of these joints
+    bodies: list[Rows]
+    forces: list[Rows]
+    elements: Ranges  # of these joints and forces
+    tolls: list[int] = field(default_factory=list)  # elements of these bodies on which others exert something
+    steps: int = 1  # in a tick
+    reaching: list[Rows] = field(
+        default_factory=list
+    )  # joints and forces that are asked between, others being extrapolated
+    others: list[int] = field(default_factory=list)  # elements on their other sides
+
+    @classmethod
+    def everyone(cls, system: System) -> Members:
+        """All that there is."""
+        return cls(
+            joints=list(system.joint_home),
+            stacks=[whole(stack) for stack in system.joints],
+            bodies=[whole(stack) for stack in system.bodies],
+            forces=[whole(stack) for stack in system.forces],
+            elements=[(0, system.elements.count)],
+        )
+
+
+def whole(stack: Any) -> Rows:
+    """A stack with all its rows."""
+    return stack, [(0, getattr(stack, "count", len(stack.names)))]
+
+
+def rows_of(stacks: Iterable[Any], names: Iterable[str]) -> list[Rows]:
+    """Those of some stacks that have the names, in the order of the stacks."""
+    wanted = set(names)
+    found = [(stack, sorted(row for name, row in stack.row.items() if name in wanted)) for stack in stacks]
+    return [(stack, stretches(rows)) for stack, rows in found if rows]
+
+
+def stretches(rows: Iterable[int]) -> Ranges:
+    """Rising numbers as stretches: first, and beyond the last."""
+    found: Ranges = []
+    for row in rows:
+        if found and found[-1][1] == row:
+            found[-1] = found[-1][0], row + 1
+        else:
+            found.append((row, row + 1))
+    return found
+
+
+def without(rows: Ranges, others: Ranges) -> Ranges:
+    """The rows of some stretches that are not in others."""
+    left_out = {row for start, stop in others for row in range(start, stop)}
+    return stretches(row for start, stop in rows for row in range(start, stop) if row not in left_out)

@@ -1,0 +1,360 @@
+"""A mixture: components that step on their own, glued inside, among others that predict and correct, with springs between them.
+
+Séguy 2003, second perspective of his conclusion and Figure I-9: neighbours become one component that is solved inside, and that
+shows its outer ports as before. A tick is that of Figure IV-2 with such components in it:
+
+    approach     components that step on their own go up to their last kick (stepping.py); the others predict
+    exchange     springs between them, at the places that all show now
+    conclude     the last kick; the others correct
+
+A spring acts on a component as one impulse at either end of the tick, however many steps that takes in between: with
+the bound of the whole tick that is stable where held or extrapolated forces are not (impulse method: H. Grubmueller et al.,
+Molecular Simulation 6 (1991) 121-142; M. Tuckerman, B. Berne, G. Martyna, J. Chem. Phys. 97 (1992) 1990-2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings.interface.in_python import InPython
+from coordinator.couplings.interface.interface import Interface
+from coordinator.couplings.interface.members import Members, Rows, rows_of, stretches, without
+from coordinator.couplings.interface.plan import Plan
+from coordinator.couplings.interface.playing import play
+from coordinator.couplings.interface.verbs import WIDTH
+from coordinator.couplings.rules.rule import in_a_tick
+from coordinator.engine.score import Part, Rounds, compiled, perform
+from coordinator.system import System
+from modular.elements import GAIN_STEP, STEP, Elements, Indices
+from modular.errors import CouplingError
+from modular.guarding import guard_loop
+from modular.ledger import settle_up_loop
+from modular.loop import FINE, loop
+from modular.port import GROUND
+from modular.table import Table
+from modular.views import View
+
+ADVANCE, REACT = range(2)  # what is played together
+Share = tuple[Any, str, list[tuple[int, int]]]  # a part for some rows
+
+
+class Mixture(Table):
+    """A tick of a system under a plan as one part of a score."""
+
+    facts: Indices  # the sheet of the elements, at the same place as in an interface
+    tolls: Indices  # elements of those that predict and correct, on which something from outside acts
+
+    def __init__(
+        self, system: System, plan: Plan, refresh: Sequence[Part], *, guard: bool = False, extrapolate: bool = False
+    ) -> None:
+        """`refresh`: parts that choose the stiffness of the springs anew at every tick; `guard`: they settle their accounts."""
+        super().__init__(1)
+        self.system, self.plan = system, plan
+        self.common("program", WIDTH, dtype=np.int64)
+        self.common("segments", 2, dtype=np.int64)
+        self.common("tolls", dtype=np.int64)
+        for name in ("elements_sheet", "toll_count"):
+            self.fixed(name, dtype=np.int64)
+        self.fixed("wrong")  # as an interface, for what plays segments notes there who has gone wrong
+        self.loops = {"advance": advance_loop, "react": react_loop, "toll": toll_loop}
+        self._python = InPython(system.elements)
+        self._sort()
+        self.extrapolate = extrapolate
+        self.levels = [Interface(system, [1.0], members=self._level(steps)) for steps in plan.rates]
+        self._place("tolls", np.array(sorted(self._tolled(0)), np.int64))
+        self.elements_sheet, self.toll_count = system.elements.sheet, len(self.tolls)
+        self.refresh, self.guard = refresh, guard
+        self.steps = max(plan.rates, default=1)
+        self._rounds = 0.0
+        self._write()
+
+    # --- who is where ------------------------------------------------------------------------------------------------
+
+    def _sort(self) -> None:
+        """Joints and forces by who moves the bodies on which they act."""
+        system, plan = self.system, self.plan
+        self.springs = rows_of(system.joints, plan.springs)
+        self.others = self._whole(rows_of(system.bodies, plan.others), "step in one way")
+        crossing, outside = [], []
+        self._inside: dict[int, list[str]] = {steps: [] for steps in plan.rates}
+        for name in (*plan.springs, *system.force_home):
+            owners = system.home(name).owners
+            rates = plan.rates_of(owners)
+            if plan.crosses(name, owners):
+                crossing.append(name)
+            elif max(rates, default=0) > 0:
+                self._inside[max(rates)].append(name)
+            else:
+                outside.append(name)
+        booked = system.booked
+        self.crossing = rows_of(booked, crossing)
+        self.outside = rows_of(booked, outside)
+        slow = [name for name in (*crossing, *outside) if name in system.force_home]
+        self.forces = self._whole(rows_of(system.forces, slow), "act on components that step in one way")
+        self._names_crossing = crossing
+        self.asking = {  # forces, by how often in a tick they act
+            steps: rows_of(
+                system.forces, [*(slow if steps == 1 else []), *inside_of(self._inside.get(steps, []), system)]
+            )
+            for steps in {1, *plan.rates}
+        }
+        for stack, _ in self.crossing:
+            if not isinstance(stack, Table):
+                raise CouplingError(
+                    f"force '{stack.names[0]}' is kept in one piece, in Python, and acts between components that step "
+                    "differently; derive its stack from modular.stack.Stack, or treat all joints alike."
+                )
+            stack.loops.setdefault("settle_up", settle_up_loop)
+
+    def _whole(self, members: list[Rows], what: str) -> list[Rows]:
+        """Refuse stacks in Python of which only some rows are meant."""
+        for stack, rows in members:
+            if not isinstance(stack, Table) and rows != [(0, len(stack.names))]:
+                raise CouplingError(
+                    f"'{stack.names[0]}' is kept in one piece with others, in Python; they must all {what}."
+                )
+        return members
+
+    def _level(self, steps: int) -> Members:
+        """Those that take so many steps in a tick."""
+        system, plan = self.system, self.plan
+        glued = [name for name in plan.glued if plan.rates_of(system.joint_home[name].owners) == {steps}]
+        within = self._inside[steps]
+        elements = [row for name in (*glued, *within) for row in self._elements(name)]
+        return Members(
+            joints=glued,
+            stacks=rows_of(system.joints, glued),
+            bodies=self._whole(rows_of(system.bodies, plan.rates[steps]), "step in one way"),
+            forces=self._whole(rows_of(system.forces, within), "act on components that step in one way"),
+            elements=stretches(sorted(elements)),
+            tolls=sorted(self._tolled(steps)),
+            steps=steps,
+            **(self._reaching(steps) if self.extrapolate and steps > 1 else {}),
+        )
+
+    def _reaching(self, steps: int) -> dict[str, Any]:
+        """Springs and forces from outside, and the elements of the others."""
+        system, own = self.system, set(self._tolled(steps))
+        names = [name for name in self._names_crossing if steps in self.plan.rates_of(system.home(name).owners)]
+        others = [
+            row
+            for name in names
+            for owner, start, count in zip(*_sides_of(system, name), strict=True)
+            for row in range(start, start + count)
+            if owner != GROUND and row not in own
+        ]
+        return {"reaching": rows_of(system.booked, names), "others": others}
+
+    def _elements(self, name: str) -> Iterable[int]:
+        home = self.system.home(name)
+        for start, count in zip(home.starts, home.counts, strict=True):
+            yield from range(start, start + count)
+
+    def _tolled(self, steps: int) -> list[int]:
+        """Elements of bodies that take so many steps in a tick, on which something from outside acts."""
+        found: list[int] = []
+        for name in self._names_crossing:
+            home = self.system.home(name)
+            for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
+                if self.plan.rates_of([owner]) == {steps}:
+                    found += range(start, start + count)
+        return found
+
+    # --- what is played ----------------------------------------------------------------------------------------------
+
+    def approach(self) -> list[Share]:
+        """Up to the exchange."""
+        others: list[Share] = [(stack, "predict", rows) for stack, rows in self.others]
+        others += [(stack, "foresee", rows) for stack, rows in self.others if compiled((stack, "foresee"))]
+        noting = [level for level in self.levels if level.members.others]
+        return [
+            *((level, "note", ONE) for level in noting),
+            *((level, "approach", ONE) for level in self.levels),
+            *others,
+        ]
+
+    def exchange(self) -> list[Share]:
+        """Springs and forces, where all stand."""
+        parts: list[Share] = [(stack, "linearise", rows) for stack, rows in self.springs]
+        parts += self._in_a_tick(self.stiffening(self.refresh))
+        parts += self.exerting()
+        if self.guard:
+            for stack, _ in self.springs:
+                stack.loops["guard"] = guard_loop
+            parts += [(stack, "guard", rows) for stack, rows in self.springs]
+        return parts
+
+    def exerting(self) -> list[Share]:
+        """Springs and forces that act between components."""
+        return [(stack, "exert", rows) for stack, rows in (*self.springs, *self.forces)]
+
+    def stiffening(self, parts: Sequence[Part]) -> list[Share]:
+        """Parts of a rule, for the joints that are springs, beside forces that act with the same step."""
+        rows = {id(stack): stretches for stack, stretches in self.springs}
+        rows |= {id(stack): stretches for stack, stretches in self.asking[1]}
+        silent = {id(stack) for stack in self.system.booked} - rows.keys()
+        counts = {id(stack): [(0, getattr(stack, "count", 1))] for stack, _ in parts}
+        asked: list[Share] = (
+            [(self.system.elements, "forget_loads", [(0, self.system.elements.count)])] if parts else []
+        )
+        for stack, verb in parts:
+            if id(stack) not in silent:
+                asked.append((stack, verb, rows.get(id(stack), counts[id(stack)])))
+        return asked
+
+    def _in_a_tick(self, parts: Sequence[Share]) -> list[Share]:
+        """Components that step on their own stand where springs act already; the others answer where they are predicted."""
+        found: list[Share] = []
+        predicting = {id(stack): rows for stack, rows in self.others}
+        for stack, verb, rows in parts:
+            for _, there in in_a_tick([(stack, verb)]):
+                if there != verb and hasattr(stack, "predict"):
+                    theirs = predicting.get(id(stack), [])
+                    found += [(stack, verb, without(rows, theirs)), (stack, there, theirs)]
+                else:
+                    found.append((stack, there, rows))
+        return [(stack, verb, rows) for stack, verb, rows in found if rows]
+
+    def conclude(self) -> list[Share]:
+        """After it."""
+        parts: list[Share] = [(level, "conclude", ONE) for level in self.levels]
+        parts += [(stack, "correct", rows) for stack, rows in self.others]
+        parts += [(self, "toll", ONE)] if len(self.tolls) else []
+        parts += [(stack, "settle_up", rows) for stack, rows in self.crossing]
+        parts += [(stack, "account", rows) for stack, rows in self.outside]
+        return parts + [(stack, "show", rows) for stack, rows in self.others]
+
+    def _write(self) -> None:
+        """All by the addresses of loops; with every one where the names of its rows begin."""
+        elements = self.system.elements
+        segments = {
+            ADVANCE: [*self.approach(), *self.exchange(), *self.conclude()],
+            REACT: [(level, "react", ONE) for level in self.levels],
+        }
+        self._parts = [part for parts in segments.values() for part in parts]
+        self.compiled = all(compiled((stack, verb)) for stack, verb, _ in self._parts) and all(
+            level.compiled for level in self.levels
+        )
+        self.names: list[str] = []
+        begin: dict[int, int] = {}
+        named: list[Any] = [*self.levels, *self.system.bodies]
+        for stack in named:
+            begin[id(stack)] = len(self.names)
+            self.names += stack.names
+        self.prepare("")
+        program: list[tuple[int, ...]] = []
+        places = np.zeros((len(segments), 2), np.int64)
+        for which, parts in segments.items():
+            places[which, 0] = len(program)
+            for stack, verb, rows in parts:
+                name = begin.get(id(stack), 0)
+                if compiled((stack, verb)):
+                    address = stack.loops[verb].address(stack, elements)
+                    program += [(address, stack.sheet, *stretch, name) for stretch in rows]
+                else:
+                    program.append((self._python.address(stack, verb), 0, 0, 1, name))
+            places[which, 1] = len(program)
+        self._place("program", np.array(program, np.int64).reshape(-1, WIDTH))
+        self._place("segments", places)
+
+    def prepare(self, verb: str) -> None:
+        """Everything that takes part unfolds what it needs."""
+        for stack, part, _ in self._parts:
+            self.system.elements.prepare(part)
+            if compiled((stack, part)) and stack not in (self, *self.levels):
+                stack.prepare(part)
+        for level in self.levels:
+            level.prepare("approach" if verb == "advance" else verb)
+
+    def perform(self, verb: str) -> str | None:
+        """Play one of the verbs; the name of who went wrong, if any."""
+        wrong = perform(self.system.elements, [(self, verb)])
+        for python in (self._python, *(level.python for level in self.levels)):
+            python.tell()
+        return wrong
+
+    def advance(self) -> str | None:
+        """One tick, or the part of it that the clock says; the name of who went wrong, if any."""
+        self.system.evaluations += self.steps
+        wrong = self.perform("advance")
+        if wrong is None:
+            self.perform("react")
+        return wrong
+
+    def score(self) -> Rounds | None:
+        """The same for the engine; reactions are worked out where somebody looks, or where a glued joint may break."""
+        if not self.compiled:
+            return None
+        step: list[Part] = [(self, "advance")]
+        react: list[Part] = [(self, "react")]
+        if any(self.system.joint_home.edge(name).breaks_at is not None for name in self.plan.glued):
+            step, react = step + react, []
+        return Rounds(first=step, again=step, end=react, evaluations=self.steps)
+
+    def reason(self, name: str, coupling: str) -> str | None:
+        """Why a tick found no end."""
+        found = (level.reason(name, coupling) for level in self.levels)
+        return next((reason for reason in found if reason is not None), None)
+
+    def go_on_counting(self, before: Mixture) -> None:
+        """From what another one has counted."""
+        self._rounds = before.told["rounds"]
+
+    @property
+    def told(self) -> dict[str, float]:
+        """What all interfaces counted together."""
+        return {"rounds": self._rounds + sum(level.told["rounds"] for level in self.levels)}
+
+
+def inside_of(names: Iterable[str], system: System) -> list[str]:
+    """The forces among them."""
+    return [name for name in names if name in system.force_home]
+
+
+class RuleInPython:
+    """A stiffness rule that is no loop, as one who takes part."""
+
+    names = ("rule",)
+
+    def __init__(self, rule: Any, system: System) -> None:
+        self._rule, self._system = rule, system
+
+    def refresh(self, elements: Elements) -> None:
+        """Choose the stiffness of all joints."""
+        self._rule.refresh(self._system, float(elements.clock[GAIN_STEP]))
+
+
+ONE = [(0, 1)]
+
+
+def _sides_of(system: System, name: str) -> tuple[Sequence[str], Sequence[int], Sequence[int]]:
+    home = system.home(name)
+    return home.owners, home.starts, home.counts
+
+
+@loop
+def advance_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """One tick."""
+    return int(play(face, ADVANCE))
+
+
+@loop
+def react_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Reactions and accelerations as they are at this instant."""
+    return int(play(face, REACT))
+
+
+@loop
+def toll_loop(start: int, stop: int, face: View, elements: View) -> int:
+    """Work of others on bodies that predict and correct, from tick to tick."""
+    for k in range(face.toll_count):
+        n = face.tolls[k]
+        for c in range(elements.force.shape[0]):
+            force = elements.force[n, c] + elements.force_before[n, c]
+            velocity = elements.velocity[n, c] + elements.velocity_before[n, c]
+            elements.work[n] += 0.25 * elements.clock[STEP] * force * velocity
+            elements.force_before[n, c], elements.velocity_before[n, c] = elements.force[n, c], elements.velocity[n, c]
+    return FINE

@@ -1,0 +1,104 @@
+"""How far every joint and spring is from the stability limit, whatever rule chose its stiffness."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
+from functools import partial
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from coordinator.engine.passage import Step
+from coordinator.engine.region import WIDER, Region
+from coordinator.engine.score import compiled
+from coordinator.system import System
+from modular.demands import growth
+from modular.elements import GAIN_STEP
+from modular.force import asks
+
+
+class Margins(Mapping[str, float]):
+    """Margins by name, as lists: a system may have many."""
+
+    def __init__(self, names: list[str], values: Sequence[float]) -> None:
+        self._names, self._values = names, values
+        self._place: dict[str, int] | None = None
+
+    def __getitem__(self, name: str) -> float:
+        if self._place is None:
+            self._place = {known: k for k, known in enumerate(self._names)}
+        return self._values[self._place[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def items(self) -> ItemsView[str, float]:
+        """All, and nothing is kept of having been asked."""
+        return dict(zip(self._names, self._values, strict=True)).items()
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+def stability_margins(system: System, dt: float, touched: list[str] | None = None, *, glued: bool = False) -> Margins:
+    """Per joint and spring, the factor by which the step could grow at this stiffness before the local bound is reached.
+
+    With E(mu) = mu^2 dt^2 K + 2 mu dt C the bound reads lambda(E(mu)) = 4; K and C of a joint are taken as proportional, as
+    both rules make them. The local bound is safe: a margin below one need not diverge, one above does not. Of `touched`
+    bodies alone, if there are any given: their neighbours answer for all that is asked of them. `glued`: joints ask nothing; they
+    only take motions away in which bodies could answer, so what bodies answer without them is a bound.
+    """
+    region = Region.of(system, system.body_home if touched is None else touched)
+    system.elements.clock[GAIN_STEP] = dt
+    region.play(("margins", glued), partial(_asking, glued=glued))
+    names: list[str] = []
+    values = array("d")
+    for stack in (*([] if glued else region.joints), *region.forces):
+        rows = region.rows(stack)
+        rooms = _rooms(stack, rows) if compiled((stack, "grow")) else region.remarks.pop(id(stack), [])
+        known = stack.names
+        for row, room in zip(rows, rooms, strict=False):
+            if isfinite(room):
+                names.append(known[row])
+                values.append(room)
+    return Margins(names, values)
+
+
+def _asking(region: Region, *, glued: bool) -> list[Step]:
+    """What stiffness asks of the bodies, and what room they leave."""
+    elements = region.elements
+    bodies, forces = list(region.bodies), region.forces_within(1)
+    joints = [] if glued else list(region.joints)
+    steps: list[Step] = [(elements, "keep_bounds", WIDER)]  # of when the stiffness was chosen
+    steps += [(elements, "forget_loads", WIDER)] if glued else []
+    steps += [(stack, "respond", WIDER) for stack in bodies]
+    steps += [(stack, verb, WIDER) for stack in joints for verb in ("load", "ask")]
+    steps += [(stack, "ask", WIDER) for stack in forces if asks(stack)]
+    steps += [(stack, "tighten", WIDER) for stack in bodies]
+    steps += [(stack, "grow") if compiled((stack, "grow")) else partial(_grow, stack) for stack in (*joints, *forces)]
+    return [*steps, (elements, "put_bounds_back", WIDER)]
+
+
+def _rooms(stack: Any, rows: list[int]) -> list[float]:
+    """How far rows of a stack could grow."""
+    margin = stack.margin
+    return margin[: stack.count].tolist() if len(rows) == stack.count else [float(margin[row]) for row in rows]
+
+
+def _grow(stack: Any, region: Region) -> None:
+    """The same for a stack that only says what it demands; nothing of one that asks nothing."""
+    if compiled((stack, "exert")) or not hasattr(stack, "demands"):
+        return
+    spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
+    bounds = stack.bounds(region.elements)
+    region.remarks[id(stack)] = [float(growth(spring[row], damper[row], bounds[row])) for row in region.rows(stack)]
+
+
+def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:
+    """The joint or spring with the smallest margin."""
+    return min(margins.items(), key=lambda item: item[1]) if margins else None

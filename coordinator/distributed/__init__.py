@@ -1,0 +1,1 @@
+"""Runs that several processes share: the protocol, workers, how they talk, where they come from."""

@@ -1,0 +1,57 @@
+"""Workers that somebody starts by hand, under srun, or in any other way, with `modular worker`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+
+from coordinator.distributed.launchers.launcher import Exited, Order
+from coordinator.distributed.transports.addresses import HERE, host_of, is_everywhere, is_local, outward, with_host
+
+
+class ByHand:
+    """Says what to type, and waits; of a worker that is gone it knows nothing, but those who speak with it do."""
+
+    def __init__(self, say: Callable[[str], None] = print) -> None:
+        self._say = say
+        self._asked: set[tuple[str, int]] = set()
+
+    def mailbox(self) -> str:
+        """On this machine, for want of knowing better: in a folder that only this user may enter, where there are such."""
+        return HERE
+
+    def start(self, order: Order) -> None:
+        """Ask for a worker, once: who is waited for, and on a line of its own what to type where it is to run."""
+        key = (order.name, order.incarnation)
+        if key not in self._asked:
+            self._asked.add(key)
+            again = "" if order.incarnation == 1 else "again "
+            self._say(f"waiting {again}for {order.name}:\n{command(order)}")
+
+    def exits(self) -> list[Exited]:
+        """No news."""
+        return []
+
+    def stop(self, name: str, incarnation: int) -> None:
+        """It is told to quit when it speaks."""
+
+    def close(self) -> None:
+        """Workers are told to quit by those who speak with them."""
+
+
+def command(order: Order) -> str:
+    """What starts a worker, to be pasted as it stands; its pair is called as it is itself, and the key of the run is no secret."""
+    hub, key = order.told["hub"], order.told.get("hub key", "")
+    if is_everywhere(hub):
+        hub = with_host(hub, outward())
+    words = ["modular", "worker", "--connect", hub, "--name", order.name]
+    if key and not _finds_by_itself(hub, key):
+        words += ["--keys", order.name, "--coordinator", key]
+    return shlex.join(words)
+
+
+def _finds_by_itself(hub: str, key: str) -> bool:
+    """Whether a worker of this user knows the run without keys of its own: at an address that all users of this machine reach."""
+    from coordinator.distributed.transports.zeromq import keys_of_this_user  # sockets, for those who want them
+
+    return bool(host_of(hub)) and is_local(hub) and key == keys_of_this_user().public.decode()

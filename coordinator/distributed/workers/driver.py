@@ -1,0 +1,237 @@
+"""Plays tick after tick of a part, frames to and from its neighbours included, without coming back to Python.
+
+The tape of a tick says what to do in which order; the readable form of the same is workers/worker.py: `ticks`.
+Frames that are not the ones that are wanted next are laid aside for the protocol, and this returns; so it does wherever a
+neighbour is late, a sample is due, or something has to be decided. It can go on from any such place.
+"""
+
+from __future__ import annotations
+
+from coordinator.distributed.transports.by_address import DATA, NOTHING, now, receive, send
+from coordinator.distributed.workers.usual import HEAD, recognised, write
+from coordinator.engine.driver import play
+from coordinator.engine.score import ALONE
+from modular.elements import TIME, Array, Indices
+from modular.kernel import kernel
+from modular.memory import copy_bytes
+
+# what is on the tape: an operation with two numbers
+BEGIN, PLAY, SAY, HEAR, MOVED, ENDED, SHOWN, NEXT = range(8)
+# places in `state`
+PLACE, TICK, STEP, LIMIT, STAGE, OPEN, EVERY, LOOK = range(8)
+OPENING, AGAIN, END, SHOW, REST = range(8, 13)  # where on the tape they start
+LATEST, WORKING, WAITING = range(13, 16)  # longest that it may go on, and time so far [us]
+POSTED, TAKEN, WORDS, SIZE, WRONG, ROW, ASKED, BEGAN = range(16, 24)
+STATES = 24
+# why it returns
+DONE, WAITS, FULL, MAIL, HELD, FAILED, BREAKS, TRUE, LEAK, SAMPLE, LATE = range(11)
+# columns of what is known of each neighbour
+LINE, NUMBER, MISSING, KEPT, EARLY, ROOM = range(6)
+# columns of what was posted and taken: whose, key; checksum, or first word and number of words
+WHOSE, KEY, FIRST, COUNT = range(4)
+WORD = 4  # bytes
+HEAD_BYTES = WORD * HEAD
+
+
+@kernel
+def takes(
+    j: int, words: Indices, count: int, numbers: Array, heads: Indices, target: Indices, state: Indices, taken: Indices
+) -> bool:
+    """Take the frame of neighbour j, if it is the one that is wanted; `target`: where its numbers go, and how many bytes."""
+    if WORD * (count - HEAD) != target[1]:
+        return False
+    check = recognised(words, count, heads[j], state[STEP], state[STAGE], numbers)
+    if check < 0:
+        return False
+    copy_bytes(target[0], words.ctypes.data + WORD * HEAD, target[1])
+    row = taken[state[TAKEN]]
+    row[WHOSE], row[KEY], row[FIRST] = j, state[STEP] << 16 | state[STAGE], check
+    state[TAKEN] += 1
+    return True
+
+
+@kernel
+def say(
+    kind: int,
+    wire: Indices,
+    near: Indices,
+    heads: Indices,
+    said: Indices,
+    state: Indices,
+    words: Indices,
+    posted: Indices,
+) -> bool:
+    """Tell all neighbours; False where there is no room to keep it."""
+    needed = 0
+    for j in range(near.shape[0]):
+        needed += HEAD + said[kind, j, 1] // WORD
+    if state[WORDS] + needed > words.shape[0] or state[POSTED] + near.shape[0] > posted.shape[0]:
+        return False
+    for j in range(near.shape[0]):
+        start, count = state[WORDS], HEAD + said[kind, j, 1] // WORD
+        address = words.ctypes.data + WORD * start
+        copy_bytes(address + WORD * HEAD, said[kind, j, 0], said[kind, j, 1])
+        write(words, start, count, heads[j], state[STEP], state[STAGE])
+        send(wire, near[j, LINE], address, WORD * count)  # where it cannot be, the neighbour asks again
+        row = posted[state[POSTED]]
+        row[WHOSE], row[KEY], row[FIRST], row[COUNT] = j, state[STEP] << 16 | state[STAGE], start, count
+        state[POSTED] += 1
+        state[WORDS] += count
+    return True
+
+
+@kernel
+def hear(
+    kind: int, wire: Indices, near: Indices, heads: Indices, heard: Indices, state: Indices, taken: Indices,
+    mail: Indices, mail_numbers: Array, early: Indices, early_numbers: Array,
+) -> int:  # fmt: skip
+    """Take a frame of every neighbour that has not been heard yet; why it had to stop, or DONE."""
+    left = 0
+    for j in range(near.shape[0]):
+        if near[j, MISSING] == 1 and near[j, EARLY] > 0:
+            count, near[j, EARLY] = near[j, EARLY], 0
+            if takes(j, early[j], count, early_numbers[j], heads, heard[kind, j], state, taken):
+                near[j, MISSING] = 0
+            else:
+                copy_bytes(mail.ctypes.data, early[j].ctypes.data, WORD * count)
+                state[SIZE] = WORD * count
+                return MAIL
+        left += near[j, MISSING]
+        if near[j, MISSING] == 1 and near[j, KEPT] > 0 and state[ASKED] == 0:
+            state[ASKED] = 1
+            return HELD
+    while left > 0:
+        size = receive(wire)
+        if size == NOTHING:
+            return WAITS
+        if size < 0:
+            continue
+        state[SIZE] = size
+        if size < WORD * HEAD or size > WORD * mail.shape[0] or size % 8 != 0:
+            return MAIL
+        copy_bytes(mail.ctypes.data, wire[DATA], size)
+        count, whose = size // WORD, -1
+        for j in range(near.shape[0]):
+            if near[j, NUMBER] == mail[3]:
+                whose = j
+        if whose < 0:
+            return MAIL
+        if near[whose, MISSING] == 1:
+            if not takes(whose, mail, count, mail_numbers, heads, heard[kind, whose], state, taken):
+                return MAIL
+            near[whose, MISSING] = 0
+            left -= 1
+        elif near[whose, EARLY] == 0 and mail[0] == heads[whose, 0]:  # requests are not kept waiting
+            copy_bytes(early[whose].ctypes.data, mail.ctypes.data, size)
+            near[whose, EARLY] = count
+        else:
+            return MAIL
+    return DONE
+
+
+@kernel
+def swap(
+    kind: int, said_before: bool, wire: Indices, near: Indices, out: Indices, into: Indices, said: Indices, heard: Indices,
+    state: Indices, words: Indices, posted: Indices, taken: Indices, mail: Indices, mail_numbers: Array, early: Indices,
+    early_numbers: Array,
+) -> int:  # fmt: skip
+    """An exchange in the middle of a part of a tick: tell all neighbours, and take a frame of each; why it had to stop, or DONE."""
+    if state[TAKEN] + near.shape[0] > taken.shape[0]:
+        return FULL
+    began = now(wire)
+    if not said_before:
+        if not say(kind, wire, near, out, said, state, words, posted):
+            return FULL
+        for j in range(near.shape[0]):
+            near[j, MISSING] = 1
+        state[ASKED] = 0
+    why = hear(kind, wire, near, into, heard, state, taken, mail, mail_numbers, early, early_numbers)
+    passed = now(wire) - began
+    state[WAITING] += passed
+    state[WORKING] -= passed  # in which it is counted as well
+    if why == DONE:
+        state[STAGE] += 1
+    return why
+
+
+@kernel
+def drive_part(
+    tape: Indices, score: Indices, watch: Indices, guard: Indices, leaks: Indices, elements: int, clock: Array, dt: float,
+    wire: Indices, near: Indices, out: Indices, into: Indices, said: Indices, heard: Indices, state: Indices,
+    words: Indices, posted: Indices, taken: Indices, mail: Indices, mail_numbers: Array, early: Indices,
+    early_numbers: Array,
+) -> int:  # fmt: skip
+    """Go on until something has to be looked at; what."""
+    last = now(wire)
+    if state[BEGAN] == 0:
+        state[BEGAN] = last
+    while True:
+        operation, a, b = tape[state[PLACE]]
+        if operation == PLAY:
+            if a < b:
+                part, row = play(score[a:b], elements, ALONE, 1)
+                if part >= 0:
+                    state[WRONG], state[ROW] = a + part, row
+                time = now(wire)
+                state[WORKING] += time - last
+                last = time
+        elif operation == SAY:
+            if not say(a, wire, near, out, said, state, words, posted):
+                return FULL
+            for j in range(near.shape[0]):
+                near[j, MISSING] = 1
+            state[ASKED] = 0
+            last = now(wire)
+        elif operation == HEAR:
+            if state[TAKEN] + near.shape[0] > taken.shape[0]:
+                return FULL
+            why = hear(a, wire, near, into, heard, state, taken, mail, mail_numbers, early, early_numbers)
+            time = now(wire)
+            state[WAITING] += time - last
+            last = time
+            if why != DONE:
+                return why
+            state[STAGE] += 1
+        elif operation == BEGIN:
+            if state[STEP] >= state[LIMIT]:
+                return DONE
+            if last - state[BEGAN] >= state[LATEST]:
+                return LATE
+            if play(watch, elements, ALONE, 1)[0] >= 0:
+                return BREAKS
+            clock[TIME] = (state[TICK] + 1.0) * dt
+            state[WRONG] = -1
+            state[PLACE] = state[AGAIN] if state[OPEN] == 1 else state[OPENING]
+            continue
+        elif operation == MOVED:
+            if state[WRONG] >= 0:
+                return FAILED
+            state[OPEN] = 1
+            state[TICK] += 1
+            if state[TICK] % state[EVERY] != 0 and state[LOOK] == 0:
+                state[PLACE] = state[REST]
+            else:
+                state[PLACE] = state[END]
+            continue
+        elif operation == ENDED:
+            state[OPEN] = 0
+            if state[WRONG] >= 0:
+                state[TICK] -= 1
+                return FAILED
+            if play(guard, elements, ALONE, 1)[0] >= 0:
+                state[TICK] -= 1
+                return TRUE
+            if state[TICK] % state[EVERY] != 0:
+                state[PLACE] = state[REST]
+                continue
+        elif operation == SHOWN:
+            state[PLACE] = state[REST]
+            return SAMPLE
+        elif operation == NEXT:
+            state[STAGE] = 0
+            state[STEP] += 1
+            state[PLACE] = 0
+            if play(leaks, elements, ALONE, 1)[0] >= 0:
+                return LEAK
+            continue
+        state[PLACE] += 1

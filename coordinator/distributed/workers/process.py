@@ -1,0 +1,341 @@
+"""A worker process: `python -m coordinator.distributed.workers.process`, told what it needs on its standard input.
+
+It serves one coordinator: joins, takes over a piece of a mechanism, moves it in step with its neighbours, gives it back, and
+takes the next. It ends when it is told to, or when its standard input does, which is when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from coordinator.distributed import protocol
+from coordinator.distributed.launchers.children import UNFIT
+from coordinator.distributed.protocol import effects
+from coordinator.distributed.transports.addresses import mailbox_towards, reached_at
+from coordinator.distributed.transports.keys import Keys
+from coordinator.distributed.transports.zeromq import ANYONE, Mailbox
+from coordinator.distributed.workers.attention import Attention
+from coordinator.distributed.workers.far import Desk
+from coordinator.distributed.workers.job import COORDINATOR, NEIGHBOUR, Job
+from coordinator.distributed.workers.messages import Message, read, samples_as_arrays, too_much, written
+from coordinator.distributed.workers.piece import Piece
+from coordinator.distributed.workers.team import taken_by
+from coordinator.engine.crew import giving_way
+from coordinator.record.fingerprint import bits
+from modular.allowed import take
+from modular.errors import ModelError
+from modular.parcel import packed
+
+HUB = "coordinator"
+IDLE = 0.05  # longest nap [s]
+AGAIN = 0.5  # until something that may have got lost is said again [s]
+LONELY = 5.0  # seconds without an answer after which somebody may want to know
+LAST_WORDS = 4096  # letters of them
+LOOK = 0.002  # how often a worker that is busy looks after others than its neighbours [s]
+LOOKS = 40  # how often it looks for a frame, letting others run in between, before it sleeps: some 40 µs
+
+
+class Unfit(ModelError):
+    """This process does not fit the run, and another like it would not either."""
+
+
+class Process:
+    """The loop of one worker process."""
+
+    def __init__(self, told: Mapping[str, str]) -> None:
+        self.name, self.incarnation = told["name"], int(told["incarnation"])
+        keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
+        self.mailbox = Mailbox(told.get("where") or mailbox_towards(told["hub"]), keys=keys)
+        self._wire = self.mailbox.wire(int(1000 * LOOK), LOOKS, giving_way())
+        identity = f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(16).hex()}"  # which nobody guesses
+        self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
+        self.address = told.get("announce") or reached_at(self.mailbox.address, told["hub"])
+        self._keys: dict[str, str] = {}  # of neighbours
+        self._most = 0  # bytes that the coordinator takes at once
+        self.desk = Desk()  # where black boxes are asked for
+        self.job: Job | None = None
+        self.over = False
+        self._piece: Piece | None = None
+        self._ticks, self._sent = 0, 0  # bytes
+        self._working = self._talking = self._waiting = 0.0  # [s]
+        self._attention = Attention()  # by which everybody is waited for
+        self._hub, self._began, self._told = told["hub"], self._attention.now(), False
+        self._greeted = False
+        self._greet_at = self._idle_at = self._leave_at = 0.0
+        self._nap = IDLE
+        self._leaving = False
+        self._heard_at, self._orphan = self._attention.now(), float(told.get("orphan", "inf"))
+
+    def serve(self) -> None:
+        """Until it is over: a neighbour that is waited for at once, all others every other millisecond."""
+        look_at = 0.0
+        while not self.over:
+            now = self._attention.now()
+            if now >= look_at:
+                self._look_around(now)
+                look_at = now + LOOK
+            waits_for = COORDINATOR if self.job is None else self._work(self.job, now)
+            if waits_for == COORDINATOR:
+                self._hear_all(self._nap)
+            elif waits_for == NEIGHBOUR:
+                started = time.monotonic()
+                frame = self.mailbox.next_mail(int(1000 * LOOK))
+                self._waiting += time.monotonic() - started
+                if frame is not None and self.job is not None and len(frame) == 1:
+                    self.job.core.receive(frame[0], self._attention.now())
+
+    def leave(self) -> None:
+        """Ask to be let go: others take the bodies over."""
+        self._leaving, self.over = True, self.over or not self._greeted
+
+    def _hear_all(self, nap: float) -> None:
+        """What has come in, or does so within a nap."""
+        while not self.over and self.mailbox.wait(nap):
+            self._hear(self._attention.now())
+            nap = 0.0
+
+    def _hear(self, now: float) -> None:
+        """What has come in."""
+        for _, frame, _ in self.mailbox.mail():
+            if self.job is not None and len(frame) == 1:
+                self.job.core.receive(frame[0], now)
+        for parts in self.mailbox.heard(HUB):
+            self._listen(parts, now)
+
+    def _listen(self, parts: list[bytes], now: float) -> None:
+        """What the coordinator has said."""
+        message = read(parts)
+        if message is not None:
+            self._heard_at = now
+            self._obey(message, now)
+
+    def _look_around(self, now: float) -> None:
+        """What has come in, and what is due; while ticks are compiled, they take in what neighbours say."""
+        if self.job is None or not self.job.fast:
+            self._hear_all(0.0)
+        else:
+            while not self.over and (parts := self.mailbox.next_heard(HUB)) is not None:
+                self._listen(parts, now)
+        if not self._greeted and now - self._began > LONELY and not self._told:
+            self._told = True
+            known = "; without --keys it answers to processes of the user who started it" * (self.incarnation == 0)
+            print(
+                f"worker '{self.name}': no answer yet from {self._hub}{known}; still trying…",
+                file=sys.stderr,
+                flush=True,
+            )
+        if now - self._heard_at > self._orphan:
+            raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
+        if now - self._heard_at > LONELY:
+            self._greeted = False  # it may be gone, and another may take its place: then we are strangers
+        if self._leaving and now >= self._leave_at:
+            self._leave_at = now + AGAIN
+            self._say("leave")
+        if not self._greeted and now >= self._greet_at:
+            self._greet_at = now + AGAIN
+            self._say_hello()
+        if self._greeted and self.job is None and now >= self._idle_at:
+            self._idle_at = now + AGAIN
+            self._say("idle")
+        if self.job is not None and now >= (wake_at := self.job.core.next_wake()):
+            self.job.core.wake(now)
+            wake_at = self.job.core.next_wake()
+        self._nap = IDLE if self.job is None else max(0.0, min(IDLE, wake_at - now))
+
+    def _work(self, job: Job, now: float) -> str:
+        """Go on with the job; who has to be heard next."""
+        started, before = time.monotonic(), (job.tick, job.sent, job.worker.working, job.waiting)
+        try:
+            waits_for = job.go_on(now)
+        except protocol.RunFailed as error:  # another process would come to the same
+            job.core.fail(str(error), now)
+            waits_for = COORDINATOR
+        self._ticks += job.tick - before[0]
+        self._sent += job.sent - before[1]
+        if job.stands and now >= job.tell_at:
+            job.tell_at = now + AGAIN
+            why = (job.worker.stopped or "")[:LAST_WORDS]
+            self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": why})
+        self._perform(job)
+        worked, waited = job.worker.working - before[2], job.waiting - before[3]
+        self._working += worked
+        self._waiting += waited
+        self._talking += time.monotonic() - started - worked - waited
+        return waits_for
+
+    def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
+        if self.job is not None and len(parcel) > self._most:
+            word, data, parcel = "refused", {"run": self.job.run, "why": too_much(word, parcel, self._most)}, b""
+        self.mailbox.send(HUB, *written(word, data, parcel))
+
+    def _say_hello(self) -> None:
+        me = {"name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "fingerprint": bits()}
+        self._say("here", me)
+
+    # --- what the coordinator says -------------------------------------------------------------------------------------
+
+    def _obey(self, message: Message, now: float) -> None:
+        self._greeted = True
+        data, job = message.data, self.job
+        if message.word == "begin":
+            self._begin(message, now)
+        elif message.word == "quit":
+            self.over = True
+            if data["why"]:
+                raise (Unfit if data["unfit"] else ModelError)(data["why"])
+        elif message.word == "call":
+            self.mailbox.send(HUB, *self.desk.answer(message))
+        elif job is None or data.get("run") != job.run:
+            return
+        elif message.word == "core":
+            job.keep_at(data["kept"])  # before it may go beyond
+            job.core.hear(message.parcel, now)
+            self._perform(job)
+        elif message.word == "samples?":
+            if job.tick == data["tick"]:
+                found, arrays = samples_as_arrays(taken_by(job.worker.recorder))
+                self._say("samples", {"run": job.run, "tick": job.tick}, packed(found, arrays))
+        elif message.word == "state?":
+            if data["back"]:
+                if not job.go_back(data["tick"]):
+                    return
+            elif job.tick == data["tick"]:
+                job.worker.settle()
+            else:
+                return
+            facts = {"ticks": self._ticks, "working": self._working, "talking": max(0.0, self._talking)}
+            sent = {"waiting": self._waiting, "bytes_per_tick": self._sent / max(self._ticks, 1)}
+            self._say("state", {"run": job.run, **facts, **sent}, job.state())
+        elif message.word == "stored":
+            job.core.stored(data["step"])
+            self._perform(job)
+        elif message.word == "loaded":
+            kept = protocol.Kept(data["step"], data["incarnation"], data["digest"])
+            job.core.loaded(kept, message.parcel or None, now)
+            self._perform(job)
+        elif message.word == "over":
+            self._lay_down()
+
+    def _begin(self, message: Message, now: float) -> None:
+        """Take part in a run."""
+        data = message.data
+        job = self.job
+        if job is not None and job.run == data["run"] and job.incarnation >= data["incarnation"]:
+            return  # it was said again
+        take(data["packages"], data["folders"])
+        try:
+            if message.parcel:
+                self._piece = Piece.from_parcel(message.parcel, self.desk.residents)
+        except ModelError as error:
+            self._say("refused", {"run": data["run"], "why": f"it cannot take its part over: {error}"[:LAST_WORDS]})
+            return
+        if self._piece is None:
+            return
+        self._lay_down()
+        self._keys, self._most = data["keys"], data["most"]
+        self.mailbox.guests.keys = {key.encode(): name for name, key in self._keys.items()}
+        deadlines = protocol.Deadlines(**{name: data[name] for name in ("report", "silence", "orphan")})
+        core = protocol.Worker(data["run"], self.name, data["incarnation"], self.address, deadlines, now)
+        self.job = Job(data, self._piece, core, self.mailbox.send, self._wire, self.mailbox.line)
+        if message.second:
+            self.job.take_state(message.second)
+        if not gc.get_freeze_count():
+            gc.collect()
+            gc.freeze()  # what is there now stays; looking through all of it again and again took a tenth of the time
+
+    def _lay_down(self) -> None:
+        """The job is over."""
+        if self.job is not None:
+            self.job.close()
+            self.job = None
+
+    def _perform(self, job: Job) -> None:
+        """What the protocol asks for."""
+        for effect in job.core.effects():
+            if isinstance(effect, effects.Send):
+                self.mailbox.send(effect.name, effect.frame)
+            elif isinstance(effect, effects.Report):
+                self._say("core", {"run": job.run, "kept": job.kept_at}, effect.message)
+            elif isinstance(effect, effects.Connect):
+                key = self._keys.get(effect.name) or self._keys.get(ANYONE, "")
+                self.mailbox.connect(effect.name, effect.address, key=key.encode())
+            elif isinstance(effect, effects.Store):
+                named = {"run": job.run, "step": effect.step, "incarnation": effect.incarnation}
+                self._say("store", named, effect.blob)
+            elif isinstance(effect, effects.Load):
+                kept = effect.kept
+                wanted = {"step": kept.step, "incarnation": kept.incarnation, "digest": kept.digest}
+                self._say("load", {"run": job.run, **wanted})
+            elif isinstance(effect, effects.Resume):
+                if effect.state:
+                    job.take_state(effect.state)
+            elif isinstance(effect, effects.Ended):
+                self._lay_down()
+                print(effect.reason, file=sys.stderr, flush=True)
+
+
+def serve(told: Mapping[str, str], *, by_hand: bool = False) -> None:
+    """Serve a coordinator until it lets us go; one that was started `by_hand` can be told to leave, by Ctrl-C or SIGTERM."""
+    process = Process(told)
+    try:
+        with _told_to_leave(process) if by_hand else nullcontext():
+            process.serve()
+    finally:
+        process.mailbox.close()
+
+
+@contextmanager
+def _told_to_leave(process: Process) -> Iterator[None]:
+    """The first time it leaves as soon as it may, the second time at once."""
+
+    def leave(number: int, frame: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        print(f"worker '{process.name}': leaving; once more to leave at once.", file=sys.stderr, flush=True)
+        process.leave()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, leave) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def first_line() -> bytes:
+    """Of the standard input, and not a byte more."""
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(0, 1)):
+        line += byte
+    return line
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the standard input, which is that of the parent."""
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
+
+
+def main() -> None:
+    """Serve the coordinator that the first line of the standard input tells of."""
+    told = json.loads(first_line())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        serve(told)
+    except ModelError as error:
+        print(error, file=sys.stderr, flush=True)
+        sys.exit(UNFIT if isinstance(error, Unfit) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,268 @@
+"""What an event touches: some bodies, and the joints and forces on them.
+
+Everything else keeps its state, its forces and its books, so an event costs the same in a system of any size. Where
+a component is plain Python its stack can only be asked as a whole; then the region is the whole system, and what others wrote is
+put back.
+
+Around the touched bodies lie *rings*. In ring 0 are they themselves, with the joints and forces on them; in ring 1 the bodies
+on the other sides of those, with what else is on them; in ring 2 the bodies on the other sides of that. Of the elements, ring 0 are
+those on touched bodies or the ground, ring 1 those on the other sides, where forces stay as they were, ring 2 those of what is
+beyond. An event works on ring 0, and asks bodies in ring 1 what they have to say; margins look one ring further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from coordinator.engine.passage import Passage, Step
+from coordinator.engine.score import compiled
+from coordinator.system import System
+from modular.elements import EITHER_SIDE, OTHER_SIDE, Array, Elements
+from modular.joints import Joints
+from modular.ledger import STORED, Booked, open_loop
+from modular.port import GROUND
+from modular.table import Table
+
+NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies in ring 1 have to say as well
+RINGS = 3
+HERE, WIDER, CHOSEN = range(3)  # for whom a part is meant: what is touched, one ring further, a row that was chosen
+Rings = tuple[Sequence[int], Sequence[int], Sequence[int]]  # rows of a stack, ring by ring
+
+
+@dataclass
+class Ensemble:
+    """The stacks that there are, as long as none comes or goes, and the passages that were written for them."""
+
+    turnover: int
+    stacks: list[Any]
+    place: dict[int, int]  # of a stack among them, by its identity
+    whole: bool  # whether one of them can only be asked as a whole
+    passages: dict[Any, dict[Any, Passage]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, system: System) -> Ensemble:
+        """That of a system now."""
+        known = system.workshop.get("ensemble")
+        if known is None or known.turnover != system.turnover:
+            stacks = [*system.bodies, *system.joints, *system.forces, system.elements]
+            whole = not all(isinstance(stack, Table) or getattr(stack, "by_rows", False) for stack in stacks)
+            known = cls(system.turnover, stacks, {id(stack): k for k, stack in enumerate(stacks)}, whole)
+            system.workshop["ensemble"] = known
+        return cast(Ensemble, known)
+
+    def forget(self) -> None:
+        """Let passages be written anew."""
+        for known in self.passages.values():
+            known.clear()
+
+
+class Region:
+    """Touched bodies, their joints and forces, and what is around them."""
+
+    def __init__(self, system: System, touched: Iterable[str]) -> None:
+        self.system = system
+        self.elements: Elements = system.elements
+        homes = system.body_home
+        self.names = [name for name in dict.fromkeys(touched) if name in homes]
+        self.everything = len(self.names) == len(homes)
+        self.ensemble = Ensemble.of(system)
+        self.stacks, self._place = self.ensemble.stacks, self.ensemble.place
+        self.local = not (self.everything or self.ensemble.whole)
+        self.uses: set[str] = set()  # touched joints and forces
+        self._rings: list[Rings] = [((), (), ())] * len(self.stacks)
+        if not self.everything:
+            self._look_around()
+        if not self.local:
+            self._ask_all()
+        self._lay_out()
+        self._passages = self.ensemble.passages.setdefault((self.everything, *self._forces_as_they_are()), {})
+        self._held: list[tuple[Any, Array, Array]] = []
+        self.remarks: dict[int, list[float]] = {}  # of stacks that are Python, about their rows
+
+    def _look_around(self) -> None:
+        """Find the rows in each ring."""
+        system, homes, place = self.system, self.system.body_home, self._place
+        rings: list[tuple[list[int], list[int], list[int]]] = [([], [], []) for _ in self.stacks]
+        self._rings = list(rings)
+        mine, others, outer = rings[-1]
+        found = dict.fromkeys(self.names, 0)  # bodies, and their rings
+        seen: set[str] = set()
+        here = self.names
+        for ring in (0, 1):
+            beyond: list[str] = []
+            for name in here:
+                for use in system.uses[name]:
+                    if use in seen:
+                        continue
+                    seen.add(use)
+                    home = system.home(use)
+                    stack = home.stack
+                    rings[place[id(stack)]][ring].append(stack.row[use])
+                    for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
+                        if owner not in found and owner != GROUND:
+                            found[owner] = ring + 1
+                            beyond.append(owner)
+                        rows = outer if ring else others if found.get(owner) else mine
+                        rows += (start,) if count == 1 else range(start, start + count)
+            if not ring:
+                self.uses = seen.copy()
+            here = beyond
+        for name, ring in found.items():
+            bodies = homes[name]
+            rings[place[id(bodies)]][ring].append(bodies.row[name])
+
+    def _ask_all(self) -> None:
+        """Stacks as wholes; of the elements, those that are not touched keep their forces."""
+        touched = self._rings[-1][0]
+        counts = [stack.count if isinstance(stack, Table) else len(stack.names) for stack in self.stacks]
+        self._rings = [(range(count), (), ()) for count in counts]
+        if not self.everything:
+            self._rings[-1] = (range(counts[-1]), sorted(set(range(counts[-1])).difference(touched)), ())
+
+    def _lay_out(self) -> None:
+        """Ring after ring of every stack as stretches of rows, first row and beyond the last, in one list of whole numbers.
+
+        Before them stand four places in that list for every stack: where its rings begin, and where each of them ends. In the
+        end there is a row that may be chosen.
+        """
+        places: list[int] = []
+        ranges: list[int] = []
+        at = (1 + RINGS) * len(self.stacks) + 2
+        for rings in self._rings:
+            places.append(at + len(ranges))
+            for rows in rings:
+                if isinstance(rows, range):
+                    ranges += (0, len(rows))
+                    rows = ()
+                last = -1
+                for row in rows:
+                    if row == last:
+                        ranges[-1] = last = row + 1
+                    else:
+                        last = row + 1
+                        ranges += (row, last)
+                places.append(at + len(ranges))
+        places += (at + len(ranges), at + len(ranges) + 2)
+        self.layout = np.array([*places, *ranges, 0, 0], np.int64)
+
+    @classmethod
+    def of(cls, system: System, touched: Iterable[str]) -> Region:
+        """The region of some bodies; the last ones are kept as long as the topology stays."""
+        key = tuple(touched)
+        version, known = system.workshop.get("regions", (-1, {}))
+        if version != system.version:
+            known = {}
+            system.workshop["regions"] = (system.version, known)
+        if key not in known:
+            known[key] = cls(system, key)
+        return cast(Region, known[key])
+
+    # --- as a coupling sees a system -----------------------------------------------------------------------------
+
+    @property
+    def bodies(self) -> Iterator[Any]:
+        """All stacks of bodies; those without touched rows have nothing to do."""
+        return self.system.bodies
+
+    @property
+    def joints(self) -> Iterator[Joints]:
+        """All stacks of joints."""
+        return self.system.joints
+
+    @property
+    def forces(self) -> Iterator[Any]:
+        """Stacks with touched forces: others may be Python, and would be asked as a whole."""
+        return iter(self.forces_within(0))
+
+    def forces_within(self, last: int) -> list[Any]:
+        """Stacks of forces that have rows up to a ring."""
+        place, rings = self._place, self._rings
+        return [s for s in self.system.forces if not self.local or any(rings[place[id(s)]][: last + 1])]
+
+    # --- playing parts on what is touched ------------------------------------------------------------------------
+
+    def play(self, name: Any, steps: Callable[[Region], Sequence[Step]]) -> None:
+        """Play what `steps` writes down; asked once for all regions in which the same stacks take part."""
+        passage = self._passages.get(name)
+        if passage is None:
+            passage = self._passages[name] = Passage(self, steps(self))
+        passage.play(self)
+
+    def perform(self, steps: Sequence[Step]) -> None:
+        """Play parts once."""
+        Passage(self, steps).play(self)
+
+    def choose(self, row: int) -> None:
+        """Let parts that are meant for it be played on one row alone."""
+        self.layout[-2:] = row, row + 1
+
+    def compiles(self, stack: Any, verb: str) -> bool:
+        """Whether a part is a loop; where a stack is asked as a whole, only a method knows for whom to re-evaluate."""
+        return compiled((stack, verb)) and (verb != "reevaluate" or self.local or self.everything)
+
+    def group(self, stack: Any, verb: str, meant: int = HERE) -> tuple[int, int]:
+        """The places in the layout that say where the rows for a part begin and end."""
+        if meant == CHOSEN:
+            last = (1 + RINGS) * len(self.stacks)
+            return last, last + 1
+        first = (1 + RINGS) * self._place[id(stack)]
+        if stack is self.elements:
+            return first + (verb in OTHER_SIDE), first + 1 + (verb in EITHER_SIDE or verb in OTHER_SIDE) + meant
+        return first, first + 1 + (verb in NEIGHBOURS_TOO) + meant
+
+    def _forces_as_they_are(self) -> list[Any]:
+        """Which of them are touched, and what they do as loops: that changes as laws come and go."""
+        if not self.system.force_home:
+            return []
+        rings = [self._rings[self._place[id(stack)]] for stack in self.system.forces]
+        loops = [stack.loops if isinstance(stack, Table) else () for stack in self.system.forces]
+        return [(*map(bool, rows), *verbs) for rows, verbs in zip(rings, loops, strict=True)]
+
+    # --- books -----------------------------------------------------------------------------------------------------
+
+    def rows(self, stack: Booked) -> list[int]:
+        """Touched rows of a stack of joints or forces."""
+        return sorted(self.rows_in_rings(stack)[0])
+
+    def rows_in_rings(self, stack: Any) -> Rings:
+        """Rows of a stack that an event works on, and of those around them."""
+        return self._rings[self._place[id(stack)]]
+
+    def keep(self) -> list[Step]:
+        """Others keep their forces; where stacks are asked as a whole, also their energies and powers."""
+        return [(self.elements, "keep"), *([] if self.local or self.everything else [_hold_books])]
+
+    def put_back(self) -> list[Step]:
+        """Others keep their forces and books; from here on energies and powers of what was touched count."""
+        steps: list[Step] = [(self.elements, "put_back"), (self.elements, "remember")]
+        if not (self.local or self.everything):
+            steps.append(_give_back_books)
+        for stack in (*self.joints, *self.forces):
+            if isinstance(stack, Booked):
+                stack.loops["open"] = open_loop
+                steps.append((stack, "open"))
+            else:
+                steps.append(partial(_open_books, stack))
+        return steps
+
+
+def _open_books(stack: Any, region: Region) -> None:
+    stack.open_books()
+
+
+def _hold_books(region: Region) -> None:
+    region._held = [
+        (stack, stack.ledger[: stack.count, STORED].copy(), stack.power[: stack.count].copy())
+        for stack in region.system.booked
+    ]
+
+
+def _give_back_books(region: Region) -> None:
+    for stack, held, power in region._held:
+        stack.keep_books(held, power, region.uses)
+    region._held = []

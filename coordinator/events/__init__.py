@@ -1,0 +1,1 @@
+"""What changes while the mechanism moves: when it is due, what it touches, and what it stops."""
