@@ -29,6 +29,8 @@ import numpy as np
 
 from modular.elements import Array
 
+UNKNOWN = 0.3
+HIGHEST = 8  # order of glued joints
 TOO_MUCH = (
     1e-3  # of the extent: finds nearly all runs that are off by a hundredth, and hardly one that is right to 1e-4
 )
@@ -186,9 +188,12 @@ class Estimate:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
         powers = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}  # of the step, with which parts fall
         falls = powers.get(self.cause, 2.0)
-        step = f"take dt = {words(dt * (LITTLE / self.total) ** (1.0 / falls))} s"
+        lost = UNKNOWN if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
+        step = f"take dt = {words(lost * dt * (LITTLE / self.total) ** (1.0 / falls))} s"
+        more = 4 if order is None or order < 4 else 2 * (int(order) // 2 + 1)
+        higher = f", or a coupling of higher order, such as Glued({more})" if more <= HIGHEST else ""
         remedy = {
-            "bent": f"{step}, or a coupling of higher order, such as Glued(4)",
+            "bent": f"{step}{higher}",
             "slid": f"take joints that do not slide, Glued(), or {step}",
             "late": f"give it a stiffness of its own, or {step}{'' if self.shorter else ' and joints that do not give, Glued()'}",
         }.get(self.cause, f"{step}, or joints that do not give, Glued()")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-10  # of the extent: differences below say nothing of an order
 FAR = 0.5  # of an order, from the declared one
+OFF = 1e-2  # of the extent: more should be known to whoever runs it
 Progress = Callable[["Simulation"], None]
 
 
@@ -41,6 +42,9 @@ class Verification:
     time: float  # and when [s]
     order: float | None  # as measured; None where twice the step could not be taken, or nothing is off
     declared: int | None  # of the coupling among these forces
+    dt: float  # of the run [s]
+    end: float  # of the run [s]
+    followed: float  # until when no port is off by more than a hundredth of the extent [s]
 
     @property
     def share(self) -> float:
@@ -52,14 +56,33 @@ class Verification:
         """Whether errors fall as they should, as far as that could be measured."""
         return self.order is None or self.declared is None or self.order > self.declared - FAR
 
+    @property
+    def too_much(self) -> bool:
+        """Whether whoever runs it should know."""
+        return self.followed < self.end
+
     def __str__(self) -> str:
         text = f"{self.error:.2g} m, {self.share:.2g} of the extent, at {self.port} at {self.time:.6g} s"
+        if self.too_much:
+            text += f"; within a hundredth of it until {self.followed:.6g} s"
         if self.order is None:
             return text
         text += f"; of order {self.order:.1f} in the step"
         if not self.as_declared:
             text += f", and should be of {self.declared}: take a smaller step before you believe it"
         return text
+
+    def sentence(self, words: Callable[[float], str] = "{:.2g}".format) -> str:
+        """What it means where that is too much, and what helps; `words`: of a step (proposals.py)."""
+        off = f"measured, the run is off by {self.error:.2g} m, {self.share:.2g} of the extent of the model"
+        off += f", and by less than a hundredth of it until {self.followed:.6g} s"
+        if self.order is None or not self.as_declared or self.order < FAR:
+            return (
+                f"{off}. Errors do not fall with the step as they should: believe it until then. Where a shorter step helps "
+                "little, the motion is too sensitive to be followed any further."
+            )
+        step = self.dt * (OFF / self.share) ** (1.0 / self.order)
+        return f"{off}. Remedy: take dt = {words(step)} s, or a coupling of higher order."
 
     def to_data(self) -> dict[str, Any]:
         """As it stands beside a run."""
@@ -80,7 +103,9 @@ def verify(run: Run, *, progress: Progress | None = None) -> Verification:
     order = measured_order(run, fine, extent, progress)
     believed = order if order is not None and declared is not None and abs(order - declared) < FAR else declared or 2
     off = near * 2.0**believed / (2.0**believed - 1.0)
-    return Verification(last_tick(run), off, extent, port, time, order, declared)
+    share = OFF * extent * near / off if off > 0.0 else 0.0  # of what both runs differ by
+    followed, end = parted(run, fine, share), float(run.time[-1])
+    return Verification(last_tick(run), off, extent, port, time, order, declared, run.dt, end, followed)
 
 
 def measured_order(run: Run, fine: Run, extent: float, progress: Progress | None) -> float | None:
@@ -161,6 +186,13 @@ def largest(first: Run, second: Run) -> tuple[float, str, float]:
     series = np.nan_to_num(found[worst])
     at = int(np.argmax(series))
     return float(series[at]), worst, float(times[at])
+
+
+def parted(first: Run, second: Run, limit: float) -> float:
+    """Until when no port is further apart than that [s]; to the end, where none ever is."""
+    times, found = apart(first, second)
+    beyond = np.flatnonzero(np.nan_to_num(np.array(list(found.values()))).max(axis=0) > limit)
+    return float(first.time[-1]) if not len(beyond) else float(times[max(beyond[0] - 1, 0)])
 
 
 def spread_of(first: Run, second: Run, like: Run | None = None) -> float:

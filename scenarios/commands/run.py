@@ -170,9 +170,10 @@ def run(
             ):
                 print_margin(console, simulation)
                 recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
+                measured = None
                 if verify and code is None:
-                    recorded = measure(console, simulation, folder)
-                words = verdict(simulation, code)
+                    recorded, measured = measure(console, simulation, folder)
+                words = verdict(simulation, code, measured)
                 show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)

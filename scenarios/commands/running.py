@@ -16,7 +16,7 @@ from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coordinator import Checkpoints, Run, Simulation
+    from coordinator import Checkpoints, Run, Simulation, Verification
     from modular import Assembly
     from scenarios.report.folder import RunFolder
 
@@ -101,17 +101,21 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         say(console, ringing)
 
 
-def verdict(simulation: Simulation, code: int | None) -> str:
-    """What speaks against a run that came to its end, in the words of the command; empty where nothing does."""
+def verdict(simulation: Simulation, code: int | None, measured: Verification | None = None) -> str:
+    """What speaks against a run that came to its end, in the words of the command; empty where nothing does.
+
+    Where its error was measured, that is what counts.
+    """
     from coordinator.checks.proposals import in_words
     from scenarios.settings import as_typed
 
+    step = partial(in_words, simulation)
+    if measured is not None:
+        return as_typed(measured.sentence(step)) if measured.too_much else ""
     found = simulation.past.estimate(simulation) if code is None and simulation.whole else None
     if found is None or not found.too_much:
         return ""
-    step = partial(in_words, simulation)
-    words = as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify", words=step))
-    return words if not simulation.past.verified else words.replace("; --verify measures the error.", ".")
+    return as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify", words=step))
 
 
 def print_verdict(console: Console, words: str) -> None:
@@ -179,20 +183,21 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
     return recorded, code
 
 
-def measure(console: Console, simulation: Simulation, folder: RunFolder) -> Run:
+def measure(console: Console, simulation: Simulation, folder: RunFolder) -> tuple[Run, Verification | None]:
     """The error of a run by others at half and twice its step; what is kept knows of it. Whoever interrupts loses only this."""
     from scenarios.report.progress import measuring
 
+    found = None
     try:
         with measuring(console, simulation.time, simulation.dt) as progress:
-            simulation.verify(progress=progress)
+            found = simulation.verify(progress=progress)
     except ModelError as error:
         complain(str(error))
     except KeyboardInterrupt:
         complain("interrupted; the run is kept, its error was not measured.")
     recorded = simulation.recorded
     recorded.save(folder.path)
-    return recorded
+    return recorded, found
 
 
 def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *, plot: bool, animate: bool) -> None:

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import scenarios
 from campaign import later
 from components import Controller, Fixed, Revolute, RigidBody, Rod
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Run, Simulation, Verification, verify
 from modular import Assembly, Cut, Limit, ModelError
+from scenarios.cli import app
 from truth import SAMPLES, off, paths, truth
 
 
@@ -98,3 +100,24 @@ def test_it_speaks_of_the_order_where_that_is_not_the_declared_one():
     rolling = Simulation(scenarios.load("rolling-disc"), 1e-3)
     rolling.run(0.2)
     assert "and should be of 2: take a smaller step" in str(rolling.verify())
+
+
+def test_until_when_a_sensitive_motion_was_followed_is_told():
+    """A double pendulum that turns over makes errors grow a hundredfold in some seconds: no step follows it for long."""
+    model = scenarios.load("double-pendulum")
+    simulation = Simulation(model, 2e-3)
+    run = simulation.run(40.0)
+    found = simulation.verify()
+    assert found.too_much and not found.as_declared and "too sensitive" in found.sentence()
+    assert f"until {found.followed:.6g} s" in found.sentence() and f"until {found.followed:.6g} s" in str(found)
+    true = Simulation(model, 1e-3, Glued(6), record_every=2).run(12.0).position("lower.end")
+    off_by = np.linalg.norm(run.position("lower.end")[: len(true)] - true, axis=1) / found.extent
+    assert found.followed == pytest.approx(run.time[np.argmax(off_by > 1e-2)], rel=0.02)
+
+
+def test_what_was_measured_has_the_last_word(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "double-pendulum", "--dt", "2e-3", "--no-plot", "--verify", "--until"]
+    last = [CliRunner().invoke(app, [*words, until]).output.strip().splitlines()[-1] for until in ("1", "20")]
+    assert "off by" not in last[0]
+    assert last[1].startswith("measured, the run is off by") and "until 8.9" in last[1]
