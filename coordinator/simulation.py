@@ -65,6 +65,7 @@ from modular.port import GROUND, PortName
 if TYPE_CHECKING:
     from coordinator.checks.verification import Verification
 
+SHORTEST = 1e-30  # step [s]: below, its square is nothing
 AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
@@ -108,7 +109,7 @@ class Simulation(Spelt):
                 f"Simulation: coupling = {coupling!r} is no coupling; give one such as Penalty(rule=Stable(safety=1.3)), or "
                 "its name, such as 'glued'."
             )
-        if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > 0):
+        if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > SHORTEST):
             raise ModelError(f"Simulation: dt = {dt!r} s; give a positive step, such as 1e-4.")
         if not isinstance(record_every, int | float | np.number) or record_every < 1 or record_every % 1 != 0:
             raise ModelError(f"Simulation: record_every = {record_every!r}; give a whole number of ticks from 1 on.")

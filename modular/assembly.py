@@ -24,7 +24,7 @@ from modular.joint import Joint
 from modular.keywords import Spelt, spelt
 from modular.limit import Limit
 from modular.names import LONGEST, missing, unfit
-from modular.numbers import number
+from modular.numbers import misfits, number
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
@@ -125,9 +125,10 @@ class Assembly(Spelt):
         try:
             problems = body.problems(name)
         except (TypeError, ValueError, AttributeError) as error:
-            raise ModelError(
-                f"body '{name}': {body!r} has data of the wrong kind ({error}); give numbers and points."
-            ) from error
+            wrong = (
+                "; ".join(misfits(body)) or f"{body!r} has data of the wrong kind ({error}); give numbers and points"
+            )
+            raise ModelError(f"body '{name}': {wrong}.") from error
         problems += [f"body '{name}', port {port!a}: {wrong}." for port in body.port_names if (wrong := unfit(port))]
         if not problems and body.dimension != self.dimension:
             problems = [
@@ -196,6 +197,11 @@ class Assembly(Spelt):
                 + (", and read one on another body than the first." if read else ".")
             )
         place = None if at is None else self._place(f"force '{name}'", at)
+        if place is not None and GROUND not in bodies:
+            raise ModelError(
+                f"force '{name}': at = {at} says where on the ground it takes hold, and {', '.join(map(repr, ports))} "
+                f"{'are' if len(ports) > 1 else 'is'} no ground; leave it out, or give the body a port there."
+            )
         self.force_edges[name] = ForceEdge(force, named, place)
 
     def _place(self, owner: str, at: Sequence[float]) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ from modular.errors import ModelError
 from modular.force import Force
 from modular.joint import Joint
 from modular.limit import Limit
+from modular.numbers import number
 
 
 class Changeable(Protocol):
@@ -225,6 +226,9 @@ class Crossing(Condition):
                 f"Crossing of '{self.port}': coordinate = {self.coordinate!r}, direction = {self.direction!r}; "
                 "give 'x', 'y' or 'z' and -1, 0 or 1."
             )
+        number(self.value, f"Crossing of '{self.port}': value", "m")
+        if number(self.band, f"Crossing of '{self.port}': band", "m") < 0.0:
+            raise ModelError(f"Crossing of '{self.port}': band = {self.band} m; give a distance from 0 on.")
 
     @property
     def ports(self) -> tuple[str, ...]:

@@ -148,6 +148,10 @@ def _function(name: str) -> Callable[..., Any]:
         module = _import(_there(name))
     elif name in names():
         module = importlib.import_module(f"scenarios.systems.{name.replace('-', '_')}")
+    elif Path(name).is_dir():
+        other = "give a ready system, a Python file or a saved model (.json)"
+        verbs = f"modular show {name} draws the run in it, modular rerun repeats it, modular resume goes on"
+        raise ModelError(f"'{name}' is a folder, no model; {verbs if (Path(name) / 'run.json').is_file() else other}.")
     else:
         near = difflib.get_close_matches(name, names(), 1)
         hint = (

@@ -187,17 +187,20 @@ class Estimate:
     ) -> str:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
         powers = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}  # of the step, with which parts fall
-        falls = powers.get(self.cause, 2.0)
         lost = UNKNOWN if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
-        step = f"take dt = {words(lost * dt * (LITTLE / self.total) ** (1.0 / falls))} s"
+        step = lost * dt * (LITTLE / self.total) ** (1.0 / powers.get(self.cause, 2.0))
+        return (
+            f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: "
+            f"{self.remedy(step, order, words)}; {verify} measures the error."
+        )
+
+    def remedy(self, dt: float, order: int | None, words: Callable[[float], str]) -> str:
+        """What helps: such a step, or another coupling."""
+        step = f"take dt = {words(dt)} s"
         more = 4 if order is None or order < 4 else 2 * (int(order) // 2 + 1)
         higher = f", or a coupling of higher order, such as Glued({more})" if more <= HIGHEST else ""
-        remedy = {
+        return {
             "bent": f"{step}{higher}",
             "slid": f"take joints that do not slide, Glued(), or {step}",
             "late": f"give it a stiffness of its own, or {step}{'' if self.shorter else ' and joints that do not give, Glued()'}",
         }.get(self.cause, f"{step}, or joints that do not give, Glued()")
-        return (
-            f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: {remedy}; {verify} "
-            "measures the error."
-        )

@@ -17,6 +17,7 @@ import numpy as np
 
 from coordinator.checks.alarm import RunWarning
 from coordinator.checks.orders import order_of
+from coordinator.checks.verdict import Estimate
 from coordinator.record.run import Run
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -72,8 +73,8 @@ class Verification:
             text += f", and should be of {self.declared}: take a smaller step before you believe it"
         return text
 
-    def sentence(self, words: Callable[[float], str] = "{:.2g}".format) -> str:
-        """What it means where that is too much, and what helps; `words`: of a step (proposals.py)."""
+    def sentence(self, estimate: Estimate, words: Callable[[float], str] = "{:.2g}".format) -> str:
+        """What it means where that is too much, and what helps; `estimate`: what it comes from; `words`: of a step."""
         off = f"measured, the run is off by {self.error:.2g} m, {self.share:.2g} of the extent of the model"
         off += f", and by less than a hundredth of it until {self.followed:.6g} s"
         if self.order is None or not self.as_declared or self.order < FAR:
@@ -81,8 +82,8 @@ class Verification:
                 f"{off}. Errors do not fall with the step as they should: believe it until then. Where a shorter step helps "
                 "little, the motion is too sensitive to be followed any further."
             )
-        step = self.dt * (OFF / self.share) ** (1.0 / self.order)
-        return f"{off}. Remedy: take dt = {words(step)} s, or a coupling of higher order."
+        step = self.dt * (0.1 * OFF / self.share) ** (1.0 / self.order)
+        return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, self.declared, words)}."
 
     def to_data(self) -> dict[str, Any]:
         """As it stands beside a run."""

@@ -148,7 +148,10 @@ class Run:
         return way(self, name)
 
     def effort(self, name: str) -> Array:
-        """What a drive, a motor or a spring does along its coordinate, signed [N m], [N], (n,)."""
+        """What a drive, a motor or a spring does along its coordinate [N m], [N], (n,): positive where it makes that larger.
+
+        So a spring that is pressed together pushes, and has a positive one; a spring that pulls has a negative one.
+        """
         from coordinator.record.turning import effort
 
         return effort(self, name)
@@ -299,6 +302,10 @@ class Run:
         shapes = {piece.shape[1:] for _, piece in pieces if piece is not None}
         if not shapes:
             known = dict.fromkeys(n for s in self.segments for names, _ in getattr(s, part) for n in names)
+            if part == "joints" and name in self.forces:
+                raise ModelError(
+                    f"'{name}' is a force, no joint; run.effort('{name}') and run.work('{name}') tell of it."
+                )
             raise ModelError(_unknown("joint" if part == "joints" else "body", name, known))
         width = max(shapes)
         arrays = [np.full((n, *width), np.nan) if a is None else _widened(a, width) for n, a in pieces]
@@ -311,7 +318,9 @@ class Run:
     def _owner(self, port: str) -> tuple[str, str]:
         body, dot, name = port.partition(".")
         known = self._body(body).port_names
-        if not dot or name not in known:
+        if not dot and len(known):
+            raise ModelError(f"'{port}' is a body; give one of its ports, such as '{body}.{next(iter(known))}'.")
+        if name not in known:
             raise ModelError(_unknown(f"port of body '{body}'", name, known))
         return body, name
 
@@ -389,10 +398,10 @@ class Run:
         return Assembly.from_data(self.model).with_acts(self.acts)
 
     def __eq__(self, other: object) -> bool:
-        """Equal data, bit for bit."""
+        """Equal data, bit for bit, however long they took to compute."""
         if not isinstance(other, Run):
             return NotImplemented
-        if any(getattr(self, name) != getattr(other, name) for name in (*PLAIN, *FOR_PEOPLE)):
+        if any(getattr(self, name) != getattr(other, name) for name in PLAIN):
             return False
         if {n: b.to_data() for n, b in self.bodies.items()} != {n: b.to_data() for n, b in other.bodies.items()}:
             return False

@@ -69,7 +69,7 @@ def compare(
     Methods:
       modular, thesis                    joints that are springs: our defaults,
                                          and the settings of the thesis
-      glued                              joints that are multipliers, order 4
+      glued, glued4                      joints that are multipliers: order 2, 4
       hht, newmark, ggl, baumgarte,
       substitution, global-penalty,
       augmented-lagrangian               the whole system at once

@@ -20,14 +20,18 @@ class Format(StrEnum):
     CSV = "csv"
 
 
+ENDINGS = {".nc": Format.NETCDF, ".csv": Format.CSV}
+
+
 def export(
     folder: RunDir,
     form: Annotated[
-        Format,
+        Format | None,
         typer.Option(
-            "--format", help="netcdf: named dimensions with units, for xarray and others; csv: a table for anything."
+            "--format",
+            help="netcdf: named dimensions with units, for xarray and others; csv: a table for anything. Default: as --out ends.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The file to write; default: run.nc or run.csv in the run folder."),
@@ -56,6 +60,12 @@ def export(
         from scenarios.report.folder import EXPORT_FILES, check_writable, load_run
         from scenarios.report.progress import waiting
 
+        if form is None:
+            form = ENDINGS.get(out.suffix if out is not None else "")
+        if form is None:
+            raise ModelError(
+                "export: say as what, with --format netcdf or --format csv, or by the end of --out, .nc or .csv."
+            )
         run = load_run(folder)
         usual = EXPORT_FILES[form.value]
         file = out or folder / usual

@@ -25,7 +25,7 @@ from scenarios.commands.site import (
     site_for,
 )
 from scenarios.options import Animate, Plot, Until
-from scenarios.terminal import console_for, refusals, say, stop
+from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +79,7 @@ def resume(
     """
     console = console_for()
     with refusals(), checkpoint_warnings():
-        from scenarios.commands.running import print_verdict, run_and_keep, show_run, verdict
+        from scenarios.commands.running import end_early, print_verdict, run_and_keep, show_run, verdict
         from scenarios.report.folder import RunFolder
         from scenarios.report.progress import waiting
         from scenarios.report.workers import print_workers
@@ -100,14 +100,15 @@ def resume(
             )
         say(console, f"going on from {simulation.time:g} s")
         with RunFolder(folder, overwrite=True) as place, simulation:
-            recorded, code = run_and_keep(console, simulation, end, place, found.checkpoints(checkpoint_every or inf))
+            recorded, code, why = run_and_keep(
+                console, simulation, end, place, found.checkpoints(checkpoint_every or inf)
+            )
             words = verdict(simulation, code)
             show_run(console, recorded, folder, code, plot=plot, animate=animate)
         if workers is not None:
             print_workers(console, simulation.workers)
         print_verdict(console, words)
-        if code is not None:
-            stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder}", code)
+        end_early(recorded, folder, code, why)
 
 
 @contextmanager

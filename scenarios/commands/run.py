@@ -9,7 +9,16 @@ import typer
 
 from modular.errors import ModelError
 from scenarios.commands.resume import kept_on_the_way
-from scenarios.commands.running import measure, prepare, print_margin, print_verdict, run_and_keep, show_run, verdict
+from scenarios.commands.running import (
+    end_early,
+    measure,
+    prepare,
+    print_margin,
+    print_verdict,
+    run_and_keep,
+    show_run,
+    verdict,
+)
 from scenarios.commands.site import (
     Authorized,
     Bind,
@@ -24,7 +33,7 @@ from scenarios.commands.site import (
 )
 from scenarios.options import KEPT, Animate, Overwrite, Plot, Settings, Step, Until
 from scenarios.target import load, times
-from scenarios.terminal import console_for, refusals, stop
+from scenarios.terminal import console_for, refusals
 
 
 def run(
@@ -169,7 +178,7 @@ def run(
                 kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
             ):
                 print_margin(console, simulation)
-                recorded, code = run_and_keep(console, simulation, until, folder, checkpoints)
+                recorded, code, why = run_and_keep(console, simulation, until, folder, checkpoints)
                 measured = None
                 if verify and code is None:
                     recorded, measured = measure(console, simulation, folder)
@@ -178,5 +187,4 @@ def run(
         if workers is not None:
             print_workers(console, simulation.workers)
         print_verdict(console, words)
-        if code is not None:
-            stop(f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder.path}", code)
+        end_early(recorded, folder.path, code, why)

@@ -11,7 +11,7 @@ from modular.errors import CouplingError, Diverged, ModelError
 from scenarios.commands.resume import checkpoint_warnings
 from scenarios.commands.rewind import leave_last_ticks, who_moves_what
 from scenarios.commands.site import let_go
-from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say
+from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say, stop
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -110,9 +110,9 @@ def verdict(simulation: Simulation, code: int | None, measured: Verification | N
     from scenarios.settings import as_typed
 
     step = partial(in_words, simulation)
-    if measured is not None:
-        return as_typed(measured.sentence(step)) if measured.too_much else ""
     found = simulation.past.estimate(simulation) if code is None and simulation.whole else None
+    if found is not None and measured is not None:
+        return as_typed(measured.sentence(found, step)) if measured.too_much else ""
     if found is None or not found.too_much:
         return ""
     return as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify", words=step))
@@ -126,8 +126,8 @@ def print_verdict(console: Console, words: str) -> None:
 
 def run_and_keep(
     console: Console, simulation: Simulation, until: float, folder: RunFolder, checkpoints: Checkpoints | None
-) -> tuple[Run, int | None]:
-    """Run to the end, or as far as it goes, and write the run folder; what was recorded, and an exit code if it stopped early."""
+) -> tuple[Run, int | None, str]:
+    """Run to the end, or as far as it goes, and write the run folder; what was recorded, and why it stopped early, with a code."""
     code, why = simulate(console, simulation, until, checkpoints)
     moved_by = who_moves_what(simulation)
     recorded, code = keep(console, simulation, folder, code)
@@ -135,7 +135,7 @@ def run_and_keep(
         leave_last_ticks(console, folder.path, why, moved_by, simulation.last_messages)
     elif checkpoints is not None and simulation.whole:
         checkpoints.lean_on_run(simulation, until, recorded)
-    return recorded, code
+    return recorded, code, why
 
 
 def simulate(
@@ -159,10 +159,18 @@ def simulate(
     except (ModelError, CouplingError, MemoryError) as error:
         if simulation.tick == 0:
             raise
-        code, why = REFUSED, f"at {simulation.time:.6g} s: {error}"  # an event of the model could not be carried out
-    if why:
+        said = str(error)  # an event of the model could not be carried out: it says when
+        code, why = REFUSED, said if said.startswith("event") else f"at {simulation.time:.6g} s: {said}"
+    if code == INTERRUPTED:
         complain(why)
     return code, why
+
+
+def end_early(recorded: Run, folder: Path, code: int | None, why: str) -> None:
+    """As the last word, why a run stopped before its end, and where it is kept."""
+    if code is not None:
+        kept = f"what was recorded until {recorded.time[-1]:.6g} s is kept in {folder}"
+        stop(kept if code == INTERRUPTED else f"{why}\n{kept}", code)
 
 
 def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int | None) -> tuple[Run, int | None]:

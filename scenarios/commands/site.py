@@ -147,6 +147,10 @@ def _site(console: Console, name: str, workers: int, given: dict[str, Any]) -> A
     if name == "hand" and pair is None and "authorized" in given:
         raise ModelError("--authorized: give the pair of this run as well, as in --keys run (modular keys new run).")
     guests = authorised(given["authorized"]) if "authorized" in given else None
+    if guests == {}:
+        raise ModelError(
+            f"--authorized {given['authorized']}: no key is in there; copy the workers' .pub files into it."
+        )
     silence = given.get("silence")
     deadlines = None if silence is None else Deadlines(silence=silence, stuck=max(Deadlines.stuck, 6.0 * silence))
     return Site(_launcher(console, name, workers, given), bind, pair, guests, deadlines, welcoming=name == "hand")

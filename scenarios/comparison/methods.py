@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 METHODS = {
     "modular": "penalty",
     "thesis": "penalty(rule=shannon(delta=0.3, damping=0.05), internal=thesis, preload=False)",
-    "glued": "glued(order=4)",
+    "glued": "glued",
+    "glued4": "glued(order=4)",
     "hht": "centralized(solver=hht(alpha=0.1))",
     "newmark": "centralized(solver=hht(alpha=0.0))",
     "augmented-lagrangian": "centralized(solver=augmentedlagrangian)",

@@ -5,7 +5,7 @@ import pytest
 
 from components import Distance, Load, PointMassRod, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
 from coordinator import Penalty, Simulation, Stable, examine
-from modular import Assembly, Cut, Join, Limit, ModelError, Port
+from modular import Assembly, Crossing, Cut, Join, Limit, ModelError, Port
 
 
 def rigid(**changes):
@@ -150,7 +150,13 @@ def test_what_people_mistake_for_each_other_is_told_apart():
         (lambda: assembly.at(Cut("j"), 1), "time = Cut"),
         (lambda: Assembly(gravity="earth"), "gravity"),
         (lambda: RigidBody(mass=1, inertia=1, centre=(0, 0), ports=[(0, 0)]), "give a mapping"),
-        (lambda: assembly.add("b", Rod((0, 0, 0), (1, 0, 0), "heavy")), "'b'.*wrong kind"),
+        (lambda: assembly.add("b", Rod((0, 0, 0), (1, 0, 0), "heavy")), "'b': mass = 'heavy'; give a number"),
+        (lambda: assembly.add("b", Rod(None, (1, 0, 0), 1.0)), "'b': start = None; give numbers"),
+        (lambda: assembly.add("b", rigid(inertia="x")), "'b': inertia = 'x'; give numbers"),
+        (lambda: assembly.apply("l", Load((0, 0, 1)), "rod.end", at=(1, 0, 0)), "'rod.end' is no ground; leave it out"),
+        (lambda: Crossing("rod.end", "y", float("nan")), "value = nan; give a finite number"),
+        (lambda: Crossing("rod.end", "y", "-0.5"), "value = '-0.5'; give a finite number"),
+        (lambda: Simulation(assembly, 1e-300), "dt = 1e-300 s; give a positive step"),
         (
             lambda: Join("j", Spherical(), "ground", "rod.end", law="foo"),
             "law = 'foo'; give one of momentum, kinematic",

@@ -230,3 +230,24 @@ def test_what_is_told_of_many_bodies_takes_no_longer_than_they_do():
     began = time.process_time()
     summary(run)
     assert time.process_time() - began < 1.0 * slowness()
+
+
+def test_runs_of_one_model_are_equal_however_long_they_took_and_wherever_they_were_kept(tmp_path):
+    model = scenarios.load("double-pendulum")
+    one, two = (Simulation(model, 1e-3).run(0.1) for _ in range(2))
+    one.timings["seconds"] = 1e3
+    grown = Simulation(model, 1e-3).run(0.1, record_to=tmp_path / "grown")
+    assert one == two == grown == Run.load(tmp_path / "grown")
+    assert one != Simulation(model, 1e-3).run(0.101)
+
+
+def test_who_asks_for_the_wrong_thing_is_shown_the_right_one():
+    model = scenarios.load("double-pendulum")
+    model.apply("wind", Load((1.0, 0.0)), "lower.end")
+    run = Simulation(model, 1e-3).run(0.01)
+    for ask, said in (
+        (lambda: run.reaction("wind"), r"'wind' is a force, no joint; run.effort\('wind'\) and run.work"),
+        (lambda: run.position("lower"), "'lower' is a body; give one of its ports, such as 'lower.start'"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            ask()

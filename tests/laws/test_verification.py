@@ -108,8 +108,9 @@ def test_until_when_a_sensitive_motion_was_followed_is_told():
     simulation = Simulation(model, 2e-3)
     run = simulation.run(40.0)
     found = simulation.verify()
-    assert found.too_much and not found.as_declared and "too sensitive" in found.sentence()
-    assert f"until {found.followed:.6g} s" in found.sentence() and f"until {found.followed:.6g} s" in str(found)
+    sentence = found.sentence(simulation.past.estimate(simulation))
+    assert found.too_much and not found.as_declared and "too sensitive" in sentence
+    assert f"until {found.followed:.6g} s" in sentence and f"until {found.followed:.6g} s" in str(found)
     true = Simulation(model, 1e-3, Glued(6), record_every=2).run(12.0).position("lower.end")
     off_by = np.linalg.norm(run.position("lower.end")[: len(true)] - true, axis=1) / found.extent
     assert found.followed == pytest.approx(run.time[np.argmax(off_by > 1e-2)], rel=0.02)

@@ -465,7 +465,9 @@ class Away:
                     self._run.core.excuse(place.name, held_up, now)
         elif now > place.missed_at:
             place.missed_at = math.inf
-            _log.warning("'%s' has not come for %g s; it is to turn to %s", place.name, LONG, self.mailbox.address)
+            _log.warning(
+                "worker '%s' has not connected for %g s; it is to connect to %s", place.name, LONG, self.mailbox.address
+            )
 
     def _give_up_on(self, place: Place, now: float) -> None:
         """A connection that is gone comes back, unless the process is gone too; where that cannot be seen only silence tells."""

@@ -54,6 +54,7 @@ class Process:
     def __init__(self, told: Mapping[str, str]) -> None:
         self.name, self.incarnation = told["name"], int(told["incarnation"])
         keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
+        self._has_keys = keys is not None
         self.mailbox = Mailbox(told.get("where") or mailbox_towards(told["hub"]), keys=keys)
         self._wire = self.mailbox.wire(int(1000 * LOOK), LOOKS, giving_way())
         identity = f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(16).hex()}"  # which nobody guesses
@@ -127,7 +128,10 @@ class Process:
                 self._listen(parts, now)
         if not self._greeted and now - self._began > LONELY and not self._told:
             self._told = True
-            known = "; without --keys it answers to processes of the user who started it" * (self.incarnation == 0)
+            known = "; without --keys it answers to processes of the user who started it"
+            if self._has_keys:
+                known = f"; it answers to '{self.name}' if it was given its public key, and if --coordinator is its own"
+            known *= self.incarnation == 0
             print(
                 f"worker '{self.name}': no answer yet from {self._hub}{known}; still trying…",
                 file=sys.stderr,
