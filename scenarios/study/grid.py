@@ -14,7 +14,7 @@ from coordinator.record.fingerprint import versions
 from modular.errors import ModelError
 from scenarios.steps import DURATION, WHOLE, divides, read_steps
 from scenarios.study.cases import Case
-from scenarios.study.reference import ADAPTIVE, FINER, Reference, default_reference
+from scenarios.study.reference import ADAPTIVE, FINER, Reference
 from scenarios.study.variants import Sweep, Variant, canonical, variants
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _reference(
     assembly: Assembly, steps: Sequence[float], samples: int, coupling: str | None, dt: float | None
 ) -> Reference:
     """As asked for, or the default."""
-    text = coupling or default_reference()
+    text = coupling or ADAPTIVE
     if dt is None:
         adaptive = coupling is None and text == ADAPTIVE
         dt = _longest(assembly, steps, samples) if adaptive else steps[-1] / FINER

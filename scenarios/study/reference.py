@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from modular.component import Component
 from scenarios.settings import read_coupling
 
 ADAPTIVE = "centralized(solver=minimalcoordinates(method=DOP853, rtol=1e-12, atol=1e-12))"
@@ -29,11 +28,3 @@ class Reference:
         coupling = read_coupling(self.coupling, None)
         solver = coupling.solver if isinstance(coupling, Centralized) else None
         return isinstance(solver, MinimalCoordinates) and solver.method in explicit.ADAPTIVE and solver.rtol <= DIGITS
-
-
-def default_reference() -> str:
-    """An adaptive centralized solution to twelve digits where there is one, else the penalty coupling."""
-    import coordinator.couplings.centralized  # noqa: F401  (registers its solvers)
-
-    known = {name.partition(":")[2] for name in Component.registered if name.startswith("coordinator:")}
-    return ADAPTIVE if {"Centralized", "MinimalCoordinates"} <= known else PLAIN

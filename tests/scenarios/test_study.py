@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -439,3 +441,14 @@ def test_a_coarser_reference_is_compared_where_it_has_a_tick():
     refused = study(*words, "--reference-dt", "1.2e-3")  # 250 steps are no multiple of three
     assert refused.exit_code == 2
     assert "divides the whole time" in refused.stderr
+
+
+def test_in_a_fresh_process_the_reference_is_the_exact_one():
+    """Nothing else in it has loaded the solvers of the whole."""
+    code = (
+        "from scenarios.study.grid import read_grid; import scenarios; model = scenarios.load('double-pendulum'); "
+        "print(read_grid(model, 'double-pendulum', {}, steps='1e-3', until=0.1, couplings=[], sweeps=[], reference=None, "
+        "reference_dt=None).reference.exact)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]
