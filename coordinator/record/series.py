@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +62,9 @@ def digest_of(segments: Sequence[Segment]) -> str:
             for row, name in enumerate(names):
                 rows.setdefault(name, []).append((bits, row))
     for name in sorted(rows):
+        if len(rows[name]) == 1:  # who was there all the time, in one segment
+            digest.update(rows[name][0][0].of(name, rows[name][0][1]))
+            continue
         for key in sorted({key for bits, _ in rows[name] for key in bits.tables}):
             pieces = [(bits, row) for bits, row in rows[name] if key in bits.tables]
             words = [f"{name} {key}\n".encode(), *(bits.ticks for bits, _ in pieces)]
@@ -76,11 +79,22 @@ def digest_of(segments: Sequence[Segment]) -> str:
     return digest.hexdigest()
 
 
-class Bits(NamedTuple):
+class Bits:
     """Of a table of a segment."""
 
-    ticks: bytes
-    tables: dict[str, tuple[tuple[int, ...], int, Any]]  # per series the shape of a sample, bytes of a row, all rows
+    def __init__(self, ticks: bytes, tables: dict[str, tuple[tuple[int, ...], int, Any]]) -> None:
+        """`tables`: per series the shape of a sample, bytes of a row, all rows."""
+        self.ticks, self.tables = ticks, tables
+        self._heads = [
+            (f" {key}\n".encode() + ticks + (repr(shape).encode() if shape else b""), size, table)
+            for key, (shape, size, table) in sorted(tables.items())
+        ]
+
+    def of(self, name: str, row: int) -> bytes:
+        """All series of one row, in the order of their names, where this is all there is of it."""
+        start = name.encode()
+        words = [(start, head, table[row * size : (row + 1) * size]) for head, size, table in self._heads]
+        return b"".join(word for three in words for word in three)
 
 
 def _bits_of(segment: Segment) -> Iterator[tuple[Sequence[str], Bits]]:
