@@ -13,6 +13,8 @@ from scenarios.commands.rewind import leave_last_ticks, who_moves_what
 from scenarios.commands.site import let_go
 from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say, stop
 
+LARGE = 1 << 28  # bytes of a run whose saving takes long enough to be told, also where there is no bar
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -177,6 +179,7 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
     """Write the run folder, whoever interrupts; what was recorded, and the exit code. Where it was, workers go first."""
     from coordinator.distributed.workers.company import HASTE
     from coordinator.engine.interrupt import held_interrupts
+    from coordinator.record.on_disk import size_of
     from scenarios.report.progress import waiting
 
     try:
@@ -184,6 +187,9 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
             if code == INTERRUPTED:
                 simulation.close(HASTE)
             recorded = simulation.recorded
+            size = sum(map(size_of, recorded.segments))
+            if size > LARGE and not console.is_terminal:
+                say(console, f"saving {size / 1e9:.2g} GB…")
             recorded.save(folder.path)
             folder.drop_pictures()
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ from coordinator.record.growth import Growth, growth
 from coordinator.record.run import Run
 
 SHOWN = 6
+AT_ONCE = 1e6  # times as much from tick to tick: no growth that one could speak of
 
 
 def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messages: Sequence[str] = ()) -> str:
@@ -33,8 +34,8 @@ def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messag
 
 def _line(one: Growth, margins: Mapping[str, float], moved_by: Mapping[str, str]) -> str:
     unit = " m" if one.kind == "joint" else ""
-    pace = f"{one.per_tick:.3g}-fold per tick"
-    if one.per_tick > 1.001:
+    pace = f"{one.per_tick:.3g}-fold per tick" if one.per_tick < AT_ONCE else "at once, from about nothing"
+    if 1.001 < one.per_tick < AT_ONCE:
         pace += f", doubles in {log(2) / log(one.per_tick):.2g} ticks"
     words = [f"  {one.kind} '{one.name}': {one.ratio:.2g} times, {one.size:.2g}{unit}, {pace}, since tick {one.since}"]
     if one.name in margins:

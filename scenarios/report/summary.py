@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +251,14 @@ def _left_out(count: int, order: str) -> str:
 
 # --- events ----------------------------------------------------------------------------------------------------------
 
+TOLD: dict[str, Callable[[dict[str, Any]], str]] = {
+    "too late": lambda event: "it had gone before",
+    "verdict": lambda event: (
+        f"brings most of what the run is off by, about {event.get('share', 0.0):.1%} of the extent"
+    ),
+    "alarm": lambda event: f"leaked {quantity(event.get('leaked', 0.0), 'J')}",
+}
+
 
 def _events(run: Run) -> Table:
     left = len(run.events) - ROWS
@@ -263,7 +271,7 @@ def _events(run: Run) -> Table:
             f"{text} {quantity(event[key], 'J')}"
             for key, text in (("released", "let go"), ("impact", "impact took"), ("energy", "took"))
             if event.get(key)
-        ]
+        ] + [TOLD[event["kind"]](event)] * (event["kind"] in TOLD)
         table.add_row(Text(f"{event['time']:g}"), Text(f"{event['kind']} {event['name']}"), Text(", ".join(done)))
     return table
 
