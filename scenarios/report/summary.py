@@ -271,7 +271,9 @@ def _events(run: Run) -> Table:
             f"{text} {quantity(event[key], 'J')}"
             for key, text in (("released", "let go"), ("impact", "impact took"), ("energy", "took"))
             if event.get(key)
-        ] + [TOLD[event["kind"]](event)] * (event["kind"] in TOLD)
+        ]
+        if event["kind"] in TOLD:
+            done.append(TOLD[event["kind"]](event))
         table.add_row(Text(f"{event['time']:g}"), Text(f"{event['kind']} {event['name']}"), Text(", ".join(done)))
     return table
 
