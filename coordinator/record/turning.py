@@ -141,7 +141,7 @@ def _held(run: Run, name: str, ever: Ever | None) -> Held:
                 f"force '{name}' acts at {len(ports)} port{'s' * (len(ports) != 1)}, and along nothing between two."
             )
     for owner in made.owners:
-        there = there & np.isfinite(run.state(owner)[0]).all(axis=(1, 2))
+        there = there & np.isfinite(run.state(owner)[0]).reshape(len(run), -1).all(axis=1)
     at = None if made.at is None else np.array(made.at, float)
     return Held(name, component, ports[0], ports[1], at, there)
 

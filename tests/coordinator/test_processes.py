@@ -52,13 +52,16 @@ def alone_and_calm():
 
 def test_two_processes_give_the_bits_of_one_and_end_with_the_simulation(alone):
     with Simulation(model(), 1e-4, record_every=50, workers=2) as simulation:
-        assert [len(worker.bodies) for worker in simulation.workers] == [6, 6]
+        shares = [worker.bodies for worker in simulation.workers]
+        assert [len(bodies) for bodies in shares] == [6, 6]
         run = simulation.run(UNTIL)
         workers, deaths = simulation.workers, simulation.company.team.deaths
         assert simulation.body("rod3").q.shape == (1, 4, 3)
     assert run.digest == alone.digest
     assert run.events == alone.events
-    assert all(worker.ticks >= 1990 and worker.working > 0.0 for worker in workers), (workers, deaths)
+    # where something else kept one of them busy, bodies changed hands, at the join at the latest, and it counts from there
+    least = 1990 if [worker.bodies for worker in workers] == shares else 990
+    assert all(worker.ticks >= least and worker.working > 0.0 for worker in workers), (workers, deaths)
     assert len({worker.pid for worker in workers} | {os.getpid()}) == 3
     assert gone([worker.pid for worker in workers])
     assert advice(workers)

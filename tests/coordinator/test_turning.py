@@ -17,6 +17,8 @@ from components import (
     SpringDamper,
 )
 from coordinator import Glued, Simulation
+from coordinator.record.export import columns
+from coordinator.record.turning import distance
 from modular import Assembly, ModelError
 
 GRAVITY, MASS, ARM, INERTIA = 9.81, 2.0, 0.5, 0.3
@@ -122,3 +124,18 @@ def test_bodies_turn_as_their_axes_do(body_type, dimension):
     spin = [[0.0, -rate[0]], [rate[0], 0.0]] if dimension == 2 else np.cross(np.eye(3), rate).T.T
     turned = now @ (np.array(spin).T if dimension == 2 else np.cross(rate, np.eye(3)))
     assert (later - before) / (2 * short) == pytest.approx(turned, abs=1e-6 * (1.0 + np.abs(rate).max()))
+
+
+@pytest.mark.parametrize(("body_type", "dimension"), [*zoo.MOVED, *zoo.LED], ids=zoo.label)
+def test_what_acts_on_a_body_of_any_kind_is_seen_along_its_axis_and_exported(body_type, dimension):
+    """Bodies keep their coordinates by rows of points or as one list; neither the distance nor a table may mind."""
+    model = Assembly(gravity=(0.3, -GRAVITY, 0.1)[:dimension])
+    model.add("body", body_type.example(dimension))
+    port = f"body.{model.bodies['body'].port_names[0]}"
+    model.apply("spring", SpringDamper(7.0, 0.1, 0.2), "ground", port, at=(0.7, -0.9, 0.5)[:dimension])
+    with Simulation(model, 1e-4) as simulation:
+        run = simulation.run(5e-4)
+    apart = np.linalg.norm(run.position(port) - (0.7, -0.9, 0.5)[:dimension], axis=1)
+    assert distance(run, "spring") == pytest.approx(apart, rel=1e-12)
+    assert np.isfinite(run.effort("spring")).all()
+    assert {"spring distance [m]"} <= {name for name, _ in columns(run)}
