@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
 
 from modular.errors import ModelError
+
+DECADE = 10  # parts that one may have to go down until two digits say it exactly
+ROUNDING = 1e-9
 
 
 def number(value: Any, what: str, unit: str) -> float:
@@ -21,6 +24,21 @@ def number(value: Any, what: str, unit: str) -> float:
     if result is None or not isfinite(result):
         raise ModelError(f"{what} = {value!r}; give a finite number [{unit}].")
     return result
+
+
+def even_part(whole: float, most: float) -> float:
+    """The largest part of `whole` up to `most` that goes into it evenly; of two digits if one is."""
+    first = max(1, ceil(whole / most * (1.0 - ROUNDING)))
+    for parts in range(first, DECADE * first + DECADE):
+        if abs(float(f"{whole / parts:.2g}") * parts / whole - 1.0) < ROUNDING:
+            return float(f"{whole / parts:.2g}")
+    return whole / first
+
+
+def exactly(part: float) -> str:
+    """Such a part as a number to type: two digits where they say it."""
+    short = f"{part:.2g}"
+    return short if abs(float(short) / part - 1.0) < ROUNDING else f"{part:.12g}"
 
 
 def misfits(component: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.force import Force, Sight
 from modular.loop import FINE, loop
-from modular.numbers import number
+from modular.numbers import even_part, exactly, number
 from modular.views import View
 
 EFFORT, MOST, EVERY, ASKED = range(4)
@@ -182,7 +182,7 @@ class Controllers(AlongCoordinates):
             row = int(wrong[0])
             raise ModelError(
                 f"controller '{self.names[row]}': period = {-every[row]:g} s is no whole number of steps of {dt:g} s; take a step "
-                f"that divides it, such as dt = {-every[row] / max(1.0, np.ceil(ticks[row])):g} s."
+                f"that divides it, such as dt = {exactly(even_part(-every[row], dt))} s."
             )
         return whole
 

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, gcd
+from math import gcd
 from typing import TYPE_CHECKING
+
+from modular.numbers import even_part, exactly
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
-
-DECADE = 10  # steps that one may have to go down until two digits say it exactly
-ROUNDING = 1e-9
 
 
 def fitting(simulation: Simulation, step: float) -> float:
     """The longest step up to this one [s] of which the periods of all controllers are multiples; of two digits if one is."""
     whole = _period(simulation)
-    if whole is None or not step > 0.0:
-        return step
-    first = max(1, ceil(whole / step * (1.0 - ROUNDING)))
-    for parts in range(first, DECADE * first + DECADE):
-        if abs(float(f"{whole / parts:.2g}") * parts / whole - 1.0) < ROUNDING:
-            return float(f"{whole / parts:.2g}")
-    return whole / first
+    return step if whole is None or not step > 0.0 else even_part(whole, step)
 
 
 def in_words(simulation: Simulation, step: float) -> str:
     """Such a step as a number to type."""
-    step = fitting(simulation, step)
-    short = f"{step:.2g}"
-    return short if _period(simulation) is None or abs(float(short) / step - 1.0) < ROUNDING else f"{step:.12g}"
+    return f"{step:.2g}" if _period(simulation) is None else exactly(fitting(simulation, step))
 
 
 def proposed(simulation: Simulation, sentence: str, step: float | None) -> tuple[str, float | None]:

@@ -312,3 +312,13 @@ def test_a_period_in_seconds_is_the_same_controller_at_every_step():
 def test_periods_that_are_none_are_refused_with_a_step_that_divides_them(pace, dt, words):
     with pytest.raises(ModelError, match=words):
         Simulation(cart(**{"every": 1, **pace}), dt).run(0.02)
+
+
+@pytest.mark.parametrize("period", [0.0105, 0.01, 1 / 3, 0.0123456789, 7e-4])
+def test_the_step_that_a_refusal_names_is_taken(period):
+    with pytest.raises(ModelError) as refusal, Simulation(cart(every=1, period=period), 1.1e-3) as simulation:
+        simulation.run(0.002)
+    step = float(str(refusal.value).rpartition("dt = ")[2].removesuffix(" s."))
+    assert step <= 1.1e-3
+    with Simulation(cart(every=1, period=period), step) as simulation:
+        simulation.run(3 * step)
