@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coordinator.checks.alarm import LeakWarning, RunWarning, StabilityWarning, VerdictWarning
+    from coordinator.checks.alarm import LeakWarning, RunWarning, StabilityWarning, UnseenWarning, VerdictWarning
     from coordinator.checks.diagnosis import beyond
     from coordinator.checks.examination import Examination, examine
     from coordinator.checks.verification import Verification, verify
@@ -64,6 +64,7 @@ _HOMES = {
     "Stable": "couplings.rules",
     "StiffnessRule": "couplings.rules",
     "Substitution": "couplings.centralized",
+    "UnseenWarning": "checks.alarm",
     "VerdictWarning": "checks.alarm",
     "Verification": "checks.verification",
     "beyond": "checks.diagnosis",
@@ -105,6 +106,7 @@ __all__ = [
     "Stable",
     "StiffnessRule",
     "Substitution",
+    "UnseenWarning",
     "VerdictWarning",
     "Verification",
     "beyond",

@@ -39,6 +39,10 @@ class Force(Component):
         """Of which order in the step it lets a run be, where it begins, ends or bends at instants within ticks; None: of any."""
         return None
 
+    def unseen(self, dt: float, since: float) -> float | None:
+        """The first time [s] at which it does something that is over before ticks see what it is; None: never."""
+        return None
+
     @abstractmethod
     def check(self, name: str, dimension: int) -> list[str]:
         """Everything that is wrong with the data, one sentence each."""

@@ -32,6 +32,10 @@ class Load(Force):
         """Two with a table, which has corners within ticks."""
         return 2 if isinstance(self.force, Table) else None
 
+    def unseen(self, dt: float, since: float) -> float | None:
+        """A pulse of its table between two ticks."""
+        return self.force.unseen(dt, since) if isinstance(self.force, Table) else None
+
     def check(self, name: str, dimension: int) -> list[str]:
         """A force of the wrong dimension or without a value."""
         return check_value(self.force, dimension, f"load '{name}': force", "N")

@@ -36,6 +36,10 @@ class Moment(Force):
         """Two with a table, which has corners within ticks."""
         return 2 if isinstance(self.moment, Table) else None
 
+    def unseen(self, dt: float, since: float) -> float | None:
+        """A pulse of its table between two ticks."""
+        return self.moment.unseen(dt, since) if isinstance(self.moment, Table) else None
+
     def check(self, name: str, dimension: int) -> list[str]:
         """A moment of the wrong dimension or without a value."""
         return check_value(self.moment, 2 * dimension - 3, f"moment '{name}': moment", "N m")

@@ -13,6 +13,10 @@ from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
 
+SEEN = 0.2  # of the range of a table, or of the area of a pulse, that steps may miss
+
+LONG = 1000  # ticks, of which no pulse is missed
+
 
 @dataclass(frozen=True)
 class Table(Component):
@@ -47,6 +51,28 @@ class Table(Component):
     def width(self) -> int:
         """Numbers per value."""
         return int(np.size(self.values[0]))
+
+    def unseen(self, dt: float, since: float) -> float | None:
+        """When it swings between two ticks [s], or is a pulse whose area the ticks miss, by more than `SEEN`; None: never."""
+        times, values = np.asarray(self.times, float), np.asarray(self.values, float).reshape(len(self.times), -1)
+        tick = np.floor(times / dt)
+        before, after = _at(tick * dt, times, values), _at((tick + 1) * dt, times, values)
+        beyond = np.maximum(values - np.maximum(before, after), np.minimum(before, after) - values)
+        found = np.flatnonzero((beyond > SEEN * np.ptp(values, axis=0)).any(axis=1) & (times > since))
+        if found.size:
+            return float(times[found[0]])
+        if times[0] <= since or values[0].any() or values[-1].any() or tick[-1] - tick[0] > LONG:
+            return None
+        ticks = dt * _at(dt * np.arange(tick[0], tick[-1] + 2), times, values).sum(axis=0)
+        missed = np.abs(ticks - np.trapezoid(values, times, axis=0)) > SEEN * np.trapezoid(
+            np.abs(values), times, axis=0
+        )
+        return float(times[np.abs(values).max(axis=1).argmax()]) if missed.any() else None
+
+
+def _at(instants: Array, times: Array, values: Array) -> Array:
+    """Each column of a table at some instants."""
+    return np.column_stack([np.interp(instants, times, column) for column in values.T])
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ class StabilityWarning(RunWarning):
     """A run begins with stiffness beyond what its step can bear."""
 
 
+class UnseenWarning(RunWarning):
+    """A force does something that is over before ticks see what it is."""
+
+
 class VerdictWarning(RunWarning):
     """What a run has recorded speaks against it."""
 

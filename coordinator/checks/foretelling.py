@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coordinator.checks import carrying
-from coordinator.checks.alarm import StabilityWarning
+from coordinator.checks.alarm import StabilityWarning, UnseenWarning
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import proposed
 
@@ -23,12 +23,14 @@ class Foreteller:
         self._told = 0  # changes of margins
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
+        self._unseen: set[str] = set()  # forces of which it has told
 
     def begin(self, simulation: Simulation) -> None:
-        """Say so where something is stiffer than the step can bear."""
+        """Say so where something is stiffer than the step can bear, or over before a step is."""
         if self._told == len(simulation.past.margins):
             return
         self._told = len(simulation.past.margins)
+        self._look_between(simulation)
         if (found := beyond(simulation)) is not None:
             self._overloaded |= {found[0]} if found[1] == "body" else set()
             _warn(simulation, *found[:4])
@@ -46,6 +48,18 @@ class Foreteller:
             self._overloaded.add(load.body)
             remedy, _ = proposed(simulation, *carrying.remedy(load, simulation.coupling, simulation.dt))
             _warn(simulation, load.body, "body", load.margin, remedy)
+
+    def _look_between(self, simulation: Simulation) -> None:
+        """Say so of the first force that does something between two ticks."""
+        for name, edge in simulation.assembly.force_edges.items():
+            if name not in self._unseen and (at := edge.force.unseen(simulation.dt, simulation.time)) is not None:
+                self._unseen.add(name)
+                warnings.warn(
+                    f"force '{name}' does something at {at:.6g} s that is over in about a step (dt = {simulation.dt:g} s), which "
+                    "sees too little of it, or too much. Remedy: take a shorter step, or a longer pulse of the same area.",
+                    UnseenWarning,
+                    stacklevel=5,
+                )
 
     def entry(
         self, simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None

@@ -27,15 +27,15 @@ def said_already() -> Iterator[None]:
 @contextmanager
 def told_on_the_way(simulation: Simulation) -> Iterator[None]:
     """The same, where what passes its stability limit on the way is a line for people: nobody could know before."""
-    from coordinator import StabilityWarning
+    from coordinator import StabilityWarning, UnseenWarning
 
     with said_already():
         show, first = warnings.showwarning, simulation.tick
 
         def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
-            if not issubclass(category, StabilityWarning):
+            if not issubclass(category, StabilityWarning | UnseenWarning):
                 show(message, category, *rest, **more)  # type: ignore[arg-type]
-            elif simulation.tick > first:
+            elif simulation.tick > first or issubclass(category, UnseenWarning):
                 typer.echo(f"warning: {message}", err=True)
 
         warnings.simplefilter("always", StabilityWarning)

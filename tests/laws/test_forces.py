@@ -1,12 +1,14 @@
 """Forces against closed forms and references; second order also where they depend on velocity or time."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import references
 import zoo
 from components import Law, Load, Moment, RigidBody, Rod, Spherical, SpringDamper, Table
-from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation
+from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, UnseenWarning
 from modular import Assembly, Diverged, ModelError
 
 STEPS = (4e-3, 2e-3, 1e-3)
@@ -273,3 +275,33 @@ def test_a_spring_whose_ends_begin_at_one_place_swings_through_it(coupling, dime
         assert np.abs(run.position("bob.here") - exact).max() < 20.0 * dt**2
     with pytest.raises(ModelError, match=r"spring 'spring'.*at one place.*leave the length out"):
         Simulation(model(0.3), 1e-3, coupling)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_pulse_that_no_tick_sees_is_told_and_one_that_lasts_is_not(seed):
+    rng, dt = np.random.default_rng(seed), 1e-3
+    width = dt * 10.0 ** rng.uniform(-1.5, 1.0)
+    start = rng.uniform(0.005, 0.03)
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((0.0, 0.0)))
+    model.apply("push", Load(Table((start, start + width / 2, start + width), [(0, 0), (3, 0), (0, 0)])), "bob.here")
+    with Simulation(model, dt) as simulation, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        simulation.run(0.05)
+        arrived = simulation.body("bob").v.ravel()[0] / (1.5 * width)
+    told = [str(one.message) for one in said if issubclass(one.category, UnseenWarning)]
+    assert bool(told) or abs(arrived - 1.0) < 0.21, (width, arrived)
+    if width < dt / 2:
+        assert len(told) == 1 and "force 'push'" in told[0] and "over in about a step" in told[0]
+    if width > 4 * dt:
+        assert not told and abs(arrived - 1.0) < 0.1
+
+
+def test_steps_and_corners_of_tables_are_no_pulses():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((0.0, 0.0)))
+    model.apply("step", Load(Table((0.0103, 0.0103 + 1e-9), [(0, 0), (3, 0)])), "bob.here")
+    model.apply("ramp", Load(Table((0.0107, 0.0155, 0.0305), [(0, 0), (3, 1), (0, -2)])), "bob.here")
+    with Simulation(model, 1e-3) as simulation, warnings.catch_warnings():
+        warnings.simplefilter("error", UnseenWarning)
+        simulation.run(0.05)
