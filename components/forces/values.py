@@ -42,8 +42,8 @@ class Table(Component):
                 "times finite and rising."
             )
 
-    def at(self, time: float) -> Array:
-        """Value at a time, (width,)."""
+    def at(self, time: float | Array) -> Array:
+        """Value at a time, (width,), or at several, (width, n)."""
         values = np.atleast_2d(np.asarray(self.values, float).T)
         return np.array([np.interp(time, self.times, row) for row in values])
 
@@ -54,25 +54,18 @@ class Table(Component):
 
     def unseen(self, dt: float, since: float) -> float | None:
         """When it swings between two ticks [s], or is a pulse whose area the ticks miss, by more than `SEEN`; None: never."""
-        times, values = np.asarray(self.times, float), np.asarray(self.values, float).reshape(len(self.times), -1)
-        tick = np.floor(times / dt)
-        before, after = _at(tick * dt, times, values), _at((tick + 1) * dt, times, values)
+        times = np.asarray(self.times, float)
+        tick, values = np.floor(times / dt), self.at(times)
+        before, after = self.at(tick * dt), self.at((tick + 1) * dt)
         beyond = np.maximum(values - np.maximum(before, after), np.minimum(before, after) - values)
-        found = np.flatnonzero((beyond > SEEN * np.ptp(values, axis=0)).any(axis=1) & (times > since))
+        found = np.flatnonzero((beyond > SEEN * np.ptp(values, axis=1)[:, None]).any(axis=0) & (times > since))
         if found.size:
             return float(times[found[0]])
-        if times[0] <= since or values[0].any() or values[-1].any() or tick[-1] - tick[0] > LONG:
+        if times[0] <= since or values[:, [0, -1]].any() or tick[-1] - tick[0] > LONG:
             return None
-        ticks = dt * _at(dt * np.arange(tick[0], tick[-1] + 2), times, values).sum(axis=0)
-        missed = np.abs(ticks - np.trapezoid(values, times, axis=0)) > SEEN * np.trapezoid(
-            np.abs(values), times, axis=0
-        )
-        return float(times[np.abs(values).max(axis=1).argmax()]) if missed.any() else None
-
-
-def _at(instants: Array, times: Array, values: Array) -> Array:
-    """Each column of a table at some instants."""
-    return np.column_stack([np.interp(instants, times, column) for column in values.T])
+        area = dt * self.at(dt * np.arange(tick[0], tick[-1] + 2)).sum(axis=1)
+        missed = np.abs(area - np.trapezoid(values, times)) > SEEN * np.trapezoid(np.abs(values), times)
+        return float(times[np.abs(values).max(axis=0).argmax()]) if missed.any() else None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from coordinator.checks.proposals import proposed
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
+    from modular.force import Force
 
 
 class Foreteller:
@@ -23,14 +24,14 @@ class Foreteller:
         self._told = 0  # changes of margins
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
-        self._unseen: set[str] = set()  # forces of which it has told
+        self._looked: dict[str, Force] = {}  # forces of which it knows whether ticks see what they do
 
     def begin(self, simulation: Simulation) -> None:
         """Say so where something is stiffer than the step can bear, or over before a step is."""
+        self._look_between(simulation)
         if self._told == len(simulation.past.margins):
             return
         self._told = len(simulation.past.margins)
-        self._look_between(simulation)
         if (found := beyond(simulation)) is not None:
             self._overloaded |= {found[0]} if found[1] == "body" else set()
             _warn(simulation, *found[:4])
@@ -50,10 +51,12 @@ class Foreteller:
             _warn(simulation, load.body, "body", load.margin, remedy)
 
     def _look_between(self, simulation: Simulation) -> None:
-        """Say so of the first force that does something between two ticks."""
+        """Say so of each new force that does something between two ticks."""
         for name, edge in simulation.assembly.force_edges.items():
-            if name not in self._unseen and (at := edge.force.unseen(simulation.dt, simulation.time)) is not None:
-                self._unseen.add(name)
+            if self._looked.get(name) is edge.force:
+                continue
+            self._looked[name] = edge.force
+            if (at := edge.force.unseen(simulation.dt, simulation.time)) is not None:
                 warnings.warn(
                     f"force '{name}' does something at {at:.6g} s that is over in about a step (dt = {simulation.dt:g} s), which "
                     "sees too little of it, or too much. Remedy: take a shorter step, or a longer pulse of the same area.",

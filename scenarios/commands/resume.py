@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
@@ -25,6 +24,7 @@ from scenarios.commands.site import (
     site_for,
 )
 from scenarios.options import Animate, Plot, Until
+from scenarios.report.said import as_lines
 from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
@@ -143,18 +143,7 @@ def checkpoint_warnings() -> Iterator[None]:
     from coordinator import CheckpointWarning
     from coordinator.checks.alarm import StorageWarning
 
-    show = warnings.showwarning
-
-    def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
-        if issubclass(category, CheckpointWarning | StorageWarning):
-            typer.echo(f"warning: {message}", err=True)
-        else:
-            show(message, category, *rest, **more)  # type: ignore[arg-type]
-
-    with warnings.catch_warnings():
-        for told in (CheckpointWarning, StorageWarning):
-            warnings.simplefilter("always", told)
-        warnings.showwarning = tell
+    with as_lines(CheckpointWarning, StorageWarning):
         yield
 
 

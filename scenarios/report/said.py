@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -29,15 +29,28 @@ def told_on_the_way(simulation: Simulation) -> Iterator[None]:
     """The same, where what passes its stability limit on the way is a line for people: nobody could know before."""
     from coordinator import StabilityWarning, UnseenWarning
 
-    with said_already():
-        show, first = warnings.showwarning, simulation.tick
+    first = simulation.tick
 
-        def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
-            if not issubclass(category, StabilityWarning | UnseenWarning):
-                show(message, category, *rest, **more)  # type: ignore[arg-type]
-            elif simulation.tick > first or issubclass(category, UnseenWarning):
-                typer.echo(f"warning: {message}", err=True)
+    def known(category: type[Warning]) -> bool:
+        return issubclass(category, StabilityWarning) and simulation.tick == first
 
-        warnings.simplefilter("always", StabilityWarning)
+    with said_already(), as_lines(StabilityWarning, UnseenWarning, known=known):
+        yield
+
+
+@contextmanager
+def as_lines(*kinds: type[Warning], known: Callable[[type[Warning]], bool] = lambda _: False) -> Iterator[None]:
+    """Warnings of these kinds are lines for people, but for those that are known; others are shown as ever."""
+    show = warnings.showwarning
+
+    def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
+        if not issubclass(category, kinds):
+            show(message, category, *rest, **more)  # type: ignore[arg-type]
+        elif not known(category):
+            typer.echo(f"warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        for kind in kinds:
+            warnings.simplefilter("always", kind)
         warnings.showwarning = tell
         yield

@@ -305,3 +305,16 @@ def test_steps_and_corners_of_tables_are_no_pulses():
     with Simulation(model, 1e-3) as simulation, warnings.catch_warnings():
         warnings.simplefilter("error", UnseenWarning)
         simulation.run(0.05)
+
+
+def test_a_pulse_that_is_put_on_while_it_moves_is_told_once():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("bob", bob((0.0, 0.0)))
+    with Simulation(model, 1e-3) as simulation:
+        simulation.run(0.01)
+        simulation.apply("push", Load(Table((0.0201, 0.0203, 0.0205), [(0, 0), (3, 0), (0, 0)])), "bob.here")
+        with pytest.warns(UnseenWarning, match="force 'push' does something at 0.0203 s"):
+            simulation.run(0.015)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UnseenWarning)
+            simulation.run(0.03)

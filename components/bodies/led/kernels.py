@@ -97,17 +97,6 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities x' + dt x''."""
-    blocks = turns(bodies.q)
-    for n in range(start, stop):
-        show_rates_ahead(
-            bodies, n, bodies.q[n], bodies.v[n], bodies.a[n], elements.clock[STEP], blocks, elements.current_velocity
-        )
-    return FINE
-
-
-@loop
 def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Be where the end of the step is; forces change nothing."""
     turn, _, _turn = turns(bodies.q)

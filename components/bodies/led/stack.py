@@ -9,6 +9,7 @@ import numpy as np
 
 from components.bodies.body_stack import BodyStack
 from components.bodies.led import kernels
+from components.bodies.posed.kernels import foresee_loop
 from components.bodies.posed.stack import PosedSide, reach_of
 from components.bodies.standing import STANDING
 from modular.body import Body
@@ -45,7 +46,7 @@ class LedBodies(BodyStack):
         self.column("going", dimension, 3)
         self.column("turning", turning, 3)
         self.column("asked", 3, coordinates)
-        self.loops = STANDING | loops_of(kernels)
+        self.loops = STANDING | loops_of(kernels) | {"foresee": foresee_loop}
         for verb in ("respond_predicted", "respond_freely", "respond_ahead"):
             self.loops[verb] = kernels.respond_loop
         self.beyond = 0.0  # how far along the motion a solver looks [s]
