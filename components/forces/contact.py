@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from components.forces.contact_answers import ask_loop, grow_loop, weigh_loop
-from components.forces.contact_law import contact_loop
+from components.forces.contact_law import act_again_loop, contact_loop
 from components.forces.contact_pair import MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
@@ -130,7 +130,8 @@ def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
 class Contacts(ForceStack):
     """Contacts, one row each."""
 
-    remembered = ("now", "before", "sunk")
+    remembered = ("now", "before", "did", "sunk")
+    recorded = ("did",)
     told = ("sunk",)
     forward_only = True
     shape: Array  # of both sides: half extents along three axes and a radius [m], (n, 2, 4)
@@ -145,6 +146,7 @@ class Contacts(ForceStack):
     centre: Array
     asked: Array  # its shares of springs and dampers
     margin: Array
+    did: Array  # force on the second shape that kernels take, moments on the first and on the second
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -162,9 +164,11 @@ class Contacts(ForceStack):
         self.column("centre", 3)
         self.column("asked", 2)
         self.column("margin")
+        self.column("did", 3, 3)
         self.column("sunk", 2)
         self.loops = {
             "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
+            "act_again": act_again_loop,
         }  # fmt: skip
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:

@@ -151,14 +151,16 @@ def stop(pair: Pair, rub: Rub) -> None:
 
 @kernel
 def stick(pair: Pair, patch: Patch, rub: Rub) -> None:
-    """Else: what the spring pulls with, drawn no further than friction bears."""
+    """Else: what the spring pulls with, drawn no further than friction bears; and as far where it slides."""
     s, v, k_t, c_t = rub.s, rub.v, rub.k_t, rub.c_t
     s[0], s[1], rub.twist = s[0] + pair.span * v[0], s[1] + pair.span * v[1], rub.twist + pair.span * rub.turn
-    new = pair.before.carried == 0.0
-    if swiftness(pair, patch, rub) <= pair.slow and (new or strain(patch, rub) > 1.0):
-        hold_still(pair, patch, rub, new)
-    over = excess(k_t * s[0], k_t * s[1], rub.k_r * rub.twist, rub.grip, patch.radius)
-    s[0], s[1], rub.twist = s[0] / over, s[1] / over, rub.twist / over
+    new, swift = pair.before.carried == 0.0, swiftness(pair, patch, rub) > pair.slow
+    slides = new or pair.before.slid > 0.0
+    if not swift and (slides or strain(patch, rub) > 1.0):
+        slides = not hold_still(pair, patch, rub, new) and slides
+    drawn = share_of(k_t * s[0], k_t * s[1], rub.k_r * rub.twist, rub.grip, patch.radius)
+    if drawn > 1.0 or (slides and drawn > 0.0 and s[0] * v[0] + s[1] * v[1] >= 0.0):
+        s[0], s[1], rub.twist = s[0] / drawn, s[1] / drawn, rub.twist / drawn
     rub.f[0], rub.f[1] = -k_t * s[0] - c_t * v[0], -k_t * s[1] - c_t * v[1]
     rub.moment = -rub.k_r * rub.twist - rub.c_r * rub.turn
 
@@ -181,15 +183,21 @@ def strain(patch: Patch, rub: Rub) -> Any:
 
 
 @kernel
-def excess(f1: float, f2: float, moment: float, grip: float, radius: float) -> Any:
-    """How many times more than friction can bear a force and a moment are together; at least 1.
+def share_of(f1: float, f2: float, moment: float, grip: float, radius: float) -> Any:
+    """Which share of what friction can bear a force and a moment are together.
 
     The limit is taken as an ellipsoid (R. D. Howe, M. R. Cutkosky, Int. J. Robotics Research 15 (1996) 557-572).
     """
     square = (f1 * f1 + f2 * f2) / (grip * grip)
     if moment != 0.0:
         square += (moment / (grip * radius)) ** 2
-    return max(sqrt(square), 1.0)
+    return sqrt(square)
+
+
+@kernel
+def excess(f1: float, f2: float, moment: float, grip: float, radius: float) -> Any:
+    """How many times more than friction can bear they are; at least 1."""
+    return max(share_of(f1, f2, moment, grip, radius), 1.0)
 
 
 @kernel
@@ -198,6 +206,7 @@ def bear(pair: Pair, patch: Patch, rub: Rub) -> None:
     s, f, t, force, now = rub.s, rub.f, rub.t, room((3,)), pair.now
     over = excess(f[0], f[1], rub.moment, rub.grip, patch.radius)
     f[0], f[1], rub.moment = f[0] / over, f[1] / over, rub.moment / over
+    now.slid = 1.0 if over > 1.0 and not pair.struck else 0.0
     bent = 0.5 * (rub.k_t * (s[0] * s[0] + s[1] * s[1]) + rub.k_r * rub.twist * rub.twist)
     pair.stored += bent
     now.twist, now.bent = rub.twist if rub.winding else 0.0, bent

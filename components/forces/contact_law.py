@@ -1,11 +1,13 @@
 """The law of contact: springs that push and stick where shapes rest on each other, impulses where they meet fast.
 
 Each of its lines has a file: contact_pair.py (what is remembered, and how both shapes move), contact_points.py, contact_impacts.py,
-contact_springs.py, contact_friction.py with contact_rest.py, contact_energy.py. The equations are in docs/method.md.
+contact_beginning.py, contact_springs.py, contact_friction.py with contact_rest.py,
+contact_energy.py. The equations are in docs/method.md.
 """
 
 from __future__ import annotations
 
+from components.forces.contact_beginning import begin
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
 from components.forces.contact_impacts import impacts
@@ -24,6 +26,7 @@ from components.forces.contact_points import see_answers, watch
 from components.forces.contact_sides import act, motion, stand
 from components.forces.contact_springs import ask_along, foretell, press, spread, springs
 from components.forces.touching import touch
+from modular.blocks import room
 from modular.elements import GAIN_STEP, STEP, TIME
 from modular.kernel import kernel
 from modular.ledger import STORED
@@ -71,6 +74,25 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         act(elements, a, carry[first], pair.a, pair.wrench[0], pair.wrench[1], -1.0)
         act(elements, b, carry[second], pair.b, pair.wrench[0], pair.wrench[2], 1.0)
         contacts.ledger[n, STORED], contacts.power[n] = pair.stored, pair.takes
+        for k in range(3):
+            for c in range(3):
+                contacts.did[n, k, c] = pair.wrench[k, c]
+    return FINE
+
+
+@loop
+def act_again_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """What a recorded tick did, where its bodies stand again."""
+    pose = room((4, 3))
+    for n in range(start, stop):
+        first = contacts.swapped[n]
+        a = contacts.first[n] if first == 0 else contacts.second[n]
+        b = contacts.second[n] if first == 0 else contacts.first[n]
+        carry, did = contacts.carry[n], contacts.did[n]
+        stand(elements, a, carry[first], pose)
+        act(elements, a, carry[first], pose, did[0], did[1], -1.0)
+        stand(elements, b, carry[1 - first], pose)
+        act(elements, b, carry[1 - first], pose, did[0], did[2], 1.0)
     return FINE
 
 
@@ -94,6 +116,7 @@ def play_tick(pair: Pair, patch: Patch) -> None:
         pair.ample = min(1.0, MOST / max(pair.crowd, MOST))
         see_answers(pair, patch)
         impacts(pair, patch)
+        begin(pair, patch)
         springs(pair, patch)
     if patch.whole > 0.0:
         press(pair, patch)

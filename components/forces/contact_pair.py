@@ -31,6 +31,10 @@ TICK = {
     "spent": (3, 3),  # the part of the wrench that gives nothing back
     "guess": float,  # and what it was thought to take [W]
     "carried": float,  # 1 where its springs have carried something, and there was no impact
+    "slid": float,  # 1 where friction bore no more
+    "raised": (
+        8,
+    ),  # per point: so much earlier its spring begins, so that what rests at the start is carried from there on [m]
 }
 MEMORY = size_of(TICK)
 LASTING = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
@@ -48,7 +52,7 @@ new_pair = workspace(
     sunk=GIVEN,  # how deep they have been in each other, and the step times jumps of velocity, at most [m]
     kind_a=int, kind_b=int, flat=int,  # kinds of shapes; 1 in the plane
     time=float, dt=float, span=float,  # now, the step, and the time since the tick before
-    fresh=int, steady=int,  # 1 where no tick came before, and where accelerations can be told
+    fresh=int, shown=int, steady=int,  # 1 where no tick came before; that, or the first look; where accelerations can be told
     a=(4, 3), b=(4, 3),  # middle and axes of both shapes
     rates=(4, 3), pace=(4, 3),  # how they move, and what others do to that
     wrench=(3, 3),  # force on the second shape, moments on the first and on the second
@@ -66,6 +70,7 @@ new_patch = workspace(
     candidates=(8,), theta=(8,), coming=(8,), goal=(8,),  # who meets, when, how fast, and how it is to part
     impulse=(8,), lost=(8,),  # along normals [N s], and of that what gives nothing back
     k_n=float, c_n=float,  # of springs and dampers along normals
+    drawn=(8,), pressing=(8,),  # how far they are pressed, below 0 where nothing touches [m]; forces that hold what rests [N]
     whole=float, centre=(3,), normal=(3,),  # of all impulses: their sum, where, and which way
     radius=float, extent=float,  # how far from there they act on average; how large both shapes are together [m]
 )  # fmt: skip
@@ -84,6 +89,7 @@ def turn_page(now: Array, before: Array, again: bool, pair: Pair) -> None:
         now[k] = 0.0
     pair.span = pair.time - pair.before.time
     pair.fresh = 1 if pair.before.known == 0.0 or not 0.0 < pair.span <= LATE * pair.dt else 0
+    pair.shown = 1 if pair.fresh or pair.before.known == 1.0 else 0
     if pair.fresh:
         pair.span = pair.dt
         for k in range(MEMORY):

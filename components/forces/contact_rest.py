@@ -12,27 +12,32 @@ from modular.workspaces import Workspace, workspace
 EDGE = 1e-6  # of what friction can bear: so much more counts as rounding
 SETTLED = 1e-9  # of the largest force: sweeps that change less have found what holds a pair
 SWEEPS = 60  # of the forces of one pair
-ENDLESS = 1e300  # more than any force [N]
+ENDLESS = 1e300  # more than any force [N], or any coefficient of friction
 
 new_rest = workspace(
     touching=(8,),  # 1 where a point does, or nearly
     pull=(2,),  # accelerations across the normal without these forces
     across=(2, 2), along=(2, 8),  # how those across and those along normals answer forces across
+    way=(2,),  # where it slides: which way friction acts
     pressing=(8,), bearing=(2,),  # forces along normals, and across
 )  # fmt: skip
 
 
 @kernel
-def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> None:
-    """Where friction bears what keeps all points where they are, nothing slips; at its first touch the spring starts with that."""
+def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
+    """Whether friction bears what keeps all points where they are; then nothing slips. A spring that is new starts with that."""
     rest = new_rest()
     look_at_rest(pair, patch, rub, rest)
-    pressed, bearing = hold(patch, rest), rest.bearing
+    for i in range(patch.count):
+        rest.touching[i] = 1.0 if patch.gaps[i] <= patch.band else 0.0
+    pressed, bearing = hold(patch, rest, ENDLESS), rest.bearing
     borne = sqrt(bearing[0] * bearing[0] + bearing[1] * bearing[1])
-    if borne <= pair.law.friction * pressed * (1.0 + EDGE):
-        rub.grip = ENDLESS
-        if new:
-            rub.s[0], rub.s[1], rub.twist = -bearing[0] / rub.k_t, -bearing[1] / rub.k_t, 0.0
+    if new:
+        rub.s[0], rub.s[1], rub.twist = -bearing[0] / rub.k_t, -bearing[1] / rub.k_t, 0.0
+    if borne > pair.law.friction * pressed * (1.0 + EDGE):
+        return False
+    rub.grip = ENDLESS
+    return True
 
 
 @kernel
@@ -43,18 +48,18 @@ def look_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace) -> N
         rest.pull[k] = 0.0 if out else along(pair, pair.pace, patch.centre, rub.t[k])
         rest.across[k, k] = 1.0 if out else rub.w[k, k]
         rest.across[k, 1 - k] = rub.w[0, 1]
+        rest.way[k] = 0.0
         for i in range(patch.count):
-            rest.touching[i] = 1.0 if patch.gaps[i] <= patch.band else 0.0
             rest.along[k, i] = 0.0 if out else along(pair, rub.answers[k], patch.points[i], patch.normals[i])
 
 
 @kernel
-def hold(patch: Patch, rest: Workspace) -> Any:
-    """Forces that keep the points of a pair from moving: none pulls, and across the normals friction bears what it must.
+def hold(patch: Patch, rest: Workspace, friction: float) -> Any:
+    """Forces that keep the points of a pair from moving: none pulls, and across the normals friction bears so much at most.
 
-    What the normals press with together.
+    Where it slides, friction bears all that, its own way. Returned is what the normals press with together.
     """
-    pressed, pressing, bearing, across = 0.0, rest.pressing, rest.bearing, rest.across
+    pressed, pressing, bearing, way = 0.0, rest.pressing, rest.bearing, rest.way
     for i in range(patch.count):
         pressing[i] = 0.0
     bearing[0] = bearing[1] = 0.0
@@ -69,12 +74,26 @@ def hold(patch: Patch, rest: Workspace) -> Any:
             new = max(pressing[i] - left / patch.w[i, i], 0.0)
             change, most, pressing[i] = max(change, abs(new - pressing[i])), max(most, new), new
             pressed += new
-        for k in range(2):
-            left = rest.pull[k] + across[k, 0] * bearing[0] + across[k, 1] * bearing[1]
-            for i in range(patch.count):
-                left += rest.along[k, i] * pressing[i]
-            bearing[k] -= left / across[k, k]
-            change = max(change, abs(left / across[k, k]))
+        first, second = bearing[0], bearing[1]
+        if way[0] != 0.0 or way[1] != 0.0:
+            bearing[0], bearing[1] = friction * pressed * way[0], friction * pressed * way[1]
+        else:
+            stand_against(patch, rest, friction * pressed)
+        change = max(change, abs(bearing[0] - first), abs(bearing[1] - second))
         if change <= SETTLED * most:
             break
     return pressed
+
+
+@kernel
+def stand_against(patch: Patch, rest: Workspace, grip: float) -> None:
+    """Forces across the normal, no larger than a grip, with which nothing pulls there."""
+    bearing, across = rest.bearing, rest.across
+    for k in range(2):
+        left = rest.pull[k] + across[k, 0] * bearing[0] + across[k, 1] * bearing[1]
+        for i in range(patch.count):
+            left += rest.along[k, i] * rest.pressing[i]
+        bearing[k] -= left / across[k, k]
+    borne = sqrt(bearing[0] * bearing[0] + bearing[1] * bearing[1])
+    if borne > grip:
+        bearing[0], bearing[1] = bearing[0] * grip / borne, bearing[1] * grip / borne

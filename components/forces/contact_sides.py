@@ -59,7 +59,7 @@ def stand(elements: View, row: int, carry: float, pose: Array) -> None:
 def motion(
     elements: View, row: int, carry: float, pose: Array, was: Array, pair: Workspace, slide: Array, spin: Array
 ) -> None:
-    """Velocity and turning of a side, from where it was; where nobody knows (`fresh`), from what it shows."""
+    """Velocity and turning of a side, from where it was a tick ago; at first (`shown`) what it shows, which then is the same."""
     dimension = elements.position.shape[0]
     lines = 1 if dimension == 2 else 3
     old, turn, span = room((3,)), room((3,)), pair.span
@@ -69,15 +69,15 @@ def motion(
     for k in range(lines):
         for c in range(3):
             old[c] = was[1 + k, c]
-        if pair.fresh:
+        if pair.shown:
             for c in range(dimension):
-                old[c] = pose[1 + k, c] - span * elements.current_velocity[row + 1 + k, c]
+                old[c] = pose[1 + k, c] - span * elements.velocity[row + 1 + k, c]
         cross(old, pose[1 + k], turn)
         for c in range(3):
             spin[c] += carry * turn[c] / span
-    if pair.fresh:
+    if pair.shown:
         for c in range(dimension):
-            slide[c] = elements.current_velocity[row, c]
+            slide[c] = elements.velocity[row, c]
 
 
 @kernel

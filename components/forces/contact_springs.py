@@ -45,23 +45,36 @@ def stiffen(pair: Pair, patch: Patch) -> None:
 
 
 @kernel
+def reach(pair: Pair, patch: Patch) -> None:
+    """How far springs are pressed. What rests from the start on is carried from where it is, as new joints carry their load."""
+    now, before = pair.now, pair.before
+    for i in range(patch.count):
+        raised, gap = before.raised[i], patch.gaps[i]
+        if patch.pressing[i] > 0.0:
+            raised = max(patch.pressing[i] / patch.k_n + gap, 0.0)
+        now.raised[i] = raised if gap < raised else 0.0  # what has come off begins anew
+        patch.drawn[i] = now.raised[i] - gap
+
+
+@kernel
 def springs(pair: Pair, patch: Patch) -> None:
     """Impulses of points that overlap; none pulls. In the instant of an impact dampers are still."""
     stiffen(pair, patch)
+    reach(pair, patch)
     k_n, span, impulse = patch.k_n, pair.span, patch.impulse
     for i in range(patch.count):
-        spring, gap = 0.0, patch.gaps[i]
-        if gap < 0.0:
-            spring = -k_n * gap
+        spring, drawn = 0.0, patch.drawn[i]
+        if drawn > 0.0:
+            spring = k_n * drawn
             if patch.candidates[i] > 0.0:
-                spring = -span * k_n * gap
+                spring = span * k_n * drawn
                 impulse[i] += spring
             else:
                 impulse[i] = span * max(spring - patch.c_n * patch.v[i], 0.0)
                 spring = min(spring * span, impulse[i])
                 if pair.law.stiffness < 0.0:
-                    pair.sunk[0] = max(pair.sunk[0], -gap)
-            pair.stored += 0.5 * k_n * gap * gap
+                    pair.sunk[0] = max(pair.sunk[0], -patch.gaps[i])
+            pair.stored += 0.5 * k_n * drawn * drawn
         patch.whole += impulse[i]
         patch.lost[i] = impulse[i] - spring
 
@@ -102,7 +115,7 @@ def ask_along(pair: Pair, patch: Patch) -> None:
     for c in range(3):
         pair.centre[c] = patch.centre[c]
     for i in range(patch.count):
-        if patch.gaps[i] < 0.0:
+        if patch.drawn[i] > 0.0:
             pair.asked[0] += dt * dt * k_n
             pair.asked[1] += 2.0 * dt * c_n
             add_line(pair.stiff, patch.points[i], patch.centre, patch.normals[i], dt * dt * k_n + 2.0 * dt * c_n)

@@ -67,8 +67,7 @@ def exerted(run: Run, name: str) -> Array:
     """What a force exerts on the last of the ports that it acts on: force [N], with directions moment [N m] too.
 
     Shape (n, d) or with more columns, as `run.reaction`; NaN while it was not there. It is worked out from the recorded places and
-    velocities, and from what it kept in mind at each sample. How fast shapes in contact meet is told by the tick before:
-    for them record every tick.
+    velocities, and from what it kept in mind at each sample; shapes in contact keep what they did.
     """
     return worked_out(run, [name])[name].wrench
 
@@ -151,9 +150,8 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
     stand(0)
     system.respond()
     for stack in system.forces:
-        _follow(run, stack, there)
         stack.ask(elements, run.dt)
-        stack.exert(elements, times[0])  # what it takes from the first look
+        _exert(stack, elements, times[0])  # what it takes from the first look
     minds = [(stack, _minds(run, stack, there)) for stack in system.forces]
     groups = _groups(system, made, len(times))
     for k, time in enumerate(times):
@@ -162,7 +160,7 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
             for key, series in mind.items():
                 column = getattr(stack, key)[: stack.count]
                 column[..., : series.shape[-1]] = series[k]  # runs of before may remember less
-            stack.exert(elements, time)
+            _exert(stack, elements, time)
         for group in groups:
             group.read(k, elements)
         for stack in system.forces:
@@ -170,13 +168,16 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
     return {name: one for group in groups for name, one in group.by_name()}
 
 
-def _follow(run: Run, stack: Forces, there: Flags) -> None:
-    """Refused where a force is told by the tick before, and samples leave ticks out."""
-    if getattr(stack, "forward_only", False) and (np.diff(run.ticks[there]) != 1).any():
-        raise ModelError(
-            f"what force '{stack.names[0]}' exerts is told by every tick, and this run has samples of some alone; record every "
-            "tick (record_every=1)."
-        )
+def _exert(stack: Forces, elements: Elements, time: float) -> None:
+    """As bodies stand; or once more what was done at a sample, where that is told by more than how they stand."""
+    if _acts_again(stack):
+        stack.play("act_again", elements)  # type: ignore[attr-defined]
+    else:
+        stack.exert(elements, time)
+
+
+def _acts_again(stack: Forces) -> bool:
+    return "act_again" in getattr(stack, "loops", {})
 
 
 def _minds(run: Run, stack: Forces, there: Flags) -> dict[str, Array]:
@@ -186,6 +187,10 @@ def _minds(run: Run, stack: Forces, there: Flags) -> dict[str, Array]:
         rows = [run.kept_in_mind(name, key) for name in stack.names]
         if all(row is not None for row in rows):
             found[key] = np.stack([row[there] for row in rows if row is not None], axis=1)
+    if not found and _acts_again(stack):
+        raise ModelError(
+            f"what force '{stack.names[0]}' did is not in this run, which an earlier version has recorded; run the model again."
+        )
     return found
 
 

@@ -8,6 +8,7 @@ from both_ways import scattered
 from campaign import each_once, later, named
 from components import Box, Capsule, Contact, HalfSpace, Hand, PointMassRod, Revolute, RigidBody, Rod, Sphere
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation, resume
+from coordinator.record.sensors import exerted
 from modular import Assembly, ModelError
 from modular.errors import CouplingError
 
@@ -156,6 +157,42 @@ def test_a_ball_rolls_down_a_slope_or_slips(coupling, dimension):
         velocity = run.velocity("solid.G")[:, 0]
         pull = (velocity[-1] - velocity[500]) / (run.time[-1] - run.time[500])
         np.testing.assert_allclose(pull, law, rtol=5e-4)
+
+
+ON_SLOPES = {  # friction, shape, share of m R^2 in the inertia, acceleration over g, on a slope of 0.3
+    "slides": (0.2, "box", 2 / 3, lambda slope, d: np.sin(slope) - 0.2 * np.cos(slope)),
+    "sticks": (0.5, "box", 2 / 3, lambda slope, d: 0.0),
+    "glides": (0.0, "box", 2 / 3, lambda slope, d: np.sin(slope)),
+    "rolls": (0.5, "ball", 2 / 5, lambda slope, d: np.sin(slope) / (7 / 5)),
+    "slips": (0.05, "ball", 2 / 5, lambda slope, d: np.sin(slope) - 0.05 * np.cos(slope)),
+}
+
+
+@coupled
+@both
+@pytest.mark.parametrize("how", ON_SLOPES)
+def test_what_starts_in_contact_is_carried_and_rubbed_from_the_first_tick(coupling, dimension, how):
+    """Second order from rest on, as if the floor had borne it before; no blow, and the books tell what friction takes.
+
+    A floor that had to be pressed first let it fall for two ticks and slide meanwhile: 1.3 % of the way at 1 ms, of first order.
+    """
+    friction, shape, share, law = ON_SLOPES[how]
+    body = Box((2 * R,) * dimension) if shape == "box" else Sphere(R)
+    ways, slope = [], 0.3
+    for dt in (2e-3, 1e-3):
+        with Simulation(sloped(slope, friction, body, share * MASS * R**2, dimension), dt, coupling) as simulation:
+            run = simulation.run(0.4)
+        ways.append(run.position("solid.G")[-1, 0] - 0.5 * G * law(slope, dimension) * 0.4**2)
+        assert np.abs(run.position("solid.G")[:, -1] - R).max() < 1.5 * G * dt**2
+    assert abs(ways[1]) < 2.0 * G * 1e-6, ways
+    assert abs(ways[1]) < 0.3 * abs(ways[0]) + 1e-9, ways
+    pressed, rubbed = exerted(run, "floor")[-1, dimension - 1], exerted(run, "floor")[-1, 0]
+    assert pressed == pytest.approx(MASS * G * np.cos(slope), rel=1e-5)
+    assert rubbed == pytest.approx(MASS * G * (law(slope, dimension) - np.sin(slope)), rel=1e-3, abs=1e-6)
+    if how in ("slides", "slips"):
+        taken = -run.work("floor")[-1]
+        slid = run.position("solid.G")[-1, 0] - (0.0 if how == "slides" else 0.5 * rubbed / (-share * MASS) * 0.4**2)
+        assert taken == pytest.approx(friction * MASS * G * np.cos(slope) * slid, rel=2e-3)
 
 
 @coupled
