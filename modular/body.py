@@ -65,6 +65,11 @@ class Body(Component):
         """[kg]."""
 
     @property
+    def spread(self) -> float:
+        """How far its mass lies about its centre, in the root mean square [m]; 0 for a point, and where nobody asks."""
+        return 0.0
+
+    @property
     @abstractmethod
     def freedoms(self) -> int:
         """How many independent motions it has when free: 6 in space, 3 in the plane, fewer for rods and points."""

@@ -209,6 +209,8 @@ def bear(pair: Pair, patch: Patch, rub: Rub) -> None:
     now.slid = 1.0 if over > 1.0 and not pair.struck else 0.0
     bent = 0.5 * (rub.k_t * (s[0] * s[0] + s[1] * s[1]) + rub.k_r * rub.twist * rub.twist)
     pair.stored += bent
+    if pair.before.carried == 0.0:
+        pair.came += bent
     now.twist, now.bent = rub.twist if rub.winding else 0.0, bent
     for c in range(3):
         now.slip[c] = s[0] * t[0, c] + s[1] * t[1, c]

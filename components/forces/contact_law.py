@@ -24,12 +24,12 @@ from components.forces.contact_pair import (
 )
 from components.forces.contact_points import see_answers, watch
 from components.forces.contact_sides import act, motion, stand
-from components.forces.contact_springs import ask_along, foretell, press, spread, springs
+from components.forces.contact_springs import ask_along, foretell, press, spend, spread, springs
 from components.forces.touching import touch
 from modular.blocks import room
 from modular.elements import GAIN_STEP, STEP, TIME
 from modular.kernel import kernel
-from modular.ledger import STORED
+from modular.ledger import RELEASED, STORED
 from modular.loop import FINE, loop
 from modular.views import View
 
@@ -71,6 +71,8 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
             motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
             pair.crowd = max(elements.taken[a], elements.taken[b])
             play_tick(pair, patch)
+            if not again:
+                contacts.ledger[n, RELEASED] -= pair.came
         act(elements, a, carry[first], pair.a, pair.wrench[0], pair.wrench[1], -1.0)
         act(elements, b, carry[second], pair.b, pair.wrench[0], pair.wrench[2], 1.0)
         contacts.ledger[n, STORED], contacts.power[n] = pair.stored, pair.takes
@@ -118,6 +120,7 @@ def play_tick(pair: Pair, patch: Patch) -> None:
         impacts(pair, patch)
         begin(pair, patch)
         springs(pair, patch)
+        spend(pair, patch)
     if patch.whole > 0.0:
         press(pair, patch)
         spread(pair, patch)

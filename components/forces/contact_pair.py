@@ -32,9 +32,9 @@ TICK = {
     "guess": float,  # and what it was thought to take [W]
     "carried": float,  # 1 where its springs have carried something, and there was no impact
     "slid": float,  # 1 where friction bore no more
-    "raised": (
-        8,
-    ),  # per point: so much earlier its spring begins, so that what rests at the start is carried from there on [m]
+    "stiff": float,  # of its springs along normals [N/m]
+    "drawn": (8,),  # per point: how far its spring is pressed [m]
+    "raised": (8,),  # and so much earlier it begins, so that what rests from the start on is carried where it is [m]
 }
 MEMORY = size_of(TICK)
 LASTING = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
@@ -61,6 +61,7 @@ new_pair = workspace(
     crowd=float, ample=float,  # what contacts ask of its bodies, and the share of it that those have left
     slow=float,  # slower impacts do not bounce, slower pairs may stick [m/s]
     stored=float, takes=float,  # energy in springs [J]; what it takes [W]
+    softened=float, came=float,  # energy that went as springs became softer, and that came with new ones under load [J]
 )  # fmt: skip
 new_patch = workspace(
     count=int, points=(8, 3), normals=(8, 3), gaps=(8,),  # where shapes touch or may
@@ -127,6 +128,7 @@ def start_anew(pair: Pair, patch: Patch) -> None:
             pair.stiff[p, q] = 0.0
     pair.asked[0] = pair.asked[1] = 0.0
     pair.stored, pair.takes, pair.struck, patch.whole = 0.0, 0.0, 0, 0.0
+    pair.softened = pair.came = 0.0
 
 
 # --- motions and answers ----------------------------------------------------------------------------------------------

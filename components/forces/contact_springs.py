@@ -46,14 +46,23 @@ def stiffen(pair: Pair, patch: Patch) -> None:
 
 @kernel
 def reach(pair: Pair, patch: Patch) -> None:
-    """How far springs are pressed. What rests from the start on is carried from where it is, as new joints carry their load."""
-    now, before = pair.now, pair.before
+    """How far springs are pressed, and what they lose where more points share what the step bears.
+
+    What rests from the start on is carried from where it is, as new joints carry their load.
+    """
+    now, before, taken = pair.now, pair.before, 0.0
     for i in range(patch.count):
         raised, gap = before.raised[i], patch.gaps[i]
         if patch.pressing[i] > 0.0:
             raised = max(patch.pressing[i] / patch.k_n + gap, 0.0)
+            pair.came += 0.5 * patch.k_n * raised * raised
         now.raised[i] = raised if gap < raised else 0.0  # what has come off begins anew
         patch.drawn[i] = now.raised[i] - gap
+        now.drawn[i] = max(patch.drawn[i], 0.0)
+        taken += 0.5 * (before.stiff - patch.k_n) * now.drawn[i] * before.drawn[i]
+    now.stiff = patch.k_n
+    if before.stiff > 0.0:
+        pair.softened = taken
 
 
 @kernel
@@ -71,7 +80,7 @@ def springs(pair: Pair, patch: Patch) -> None:
                 impulse[i] += spring
             else:
                 impulse[i] = span * max(spring - patch.c_n * patch.v[i], 0.0)
-                spring = min(spring * span, impulse[i])
+                spring = spring * span
                 if pair.law.stiffness < 0.0:
                     pair.sunk[0] = max(pair.sunk[0], -patch.gaps[i])
             pair.stored += 0.5 * k_n * drawn * drawn
@@ -81,7 +90,7 @@ def springs(pair: Pair, patch: Patch) -> None:
 
 @kernel
 def press(pair: Pair, patch: Patch) -> None:
-    """What all impulses do to both shapes: where they act together, and what of it gives nothing back."""
+    """What all impulses do to both shapes, and where they act together."""
     centre, normal = patch.centre, patch.normal
     for i in range(patch.count):
         for c in range(3):
@@ -92,6 +101,12 @@ def press(pair: Pair, patch: Patch) -> None:
         normal[c] = normal[c] / length if length > 0.0 else patch.normals[0, c]
     for i in range(patch.count):
         push(pair, patch.points[i], patch.normals[i], patch.impulse[i] / pair.span, pair.wrench)
+
+
+@kernel
+def spend(pair: Pair, patch: Patch) -> None:
+    """What of it gives nothing back; also dampers that hold springs back which come off, and then nothing acts."""
+    for i in range(patch.count):
         push(pair, patch.points[i], patch.normals[i], patch.lost[i] / pair.span, pair.now.spent)
 
 

@@ -1,6 +1,6 @@
 """A verdict on a run from what it has recorded: about how far it is off, and what that comes from.
 
-As shares of the extent L of the model, over the whole run:
+As shares of the extent L of the model, over the whole run; where nothing moves by a tenth of it, of how far anything moves as well:
 
     gave       what opens turns what hangs there: gap over the size of the smaller body at the joint, plus the angle it gave; while
                joints ring after a blow it comes back at once, and is not multiplied by the way
@@ -35,6 +35,11 @@ TOO_MUCH = (
     1e-3  # of the extent: finds nearly all runs that are off by a hundredth, and hardly one that is right to 1e-4
 )
 LITTLE = 5e-4  # of it: what a smaller step should bring it down to
+OF_MOTION = 0.05  # and of how far anything moves, where that is
+LITTLE_MOTION = 0.1  # of the extent, and more than
+LEAST = 1e-5  # of it: less is rest
+SINKS = 5.0  # times as deep as walls let anything sink in: so little is what rests
+TURNED = 1.2  # times so far: what has gone a longer way has turned back
 USUAL = 20.0  # times what the step leaves out of paths: energy that comes and goes within bodies with it
 STEP = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
 
@@ -48,6 +53,7 @@ class Loss:
     name: str = ""
     most: float = 0.0  # of the one that is named [J]
     share: float = 0.0  # of the largest kinetic energy
+    struck: bool = False  # whether it went in blows that several contacts took at once
 
     @classmethod
     def of(cls, kind: str, losses: Iterable[tuple[Sequence[str], Array]]) -> Self:
@@ -65,7 +71,7 @@ class Loss:
     def beside(self, within: float) -> Self:
         """And what bodies lost within themselves [J]."""
         both = replace(self, total=self.total + within)
-        return replace(both, kind="", name="", most=within) if within > self.most else both
+        return replace(both, kind="", name="", most=within, struck=False) if within > self.most else both
 
     def over(self, kinetic: float) -> Self:
         """As a share of the largest kinetic energy [J]."""
@@ -90,9 +96,12 @@ class Estimate:
     )
     kind: str = ""  # "joint" or "force"
     loss: float = 0.0  # what came or went there [J]
+    struck: bool = False  # in blows that several contacts took at once
     late: float = 0.0
     wall: str = ""  # the one that does most to it
     shorter: bool = True  # whether a shorter step makes that less, also where joints give
+    moved: float = np.inf  # the longest diagonal of a box around all places of a port [m]
+    way: float = 0.0  # the longest that a port has gone [m]
     least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
 
     @classmethod
@@ -114,8 +123,8 @@ class Estimate:
         counted = [taken, *([lost] if lost.share > USUAL * bent else [])]
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
-        told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most}
-        return cls(extent, parts[0], parts[1], parts[2], bent * bending, **told, **most)
+        told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most, "struck": worst.struck}
+        return cls(extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **told, **most)
 
     @property
     def total(self) -> float:
@@ -133,9 +142,22 @@ class Estimate:
         return self.share * self.extent
 
     @property
+    def little(self) -> float:
+        """How far anything moves, where that is little [m]; 0 else, and where it has only begun to or sinks into something."""
+        least = max(LEAST * self.extent, SINKS * self.late * self.extent)
+        return self.moved if least < self.moved < min(LITTLE_MOTION * self.extent, self.way / TURNED) else 0.0
+
+    @property
+    def of_motion(self) -> float:
+        """The error as a share of that."""
+        return (
+            min(1.0, (self.total - self.late) / (1.0 + self.total) * self.extent / self.little) if self.little else 0.0
+        )
+
+    @property
     def too_much(self) -> bool:
         """Whether whoever runs it should know."""
-        return self.share > TOO_MUCH
+        return self.share > TOO_MUCH or self.of_motion > OF_MOTION
 
     @property
     def cause(self) -> str:
@@ -153,13 +175,14 @@ class Estimate:
         """How far, in words."""
         if self.share > 0.5:
             return f"about the extent of the model ({self.extent:.2g} m)"
-        return (
-            f"{'at least' if self.least else 'about'} {self.share:.1%} of the extent of the model ({self.length:.2g} m)"
-        )
+        share, of = self.share, f"the extent of the model ({self.extent:.2g} m)"
+        if self.of_motion > OF_MOTION:
+            share, of = self.of_motion, f"how far anything moves ({self.moved:.2g} m)"
+        return f"about {self.length:.2g} m, {share:.1%} of {of}{', or more' if self.least else ''}"
 
     def to_data(self) -> dict[str, Any]:
         """As it stands beside a run."""
-        return {**vars(self), "share": self.share, "length": self.length}
+        return {**vars(self), "share": self.share, "length": self.length, "little": self.little}
 
     def event(self, dt: float) -> dict[str, Any]:
         """As it stands in the log."""
@@ -176,6 +199,11 @@ class Estimate:
         if self.cause == "slid":
             return f"joint '{self.joint}' locks velocities, and slides while it pushes"
         if self.cause == "swallowed":
+            if self.struck:
+                return (
+                    f"blows that '{self.taker}' and other contacts took at once have taken or brought {self.loss:.2g} J that they "
+                    "should not"
+                )
             who = f"{self.kind} '{self.taker}' has" if self.taker else "bodies within themselves have"
             return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
         if self.cause == "late":
@@ -188,7 +216,10 @@ class Estimate:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
         powers = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}  # of the step, with which parts fall
         lost = UNKNOWN if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
-        step = lost * dt * (LITTLE / self.total) ** (1.0 / powers.get(self.cause, 2.0))
+        wanted = LITTLE / self.total
+        if self.of_motion > OF_MOTION:
+            wanted = min(wanted, 0.5 * OF_MOTION / self.of_motion)
+        step = lost * dt * wanted ** (1.0 / powers.get(self.cause, 2.0))
         return (
             f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: "
             f"{self.remedy(step, order, words)}; {verify} measures the error."
@@ -198,7 +229,11 @@ class Estimate:
         """What helps: such a step, or another coupling."""
         step = f"take dt = {words(dt)} s"
         more = 4 if order is None or order < 4 else 2 * (int(order) // 2 + 1)
-        higher = f", or a coupling of higher order, such as Glued({more})" if more <= HIGHEST else ""
+        higher = f", or a coupling of higher order, such as Glued({more})" if more <= HIGHEST and not self.least else ""
+        if self.cause == "swallowed" and self.struck:
+            return "give the contacts that are struck at once a stiffness of their own: a shorter step shares blows no better"
+        if self.cause == "swallowed" and self.kind != "joint":
+            return step
         return {
             "bent": f"{step}{higher}",
             "slid": f"take joints that do not slide, Glued(), or {step}",

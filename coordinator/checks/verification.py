@@ -17,7 +17,7 @@ import numpy as np
 
 from coordinator.checks.alarm import RunWarning
 from coordinator.checks.orders import order_of
-from coordinator.checks.verdict import Estimate
+from coordinator.checks.verdict import OF_MOTION, Estimate
 from coordinator.record.run import Run
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-10  # of the extent: differences below say nothing of an order
 FAR = 0.5  # of an order, from the declared one
 OFF = 1e-2  # of the extent: more should be known to whoever runs it
+OFF_MOTION = OF_MOTION / OFF  # and so many times that of how far anything moves
 Progress = Callable[["Simulation"], None]
 
 
@@ -39,18 +40,31 @@ class Verification:
     ticks: int  # as far as it had come
     error: float  # the largest, over all ports and samples [m]
     extent: float  # of the model [m]; 1 m where it says nothing
+    reach: float  # the same, or where little moves five times how far anything does [m]
     port: str  # where it is largest
     time: float  # and when [s]
     order: float | None  # as measured; None where twice the step could not be taken, or nothing is off
     declared: int | None  # of the coupling among these forces
     dt: float  # of the run [s]
     end: float  # of the run [s]
-    followed: float  # until when no port is off by more than a hundredth of the extent [s]
+    followed: float  # until when no port is off by more than a hundredth of that reach [s]
 
     @property
     def share(self) -> float:
         """Of the extent of the model."""
         return self.error / self.extent
+
+    @property
+    def held(self) -> str:
+        """The error, held against the extent or against how far anything moves."""
+        if self.reach < self.extent:
+            return f"{self.error / self.reach * OFF_MOTION:.2g} of how far anything moves"
+        return f"{self.share:.2g} of the extent"
+
+    @property
+    def limit(self) -> str:
+        """What counts as little of it."""
+        return "a twentieth of it" if self.reach < self.extent else "a hundredth of it"
 
     @property
     def as_declared(self) -> bool:
@@ -63,9 +77,9 @@ class Verification:
         return self.followed < self.end
 
     def __str__(self) -> str:
-        text = f"{self.error:.2g} m, {self.share:.2g} of the extent, at {self.port} at {self.time:.6g} s"
+        text = f"{self.error:.2g} m, {self.held}, at {self.port} at {self.time:.6g} s"
         if self.too_much:
-            text += f"; within a hundredth of it until {self.followed:.6g} s"
+            text += f"; within {self.limit} until {self.followed:.6g} s"
         if self.order is None:
             return text
         text += f"; of order {self.order:.1f} in the step"
@@ -75,14 +89,16 @@ class Verification:
 
     def sentence(self, estimate: Estimate, words: Callable[[float], str] = "{:.2g}".format) -> str:
         """What it means where that is too much, and what helps; `estimate`: what it comes from; `words`: of a step."""
-        off = f"measured, the run is off by {self.error:.2g} m, {self.share:.2g} of the extent of the model"
-        off += f", and by less than a hundredth of it until {self.followed:.6g} s"
+        off = f"measured, the run is off by {self.error:.2g} m, {self.held} of the model"
+        if self.reach < self.extent:
+            off = f"measured, the run is off by {self.error:.2g} m, {self.held}"
+        off += f", and by less than {self.limit} until {self.followed:.6g} s"
         if self.order is None or not self.as_declared or self.order < FAR:
             return (
                 f"{off}. Errors do not fall with the step as they should: believe it until then. Where a shorter step helps "
                 "little, the motion is too sensitive to be followed any further."
             )
-        step = self.dt * (0.1 * OFF / self.share) ** (1.0 / self.order)
+        step = self.dt * (0.1 * OFF * self.reach / self.error) ** (1.0 / self.order)
         return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, self.declared, words)}."
 
     def to_data(self) -> dict[str, Any]:
@@ -94,7 +110,8 @@ def verify(run: Run, *, progress: Progress | None = None) -> Verification:
     """Measure the error of a run; refused where it cannot be repeated, or does not hold at half the step."""
     if len(run) < 2:
         raise ModelError("verify: the run has no two samples yet; let it run first.")
-    extent = run.estimate["extent"] if run.estimate else 1.0
+    extent, little = (run.estimate[what] if run.estimate else 1.0 for what in ("extent", "little"))
+    reach = min(extent, OFF_MOTION * little) if little else extent
     try:
         fine = at_step(run, 0.5, progress)
     except (Diverged, CouplingError) as error:
@@ -104,9 +121,9 @@ def verify(run: Run, *, progress: Progress | None = None) -> Verification:
     order = measured_order(run, fine, extent, progress)
     believed = order if order is not None and declared is not None and abs(order - declared) < FAR else declared or 2
     off = near * 2.0**believed / (2.0**believed - 1.0)
-    share = OFF * extent * near / off if off > 0.0 else 0.0  # of what both runs differ by
+    share = OFF * reach * near / off if off > 0.0 else 0.0  # of what both runs differ by
     followed, end = parted(run, fine, share), float(run.time[-1])
-    return Verification(last_tick(run), off, extent, port, time, order, declared, run.dt, end, followed)
+    return Verification(last_tick(run), off, extent, reach, port, time, order, declared, run.dt, end, followed)
 
 
 def measured_order(run: Run, fine: Run, extent: float, progress: Progress | None) -> float | None:

@@ -12,7 +12,7 @@ import numpy as np
 from coordinator.checks.verdict import Estimate, Loss
 from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
-from coordinator.record.ways import Bodies, Ways, extent_of, size_of
+from coordinator.record.ways import Bodies, Ways, extent_of, size_of, spread_of
 from modular.elements import Array, Indices
 
 BRIEFLY = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
@@ -89,8 +89,10 @@ class Evidence:
             self._forget()
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
-        way, bend, bending, kinetic = self._ways.travelled(recorded.taken, recorded.bodies, dt, recorded.gravity)
-        extent = self._extent or way  # of one point, the way that it goes
+        way, bend, bending, kinetic, moved = self._ways.travelled(recorded.taken, recorded.bodies, dt, recorded.gravity)
+        extent = self._extent or max(
+            way, spread_of(segments, recorded.bodies)
+        )  # of one point, also the way that it goes
         if not extent:
             return None
         last = segments[-1].used - 1
@@ -109,7 +111,7 @@ class Evidence:
         if not np.isfinite([way, bending, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
             return None
         parts = (way / extent, gave, slid, taken, lost, bend / extent, bending / extent)
-        return Estimate.of(extent, *parts, order, least=least, **most)
+        return Estimate.of(extent, *parts, order, least=least, moved=moved, **most)
 
     def _latest(self, extent: float) -> dict[str, Any]:
         """The wall behind which things fall back most, and by what share of the extent."""

@@ -143,10 +143,13 @@ class Losses:
         taken = Loss.of(
             "joint", ((names, _for_good(names, books, rang)) for names, books in _books(last.joints, last, gone[0]))
         )
+        books = _books(_silent(last), last, gone[1])
+        together, blows = _struck(last)
         leaked = Loss.of(
-            "force", ((names, _beyond_dampers(books)) for names, books in _books(_silent(last), last, gone[1]))
+            "force", (*((names, _beyond_dampers(book)) for names, book in books), (together, np.array(blows)))
         )
-        return taken, leaked.beside(self.spells.strayed)
+        found = replace(leaked, struck=leaked.name in together)
+        return taken, found.beside(self.spells.strayed)
 
 
 def _books(
@@ -158,10 +161,28 @@ def _books(
         yield list(gone), np.array(list(gone.values()))
 
 
+def _strikes(last: Segment) -> bool:
+    """Whether shapes have met in blows."""
+    return any(series["sunk"][last.used - 1, :, 1].any() for _, series in last.forces if "sunk" in series)
+
+
+def _struck(last: Segment) -> tuple[list[str], list[float]]:
+    """Contacts after blows leak into each other, as one tick shares a blow between them: their sum, by who leaked most [J]."""
+    books = [(names, series["ledger"][last.used - 1]) for names, series in last.forces if "sunk" in series]
+    if not _strikes(last):
+        return [], []
+    names = [name for part, _ in books for name in part]
+    book = np.concatenate([part for _, part in books])
+    left = abs(fsum(book[:, LEAKED].tolist())) - DAMPERS * fsum(np.abs(book[:, DISSIPATED]).tolist())
+    return [names[int(np.argmax(np.abs(book[:, LEAKED])))]], [max(left, 0.0)]
+
+
 def _silent(last: Segment) -> list[tuple[list[str], dict[str, Array]]]:
-    """Forces that tell of no lateness, with their books."""
-    found = []
+    """Forces that tell of no lateness, with their books; contacts without blows."""
+    found, struck = [], _strikes(last)
     for names, series in last.forces:
+        if struck and "sunk" in series:
+            continue
         tells = series["late"][last.used - 1].any(axis=-1) if "late" in series else np.zeros(len(names), bool)
         rows = np.flatnonzero(~tells).tolist()
         found.append(([names[row] for row in rows], {"ledger": series["ledger"][:, rows]}))

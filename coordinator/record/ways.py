@@ -43,6 +43,12 @@ def extent_of(segments: Sequence[Segment], bodies: Bodies) -> float:
     return size if np.isfinite(size) else 0.0
 
 
+def spread_of(segments: Sequence[Segment], bodies: Bodies) -> float:
+    """Twice as far as the mass of any body lies about its centre [m]: their extent, where they are one point."""
+    names = segments[0].bodies[0][0] if segments and segments[0].bodies else []
+    return 2.0 * max((bodies[name].spread for name in names), default=0.0)
+
+
 def size_of(name: str, segments: Sequence[Segment], bodies: Bodies) -> float:
     """The longest side of a box around a body where it was recorded first [m]."""
     for segment in segments:
@@ -60,6 +66,8 @@ class Looked(NamedTuple):
     bend: float  # the largest a dt^2 [m], of what flies freely about its mass centre
     bending: float  # the largest speed of any port [m/s], of what flies freely about its mass centre
     energy: float  # kinetic [J]
+    names: tuple[str, ...]  # of the bodies that were looked at
+    places: Array  # of their ports [m], (ports, d)
 
 
 class Travelled(NamedTuple):
@@ -69,6 +77,7 @@ class Travelled(NamedTuple):
     bend: float  # the largest a dt^2 [m]
     bending: float  # the longest way on which paths bend [m]: a parabola is followed exactly, whatever the step
     kinetic: float  # the largest energy [J]
+    moved: float  # the longest diagonal of a box around all places of a port [m]
 
 
 class Ways:
@@ -91,28 +100,43 @@ class Ways:
             self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt, gravity), strict=True)
         found = [self._looked[k] for k in wanted]
         self._looked.pop(last)  # an event may take it back
-        time, speed, bend, bending, energy = np.array(found).T
+        time, speed, bend, bending, energy = np.array([looked[:5] for looked in found]).T
         way, on_bends = (float((0.5 * (v[1:] + v[:-1]) * np.diff(time)).sum()) for v in (speed, bending))
-        return Travelled(way, float(bend.max()), on_bends, float(energy.max()))
+        return Travelled(way, float(bend.max()), on_bends, float(energy.max()), _moved(found))
+
+
+def _moved(looked: Sequence[Looked]) -> float:
+    """The longest diagonal of a box around all places of a port, while the same bodies were looked at."""
+    by_names: dict[tuple[str, ...], list[Array]] = {}
+    for one in looked:
+        by_names.setdefault(one.names, []).append(one.places)
+    boxes = (lengths(np.ptp(np.array(places), axis=0)) for places in by_names.values())
+    return max((float(box.max(initial=0.0)) for box in boxes), default=0.0)
 
 
 def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array) -> Iterator[Looked]:
     """At some samples of a segment."""
     speed, bend, bending, energy = np.zeros((4, len(at)))
+    places: list[Array] = []
     held = [(name, row, series) for names, series in segment.bodies for row, name in enumerate(names)]
     chosen = some(len(held), BODIES) if held else ()
     for k in chosen:
         name, row, series = held[k]
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)
-        ports = [bodies[name].port_motion(port, q, v, a)[1:] for port in bodies[name].port_names[:PORTS]]
+        motions = [bodies[name].port_motion(port, q, v, a) for port in bodies[name].port_names[:PORTS]]
+        places += [place for place, *_ in motions]
+        ports = [motion[1:] for motion in motions]
         flown = _flown(bodies[name], q, v, a, gravity, max((float(lengths(b).max()) for _, b in ports), default=0.0))
         for velocity, acceleration in ports:
             speed = np.maximum(speed, lengths(velocity))
             bending = np.maximum(bending, lengths(velocity - flown[0]))
             bend = np.maximum(bend, lengths(acceleration - flown[1]) * dt**2)
-    times = segment.ticks[at] * dt
-    return map(Looked, times, speed, bend, bending, energy * (len(held) / max(len(chosen), 1)))
+    times, energy = segment.ticks[at] * dt, energy * (len(held) / max(len(chosen), 1))
+    names = tuple(held[k][0] for k in chosen)
+    stood = np.stack(places, axis=1) if places else np.zeros((len(at), 0, 1))
+    for k in range(len(at)):
+        yield Looked(times[k], speed[k], bend[k], bending[k], energy[k], names, stood[k])
 
 
 def lengths(vectors: Array) -> Array:

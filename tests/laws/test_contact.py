@@ -252,6 +252,24 @@ def test_a_ball_that_hits_the_ground_aslant_is_set_spinning():
         np.testing.assert_allclose(run.velocity("ball.G")[-1], (law, 0.0, 1.5), atol=1e-4)
 
 
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_the_books_of_a_damped_contact_close(coupling, friction):
+    """A damper that holds back a spring which comes off takes what that still holds: 5 % of all were missing, at every step."""
+    left = []
+    for dt in (1e-3, 1e-4):
+        model = Assembly(gravity=(0.0, 0.0, -G))
+        put(model, "ball", (0.0, 0.0, 0.5), velocity=(1.0, 0.0, 0.0))
+        law = Contact(HalfSpace(), Sphere(R), friction=friction, stiffness=1e5, damping=60.0)
+        model.apply("floor", law, "ground", "ball.G")
+        with Simulation(model, dt, coupling) as simulation:
+            run = simulation.run(0.45)
+        book = run.ledger("floor")
+        assert run.energy[0] - run.energy[-1] > 1.0
+        left.append(abs(book["leaked"][-1]) / book["dissipated"][-1])
+    assert left[0] < 5e-2 and left[1] < 1e-3, left
+
+
 def stack(dimension=3, count=5, **more):
     """Boxes on each other, each a little beside the one below."""
     model = Assembly(gravity=(0.0, 0.0, -G)[-dimension:])

@@ -33,10 +33,10 @@ from scenarios.typed_events import schedule
 from truth import SAMPLES, off, paths, truth
 
 
-def cantilever(elements=8):
+def cantilever(elements=8, young=2e9):
     """Clamped by a weld, under its own weight: a soft beam whose weld is softer still at a coarse step."""
     model = Assembly(gravity=(0.0, -9.81))
-    beam = Beam.of_rectangle((0, 0), (1.0, 0), width=0.02, height=0.02, density=1000.0, young=2e9, elements=elements)
+    beam = Beam.of_rectangle((0, 0), (1.0, 0), width=0.02, height=0.02, density=1000.0, young=young, elements=elements)
     model.add("beam", beam)
     model.join("wall", Fixed(), "ground", "beam.start")
     return model
@@ -161,6 +161,24 @@ def test_a_weld_that_is_softer_than_what_it_holds_is_named_with_a_step_that_help
     with Simulation(cantilever(), step, record_every=4) as simulation, warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not verdicts(simulation.run(0.5))
+
+
+@pytest.mark.parametrize("dt", [2e-4, 5e-5])
+def test_where_little_moves_errors_are_held_against_that(dt):
+    """A beam of steel sags by a third of a millimetre; a weld that lets it sag twice as far is off by 1e-4 of the extent."""
+    model = cantilever(4, 2e11)
+    right = Simulation(model, dt, Glued(4)).run(0.2)
+    with pytest.warns(VerdictWarning, match="of how far anything moves"):
+        simulation = Simulation(model, dt, Penalty())
+        run = simulation.run(0.2)
+    told = simulation.past.estimate(simulation)
+    true = np.abs(run.position("beam.end") - right.position("beam.end")).max() / told.moved
+    assert 0.1 * true < told.of_motion < 10.0 * true
+    measured = simulation.verify()
+    assert measured.too_much and "of how far anything moves" in str(measured)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Simulation(model, dt, Glued()).run(0.2).estimate["share"] < 1e-6
 
 
 @pytest.mark.parametrize("name", ["double-pendulum", "slider-crank", "cardan-shaft", "switching-pendulum"])
@@ -348,7 +366,7 @@ def test_a_spring_that_makes_energy_of_nothing_is_named():
     ],
     ids=["dry", "viscous", "stop", "spring"],
 )
-def test_where_forces_begin_end_or_turn_within_ticks_it_says_at_least(force, least):
+def test_where_forces_begin_end_or_turn_within_ticks_it_says_or_more(force, least):
     model = Assembly(gravity=(0.0, -9.81))
     model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), 1.0))
     model.join("pin", Revolute(), "ground", "rod.start")

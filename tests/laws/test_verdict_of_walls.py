@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from campaign import first_of
-from components import Clearance, Contact, Fixed, Friction, HalfSpace, Revolute, RigidBody, Rod, Sphere, Stop
+from components import Box, Clearance, Contact, Fixed, Friction, HalfSpace, Revolute, RigidBody, Rod, Sphere, Stop
 from coordinator import Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly, Integrator, Newmark
 
@@ -188,6 +188,49 @@ def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, co
             most = 3.0 if drop else 10.0
             assert deep < run.estimate["share"] < most * deep and run.estimate["wall"] == "floor"
         assert (run.estimate["late"] > 0.0) is (stiffness is None)
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
+@pytest.mark.parametrize("friction", [0.31, 0.5])
+def test_what_rests_is_not_spoken_against(friction, coupling):
+    """A block with one port, on a slope that just holds it: it sinks in by a quarter of g dt^2, and that is all that moves."""
+    model = Assembly(gravity=(G * np.sin(0.3), -G * np.cos(0.3)))
+    model.add("block", RigidBody(mass=2.0, inertia=0.0133, centre=(0, 0.1), ports={"G": (0, 0.1)}))
+    model.apply("floor", Contact(HalfSpace(), Box((0.2, 0.2)), friction=friction), "ground", "block.G")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = Simulation(model, 1e-3, coupling).run(1.0)
+    book = run.ledger("floor")
+    assert book["dissipated"].min() >= 0.0 and abs(book["leaked"][-1]) < 1e-4
+
+
+def pile(**soft):
+    """A ball falls on a crate that stands on the ground: two contacts take the blow at once."""
+    model = Assembly(gravity=(0.0, 0.0, -G))
+    up, aside = (0.0, 0.0, 1.1), (0.3, 0.0, 0.15)
+    ports = ({"G": up}, {"G": aside})
+    model.add("ball", RigidBody(mass=1, inertia=(4e-3,) * 3, centre=up, ports=ports[0], velocity=(0.4, 0, 0)))
+    model.add("crate", RigidBody(mass=8, inertia=(0.12,) * 3, centre=aside, ports=ports[1]))
+    law, ball, crate = {"friction": 0.4, **(soft or {"restitution": 0.6})}, Sphere(0.1), Box((0.3, 0.3, 0.3))
+    model.apply("floor-crate", Contact(HalfSpace(), crate, **law), "ground", "crate.G")
+    model.apply("bump", Contact(crate, ball, **law), "crate.G", "ball.G")
+    return model
+
+
+def test_blows_that_contacts_take_at_once_are_told_with_a_remedy_that_helps():
+    """No step shares them better: where the ball then flies hangs on how ticks fall. A stiffness of their own resolves them."""
+    places = []
+    for dt in (3e-4, 1e-4, 3e-5):
+        run = ran(pile(), dt, Penalty(), 1.0)
+        told = [event for event in run.events if event["kind"] == "verdict"]
+        assert run.estimate["struck"] and told, run.estimate
+        places.append(run.position("ball.G")[-1, 0])
+    assert np.ptp(places) / run.estimate["extent"] > 1e-2
+    with pytest.warns(VerdictWarning, match="a stiffness of their own: a shorter step shares blows no better"):
+        Simulation(pile(), 3e-4).run(1.0)
+    for dt in (1e-4, 3e-5):
+        run = ran(pile(stiffness=1e5, damping=60.0), dt, Glued(), 1.0)
+        assert not [event for event in run.events if event["kind"] == "verdict"]
 
 
 def test_a_body_with_weights_of_its_own_is_judged_by_these():

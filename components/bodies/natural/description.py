@@ -128,6 +128,12 @@ class NaturalBody(Body):
         return self.mass_properties.mass
 
     @property
+    def spread(self) -> float:
+        """From its second moment."""
+        mass = self.mass_properties
+        return float(np.sqrt(max(np.trace(mass.second_moment), 0.0) / mass.mass)) if mass.mass > 0.0 else 0.0
+
+    @property
     def freedoms(self) -> int:
         """Coordinates less internal constraints."""
         e, d = self.shape

@@ -63,6 +63,12 @@ class NewtonEulerBody(PosedBody):
         return self.mass
 
     @property
+    def spread(self) -> float:
+        """From its inertia: the trace counts each direction twice in space."""
+        inertia = tensor_of(self.inertia)
+        return float(np.sqrt((inertia if inertia.ndim == 0 else 0.5 * np.trace(inertia)) / self.mass))
+
+    @property
     def freedoms(self) -> int:
         """6 in space, 3 in the plane."""
         return 6 if self.dimension == 3 else 3
