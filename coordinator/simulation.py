@@ -314,6 +314,10 @@ class Simulation(Spelt):
                 f"run: until = {until} s; the simulation stands at {self.time:.9g} s and only goes forward."
             )
         last = round(until / self.dt)
+        if last == self.tick == 0 and until > 0.0:
+            raise ModelError(
+                f"run: until = {until:g} s is less than half a step (dt = {self.dt:g} s); take a shorter step."
+            )
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
         if checkpoints is not None:

@@ -24,7 +24,7 @@ from modular.joint import Joint
 from modular.keywords import Spelt, spelt
 from modular.limit import Limit
 from modular.names import LONGEST, missing, unfit
-from modular.numbers import misfits, number
+from modular.numbers import beyond_reach, misfits, number
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ class Assembly(Spelt):
                 f"body '{name}' has {body.dimension} coordinates per point, but gravity = {self.gravity.tolist()} has "
                 f"{self.dimension}; build both in the plane or both in space."
             ]
+        problems = problems or [f"body '{name}': {wrong}." for wrong in beyond_reach(body)]
         if problems:
             raise ModelError("\n".join(problems))
         self.bodies[intern(str(name))] = body
@@ -174,6 +175,9 @@ class Assembly(Spelt):
                 f"joint '{name}': {type(joint).__name__} means something in {' and '.join(map(str, joint.dimensions))} dimensions, "
                 f"not in {self.dimension}; see its help for the one to take instead."
             )
+        for part in (joint, breaks_at):
+            if part is not None and (wrong := next(beyond_reach(part), None)) is not None:
+                raise ModelError(f"joint '{name}': {wrong}.")
         place = None if at is None else self._place(owner, at)
         self.joint_edges[name] = JointEdge(joint, *one, *other, place, breaks_at)
 
@@ -183,7 +187,7 @@ class Assembly(Spelt):
         self._check_name(name, "force", self.joint_edges, self.force_edges, self.bodies)
         if not isinstance(force, Force):
             raise ModelError(f"force '{name}': {force!r} is no force; give one such as Load(force=(1, 0)).")
-        problems = force.check(name, self.dimension)
+        problems = force.check(name, self.dimension) or [f"force '{name}': {wrong}." for wrong in beyond_reach(force)]
         if len(ports) != force.sides:
             problems.append(f"force '{name}' acts on {force.sides} port{'s' * (force.sides > 1)}, got {list(ports)}.")
         if problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from math import ceil, isfinite
+from math import ceil, inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from modular.errors import ModelError
 
 DECADE = 10  # parts that one may have to go down until two digits say it exactly
 ROUNDING = 1e-9
+SMALLEST, LARGEST = 1e-60, 1e60  # fourth powers, and products of such, are still numbers
 
 
 def number(value: Any, what: str, unit: str) -> float:
@@ -39,6 +40,26 @@ def exactly(part: float) -> str:
     """Such a part as a number to type: two digits where they say it."""
     short = f"{part:.2g}"
     return short if abs(float(short) / part - 1.0) < ROUNDING else f"{part:.12g}"
+
+
+def beyond_reach(component: Any) -> Iterator[str]:
+    """Which fields of a dataclass hold numbers whose powers and products would be none any more: a sentence each."""
+    for name in getattr(component, "__dataclass_fields__", ()):
+        value = getattr(component, name)
+        if value.__class__ is float or value.__class__ is int:
+            if value and isfinite(value) and not SMALLEST <= abs(value) <= LARGEST:
+                what = "large" if abs(value) > LARGEST else "small"
+                yield f"{name} = {value!r} is too {what} to be calculated with; give one between {SMALLEST:g} and {LARGEST:g}"
+        elif value.__class__ is tuple and any(LARGEST < abs(one) < inf for one in _leaves(value)):
+            yield f"{name} = {value!r} is too large to be calculated with; give numbers below {LARGEST:g}"
+
+
+def _leaves(values: tuple[Any, ...]) -> Iterator[float]:
+    for value in values:
+        if value.__class__ is tuple:
+            yield from _leaves(value)
+        elif value.__class__ is float or value.__class__ is int:
+            yield value
 
 
 def misfits(component: Any) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from math import inf
 
 import numpy as np
@@ -15,6 +17,7 @@ from coordinator.simulation import Simulation
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.component import class_name
+from modular.elements import Array
 from modular.errors import ModelError
 from modular.seen_mass import seen_by
 
@@ -71,14 +74,15 @@ def examine(simulation: Simulation) -> Examination:
         for name, home in system.joint_home.items()
     ]
     freedoms = sum(body.freedoms for body in assembly.bodies.values())
+    equations = _equations(simulation) if len(assembly.bodies) <= MOST else {}
     return Examination(
         masses={name: body.total_mass for name, body in assembly.bodies.items() if not body.led},
         freedoms=freedoms,
         locks=sum(report.locks for report in reports),
-        mobility=freedoms - _rank(simulation) if len(assembly.bodies) <= MOST else None,
+        mobility=freedoms - _rank(list(equations.values())) if len(assembly.bodies) <= MOST else None,
         joints=reports,
         springs={name: margins[name] for name in system.force_home if name in margins},
-        advice=_advice(simulation, reports),
+        advice=[*(_said_twice(simulation, equations) if equations else []), *_advice(simulation, reports)],
     )
 
 
@@ -124,12 +128,12 @@ def _soft(simulation: Simulation, name: str, share: float | None) -> str:
     )
 
 
-def _rank(simulation: Simulation) -> int:
-    """Rank of all joint equations over the motions that the bodies have, at this pose."""
+def _equations(simulation: Simulation) -> dict[str, Array]:
+    """The equations of each joint over the motions that the bodies have, at this pose."""
     system = simulation.system
     motions = system.elements.motions
     column = {name: motions * k for k, name in enumerate(system.body_home)}
-    blocks = []
+    blocks = {}
     for name, home in system.joint_home.items():
         row = home.stack.row[name]
         block = np.zeros((home.stack.form.rows, motions * len(column)))
@@ -137,8 +141,29 @@ def _rank(simulation: Simulation) -> int:
             if owner in column:
                 block[:, column[owner] : column[owner] + motions] += seen[:, :motions]
         largest = np.abs(block).max()
-        blocks.append(block / largest if largest > 0 else block)
+        blocks[name] = block / largest if largest > 0 else block
+    return blocks
+
+
+def _rank(blocks: list[Array]) -> int:
+    """Of all of them together."""
     return int(np.linalg.matrix_rank(np.concatenate(blocks), tol=1e-9)) if blocks else 0
+
+
+def _said_twice(simulation: Simulation, equations: Mapping[str, Array]) -> list[str]:
+    """Joints between the same two bodies of which one locks nothing that the other does not lock as well."""
+    between: dict[frozenset[str], list[str]] = {}
+    for name, edge in simulation.assembly.joint_edges.items():
+        between.setdefault(frozenset((edge.first.body, edge.second.body)), []).append(name)
+    lines = []
+    for names in between.values():
+        for one, other in combinations(names, 2):
+            if _rank([equations[one], equations[other]]) == _rank([equations[one]]):
+                lines.append(
+                    f"'{other}' locks nothing that '{one}' does not lock already, so nothing says which of them bears how much; "
+                    "leave one of them out."
+                )
+    return lines
 
 
 def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:

@@ -100,6 +100,7 @@ class Estimate:
     late: float = 0.0
     wall: str = ""  # the one that does most to it
     shorter: bool = True  # whether a shorter step makes that less, also where joints give
+    strained: bool = False  # whether something is driven, and joints open as if it asked for more than can be reached
     moved: float = np.inf  # the longest diagonal of a box around all places of a port [m]
     way: float = 0.0  # the longest that a port has gone [m]
     least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
@@ -232,6 +233,11 @@ class Estimate:
         higher = f", or a coupling of higher order, such as Glued({more})" if more <= HIGHEST and not self.least else ""
         if self.cause == "swallowed" and self.struck:
             return "give the contacts that are struck at once a stiffness of their own: a shorter step shares blows no better"
+        if self.strained:
+            return (
+                "see whether the drives ask for more than the mechanism can reach, where no step helps: with joints that do not "
+                f"give, Glued(), the run stops there and says so. If they do not, {step}"
+            )
         if self.cause == "swallowed" and self.kind != "joint":
             return step
         return {

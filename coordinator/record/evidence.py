@@ -15,6 +15,7 @@ from coordinator.record.recorder import Segment, Taken
 from coordinator.record.ways import Bodies, Ways, extent_of, size_of, spread_of
 from modular.elements import Array, Indices
 
+WIDE = 1e-2  # of the extent: joints that open so far where something is driven may be asked for what cannot be
 BRIEFLY = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
 WORST = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]
@@ -107,6 +108,8 @@ class Evidence:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
         most |= self._latest(extent)
+        wide = any(one.gap > WIDE * extent for one in self._gave.values())
+        most["strained"] = wide and any(form["drives"] for form in recorded.forms.values())
         self._seen, self._before, self._gave, self._slid, self._blows, self._behind = sure
         if not np.isfinite([way, bending, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
             return None

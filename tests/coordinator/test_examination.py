@@ -53,6 +53,17 @@ def test_a_redundant_loop_is_told():
     assert found.mobility == 1 and found.redundancy == 3
 
 
+@pytest.mark.parametrize(("second", "said"), [(Revolute(), True), (Fixed(), False)], ids=["hinge", "weld"])
+def test_a_joint_that_says_what_another_says_is_told(second, said):
+    """Nothing decides which of two equal hinges bears how much; a weld beside a hinge holds what that leaves free."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", Rod((0, 0), (1.0, 0), 1.0))
+    model.join("one", Revolute(), "ground", "rod.start")
+    model.join("other", second, "ground", "rod.start")
+    found = look(model)
+    assert any("'other' locks nothing that 'one' does not" in line for line in found.advice) is said
+
+
 def test_the_seen_mass_of_a_pinned_rod_is_that_of_its_end():
     model = Assembly()
     model.add("rod", Rod((0, 0, 0), (2.0, 0, 0), 3.0))

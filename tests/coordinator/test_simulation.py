@@ -5,7 +5,7 @@ import pytest
 
 import scenarios
 import zoo
-from components import Fixed, PointMassRod, Prismatic, Revolute, RigidBody, Rod
+from components import Fixed, PointMassRod, Prismatic, Revolute, RigidBody, Rod, SpringDamper
 from coordinator import Penalty, Shannon, Simulation, Stable
 from coordinator.couplings.coupling import require
 from modular import (
@@ -18,6 +18,7 @@ from modular import (
     Diverged,
     InternalGains,
     Join,
+    Limit,
     ModelError,
     Newmark,
     Remove,
@@ -153,6 +154,8 @@ def test_wrong_steps_times_and_settings_are_refused_with_their_value():
         Simulation(pendulum(), 1e-3, record_every=0)
     with Simulation(pendulum(), 1e-3) as simulation, pytest.raises(ModelError, match="until = nan"):
         simulation.run(float("nan"))
+    with Simulation(pendulum(), 1e-3) as simulation, pytest.raises(ModelError, match="less than half a step"):
+        simulation.run(4e-4)
     for wrong in (
         lambda: Stable(safety=0.5), lambda: Stable(damping=-1), lambda: Shannon(delta=0.5), lambda: Shannon(damping=2.0),
         lambda: Newmark(beta=0.7), lambda: Newmark(gamma=0.3), lambda: InternalGains(iterations=0),
@@ -160,6 +163,20 @@ def test_wrong_steps_times_and_settings_are_refused_with_their_value():
     ):  # fmt: skip
         with pytest.raises(ModelError, match=r"= -?\d"):
             wrong()
+
+
+@pytest.mark.parametrize("mass", [1e308, 1e-308])
+def test_numbers_that_cannot_be_calculated_with_are_refused_by_name(mass):
+    """Their squares are infinite, or nothing: a run ended in words of linear algebra, or asked for a shorter step."""
+    model = Assembly(gravity=(0.0, -9.81))
+    with pytest.raises(ModelError, match=r"body 'rod': mass = 1e.308 is too (large|small)"):
+        model.add("rod", Rod((0, 0), (1, 0), mass))
+    model.add("rod", Rod((0, 0), (1, 0), 1.0))
+    with pytest.raises(ModelError, match=r"force 'spring': stiffness = 1e.308 is too"):
+        model.apply("spring", SpringDamper(mass), "ground", "rod.end", at=(0.0, 1.0))
+    with pytest.raises(ModelError, match=r"joint 'pin': force = 1e.308 is too"):
+        model.join("pin", Revolute(), "ground", "rod.start", breaks_at=Limit(force=mass))
+    assert not model.joint_edges and not model.force_edges
 
 
 def test_unknown_names_while_running_are_refused_with_a_proposal():

@@ -7,7 +7,7 @@ import pytest
 
 import scenarios
 from campaign import later, named
-from components import Controller, Revolute, Rod
+from components import Controller, DrivenRotation, Revolute, Rod, Smooth
 from coordinator import Glued, Penalty, Simulation, VerdictWarning
 from coordinator.checks.proposals import fitting, proposed
 from modular import Assembly, Diverged
@@ -94,3 +94,22 @@ def test_steps_divide_all_periods_and_are_typed_as_they_are(periods, step, found
         sentence, fits = proposed(simulation, f"take dt = {step:.2g} s, or wait", step)
         assert fits == fitting(simulation, step) == found
         assert float(re.search(r"dt = (\S+) s", sentence)[1]) == pytest.approx(found, rel=1e-9 if periods else 0.05)
+
+
+def test_a_drive_that_asks_for_what_cannot_be_reached_is_told_so():
+    """A rocker of a four-bar that is to turn by three radians: springs open, and no step brings them together."""
+    model = Assembly(gravity=(0.0, -9.81))
+    places = [(0.0, 0.0), (0.5, 0.0), (1.0, 1.0), (1.5, 0.0)]
+    for k, name in enumerate("abc"):
+        model.add(name, Rod(places[k], places[k + 1], 1.0))
+    ends = ["ground", "a.start", "a.end", "b.start", "b.end", "c.start", "ground", "c.end"]
+    for k in range(4):
+        model.join(f"hinge{k}", Revolute(), ends[2 * k], ends[2 * k + 1])
+    model.join("drive", DrivenRotation(Smooth((0.0, 1.0), (0.0, 3.0))), "ground", "c.end")
+    words = "see whether the drives ask for more than the mechanism can reach"
+    for dt in (1e-3, 3e-4):
+        with pytest.warns(VerdictWarning, match=words):
+            Simulation(model, dt, Penalty()).run(1.0)
+    with warnings.catch_warnings(), pytest.raises(Diverged, match="no smaller step helps"):
+        warnings.simplefilter("ignore")
+        Simulation(model, 1e-3, Glued()).run(1.0)
