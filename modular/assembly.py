@@ -173,7 +173,7 @@ class Assembly(Spelt):
         if self.dimension not in joint.dimensions:
             raise ModelError(
                 f"joint '{name}': {type(joint).__name__} means something in {' and '.join(map(str, joint.dimensions))} dimensions, "
-                f"not in {self.dimension}; see its help for the one to take instead."
+                f"not in {self.dimension}; take {joint.otherwise or 'another'}."
             )
         for part in (joint, breaks_at):
             if part is not None and (wrong := next(beyond_reach(part), None)) is not None:

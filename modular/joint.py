@@ -96,6 +96,7 @@ class Joint(Component):
     coincident: ClassVar[bool] = True  # its two points must coincide
     apart: ClassVar[bool] = False  # its two points must not: it spans a distance
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)  # where it means something
+    otherwise: ClassVar[str] = ""  # and what to take elsewhere
     coordinates: ClassVar[
         tuple[str, ...]
     ] = ()  # "angle", "way", "distance" along its one axis that it leaves free or drives

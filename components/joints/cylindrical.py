@@ -50,6 +50,7 @@ class Cylindrical(Joint):
     coordinates: ClassVar[tuple[str, ...]] = ("way", "angle")
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "Prismatic(), or PointOnLine() where it may turn"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the axis on both sides."""

@@ -65,6 +65,7 @@ class EllipsoidOnPlane(Joint):
     symmetric: ClassVar[bool] = False
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "Rack(…), a wheel on a bar"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points, the normal and the axes of the ellipsoid."""

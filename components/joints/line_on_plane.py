@@ -41,6 +41,7 @@ class LineOnPlane(Joint):
     symmetric: ClassVar[bool] = False
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "Prismatic()"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points, the normal and the line."""

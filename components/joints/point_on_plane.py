@@ -39,6 +39,7 @@ class PointOnPlane(Joint):
     symmetric: ClassVar[bool] = False
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "PointOnLine()"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the normal on the first side."""

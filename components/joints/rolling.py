@@ -76,6 +76,7 @@ class Rolling(Joint):
     symmetric: ClassVar[bool] = False
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "Rack(…), a wheel on a bar"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points, the directions of the plane and the axes of the ellipsoid."""

@@ -55,6 +55,7 @@ class Screw(Joint):
     coordinates: ClassVar[tuple[str, ...]] = ("way", "angle")
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "Rack(…), which turns an angle into a way"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points, the axis on both sides, and a direction across it on either by which turns are told."""

@@ -28,6 +28,7 @@ class SphericalWithPin(Joint):
 
     symmetric: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "Revolute()"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points, the normal of the groove and the pin."""

@@ -27,6 +27,7 @@ class Universal(Joint):
     cross: Sequence[float] | None = None
 
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    otherwise: ClassVar[str] = "Revolute()"
     symmetric: ClassVar[bool] = False
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:

@@ -180,6 +180,7 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
     from coordinator.distributed.workers.company import HASTE
     from coordinator.engine.interrupt import held_interrupts
     from coordinator.record.on_disk import size_of
+    from scenarios.report.folder import AT_REQUEST
     from scenarios.report.progress import waiting
 
     try:
@@ -191,7 +192,10 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
             if size > LARGE and not console.is_terminal:
                 say(console, f"saving {size / 1e9:.2g} GB…")
             recorded.save(folder.path)
-            folder.drop_pictures()
+            gone = folder.drop_pictures()
+        if gone:
+            ways = ", ".join(f"{name} (again by {AT_REQUEST[name]})" for name in gone)
+            say(console, f"removed, as it showed the run before: {ways}")
     except KeyboardInterrupt:
         return simulation.recorded, INTERRUPTED
     return recorded, code

@@ -190,7 +190,8 @@ class Chart:
         nothing = np.zeros(1)
         return self.gui.add_uplot(
             (nothing,) * len(series), series=tuple(series), height=HEIGHT, scales={"x": {"time": False}, "y": {"auto": True}},
-            legend={"show": False}, padding=(6, 10, 0, 0), axes=({"size": 30}, {"size": 46}),
+            legend={"show": False}, padding=(6, 10, 0, 0),
+            axes=({"size": 30, "space": 40}, {"size": 58, "space": 24}),  # room for a sign and five digits, and for two marks
         )  # fmt: skip
 
     def _legend(self, values: Sequence[float], power: int) -> str:

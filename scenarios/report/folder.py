@@ -23,6 +23,12 @@ PICTURE_FILES = (
     "animation.gif",
     "motion.html",
 )
+AT_REQUEST = {
+    "animation.gif": "--animate",
+    "motion.html": "modular show --html",
+    "run.nc": "modular export",
+    "run.csv": "modular export",
+}
 DIARY = "diary.jsonl"  # of a session of modular live
 RUNS, SHOWN = Path("runs"), 8  # where runs are kept where nobody says where, and how many of them are named
 EXPORT_FILES = {"netcdf": "run.nc", "csv": "run.csv"}  # what modular export writes into a run folder
@@ -78,10 +84,12 @@ class RunFolder:
                 f"another folder, or replace {it} with --overwrite."
             )
 
-    def drop_pictures(self) -> None:
-        """Remove the pictures and exports of an earlier run."""
-        for name in (*PICTURE_FILES, *EXPORT_FILES.values()):
+    def drop_pictures(self) -> list[str]:
+        """Remove the pictures and exports of an earlier run; those that nobody draws unasked."""
+        gone = [name for name in (*PICTURE_FILES, *EXPORT_FILES.values()) if (self.path / name).exists()]
+        for name in gone:
             (self.path / name).unlink(missing_ok=True)
+        return [name for name in gone if name in AT_REQUEST]
 
     def _take(self) -> None:
         """Make the folder; making it takes it, so two runs started together get two folders."""
@@ -121,6 +129,10 @@ def check_writable(path: Path) -> None:
 
 def load_run(path: Path) -> Run:
     """A saved run."""
+    if path.is_file():
+        around = f", such as {path.parent}" if (path.parent / RUN_FILES[0]).exists() else ""
+        model = f"; a model is run by modular run {path}" if path.suffix in (".json", ".py") and not around else ""
+        raise ModelError(f"'{path}' is a file, and runs are folders; give one{around}{model}.")
     if not path.is_dir():
         raise ModelError(not_there(path, "give a folder written by `modular run` or Run.save", (RUN_FILES[0], DIARY)))
     if not (path / RUN_FILES[0]).exists() and (inside := _folders_in(path, (RUN_FILES[0], DIARY))):

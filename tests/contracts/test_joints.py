@@ -15,6 +15,7 @@ from components import (
     Planar,
     Prismatic,
     Revolute,
+    Rod,
     Spherical,
 )
 from coordinator import Penalty, Shannon, Simulation, Stable
@@ -252,3 +253,17 @@ def test_axes_along_the_world_are_as_good_as_any(joint_type, dimension, rule, k)
     ) as simulation:
         assert np.isfinite(list(simulation.margins.values())).all()
         assert np.isfinite(simulation.run(0.1).energy).all()
+
+
+@pytest.mark.parametrize(
+    "joint_type", [cls for cls in dict(zoo.JOINTS) if cls.dimensions == (3,)], ids=lambda cls: cls.__name__
+)
+def test_a_joint_that_means_nothing_in_the_plane_names_another_for_it(joint_type):
+    """And that one can be taken there."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", Rod((0, 0), (1.0, 0), 1.0))
+    with pytest.raises(ModelError, match=r"not in 2; take \w+") as refused:
+        model.join("joint", joint_type.example(3), "ground", "rod.start")
+    named = [cls for cls in dict(zoo.JOINTS) if f"{cls.__name__}(" in str(refused.value).partition("take")[2]]
+    assert all(2 in cls.dimensions for cls in named)
+    assert named or joint_type is Planar

@@ -646,8 +646,11 @@ def test_what_is_no_run_is_refused():
     Path("broken/arrays.npz").unlink()
     run("double-pendulum", "--out", "garbled")
     Path("garbled/run.json").write_text("{")
+    Path("model.json").write_text("{}")
     for folder, answer in (
-        ("nowhere", "no such folder"), ("empty", "run.json"), ("broken", "arrays.npz is missing"), ("garbled", "cannot be read"),
+        ("nowhere", "no such folder"), ("empty", "run.json"), ("model.json", "a model is run by modular run model.json"),
+        ("broken/run.json", "runs are folders; give one, such as broken"),
+        ("broken", "arrays.npz is missing"), ("garbled", "cannot be read"),
     ):  # fmt: skip
         result = modular("show", folder)
         assert result.exit_code == 2, folder
