@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from modular.errors import LeakWarning, RunWarning, StabilityWarning, UnseenWarning, VerdictWarning
+
 if TYPE_CHECKING:
-    from coordinator.checks.alarm import LeakWarning, RunWarning, StabilityWarning, UnseenWarning, VerdictWarning
     from coordinator.checks.diagnosis import beyond
     from coordinator.checks.examination import Examination, examine
     from coordinator.checks.verification import Verification, verify
@@ -48,24 +49,19 @@ _HOMES = {
     "Examination": "checks.examination",
     "GlobalPenalty": "couplings.centralized",
     "Glued": "couplings",
-    "LeakWarning": "checks.alarm",
     "Merged": "couplings",
     "MinimalCoordinates": "couplings.centralized",
     "Mixed": "couplings",
     "Penalty": "couplings",
     "Relaxed": "couplings",
     "Run": "record.run",
-    "RunWarning": "checks.alarm",
     "Shannon": "couplings.rules",
     "Simulation": "simulation",
     "Site": "distributed.workers.company",
     "Solver": "couplings.centralized",
-    "StabilityWarning": "checks.alarm",
     "Stable": "couplings.rules",
     "StiffnessRule": "couplings.rules",
     "Substitution": "couplings.centralized",
-    "UnseenWarning": "checks.alarm",
-    "VerdictWarning": "checks.alarm",
     "Verification": "checks.verification",
     "beyond": "checks.diagnosis",
     "examine": "checks.examination",

@@ -14,7 +14,7 @@ import numpy as np
 
 from coordinator.building.gathering import add_bodies, add_joints, undisturbed
 from coordinator.checks import carrying
-from coordinator.checks.alarm import Alarm, VerdictWarning
+from coordinator.checks.alarm import Alarm
 from coordinator.checks.diagnosis import diagnose
 from coordinator.checks.foretelling import Foreteller
 from coordinator.checks.proposals import in_words
@@ -52,7 +52,7 @@ from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.component import class_name, plain
 from modular.elements import TIME, Array
-from modular.errors import ModelError
+from modular.errors import ModelError, VerdictWarning
 from modular.events import Add, Apply, Cut, Event, Join, Merge, Remove, Unmerge, check_law
 from modular.first_use import seconds_spent
 from modular.force import Force, TakesAim

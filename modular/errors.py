@@ -1,4 +1,4 @@
-"""What can go wrong, each as a sentence that names the component, the value and the remedy."""
+"""What can go wrong, and what one should know of a run: each a sentence that names the component, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -31,3 +31,27 @@ class Diverged(ArithmeticError):
         self.component = component
         self.tick = tick
         self.holding_step = holding_step
+
+
+class RunWarning(UserWarning):
+    """Something that whoever runs a simulation should know."""
+
+
+class StabilityWarning(RunWarning):
+    """A run begins with stiffness beyond what its step can bear."""
+
+
+class UnseenWarning(RunWarning):
+    """A force does something that is over before ticks see what it is."""
+
+
+class VerdictWarning(RunWarning):
+    """What a run has recorded speaks against it."""
+
+
+class StorageWarning(RunWarning):
+    """Samples go elsewhere than was asked for."""
+
+
+class LeakWarning(RunWarning):
+    """A joint or force has leaked more energy than was allowed."""

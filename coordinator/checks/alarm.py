@@ -8,31 +8,8 @@ import numpy as np
 
 from coordinator.engine.score import Part
 from coordinator.system import System
+from modular.errors import LeakWarning
 from modular.ledger import LEAKED, Booked, leak_loop
-
-
-class RunWarning(UserWarning):
-    """Something that whoever runs a simulation should know."""
-
-
-class StabilityWarning(RunWarning):
-    """A run begins with stiffness beyond what its step can bear."""
-
-
-class UnseenWarning(RunWarning):
-    """A force does something that is over before ticks see what it is."""
-
-
-class VerdictWarning(RunWarning):
-    """What a run has recorded speaks against it."""
-
-
-class StorageWarning(RunWarning):
-    """Samples go elsewhere than was asked for."""
-
-
-class LeakWarning(RunWarning):
-    """A joint or force has leaked more energy than was allowed."""
 
 
 class Alarm:

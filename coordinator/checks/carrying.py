@@ -114,7 +114,7 @@ def after(simulation: Simulation, margins: Mapping[str, float], touched: Sequenc
 
 def among(simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
     """The same between springs, of some bodies, or of all, that have just answered."""
-    system, carriers = simulation.system, simulation.past.carriers
+    system, carriers = simulation.system, simulation.foreteller.carriers
     if simulation.coupling.swings is not None or not concerns(simulation, margins):
         return []
     if bodies is None or len(bodies) > SIDES:
@@ -136,7 +136,7 @@ def sampled(simulation: Simulation) -> list[Load]:
     if not segments or not segments[-1].used:
         return []
     at, d, found = segments[-1].used - 1, simulation.assembly.dimension, []
-    for carrier in simulation.past.carriers.values():
+    for carrier in simulation.foreteller.carriers.values():
         places = {joint: segments[-1].series("joints", joint) for joint in carrier.levers}
         if all(place is not None for place in places.values()):
             wrenches = {
@@ -253,7 +253,7 @@ def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
     From where a load asks for more than the step bears, it is the divergence that one sees: the first one counts.
     """
     run, found = simulation.recorded, []
-    for carrier in simulation.past.carriers.values():
+    for carrier in simulation.foreteller.carriers.values():
         if set(carrier.levers) <= set(run.joints):
             demands = carrier.demands(dict(_recorded(run, carrier, simulation.assembly.dimension)), simulation.dt)
             at, worst = _sound(sum(demands.values()), run.ticks, simulation.tick, carrier.room)

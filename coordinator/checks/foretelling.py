@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coordinator.checks import carrying
-from coordinator.checks.alarm import StabilityWarning, UnseenWarning
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import proposed
+from modular.errors import StabilityWarning, UnseenWarning
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
@@ -21,6 +21,9 @@ class Foreteller:
 
     def __init__(self) -> None:
         self.look_at = carrying.FIRST  # the tick from which on loads are looked at again
+        self.carriers: dict[
+            str, carrying.Carrier
+        ] = {}  # bodies that pass on loads, as they stood when that was looked at
         self._told = 0  # changes of margins
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.checks.alarm import RunWarning
 from coordinator.checks.orders import order_of
-from coordinator.checks.verdict import OF_MOTION, Estimate
 from coordinator.record.run import Run
+from coordinator.record.verdict import OF_MOTION, Estimate
 from modular.assembly import Assembly
 from modular.elements import Array
-from modular.errors import CouplingError, Diverged, ModelError
+from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation

@@ -6,7 +6,7 @@ So compiling is not part of the time of the run, and Ctrl-C while it lasts leave
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from coordinator.engine.driver import DONE, STATUS, YIELD, drive
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import Guards
-from coordinator.engine.score import compiled
+from coordinator.engine.score import Part, compiled
 from coordinator.events.rehearsal import rehearse
 from modular.compile_pool import Job, jobs_of, pool
 from modular.first_use import expect
@@ -23,10 +23,11 @@ from modular.kernel import own_store
 from modular.table import Table
 
 if TYPE_CHECKING:
-    from coordinator.checks.alarm import Alarm
     from coordinator.couplings.coupling import Coupling
     from coordinator.simulation import Simulation
     from coordinator.system import System
+
+    Ringing = Callable[[System], list[Part]]  # what stops a run of many ticks where an alarm has to ring
 
 
 def foresee(system: System, coupling: Coupling, coming: Sequence[Table] = ()) -> None:
@@ -55,24 +56,24 @@ def _to_come(known: weakref.ref[System], verbs: tuple[str, ...], coming: Sequenc
 
 def compile_ahead(simulation: Simulation) -> bool:
     """Compile what a tick needs, and what the events of the model will need; whether a tick is all loops."""
-    whole = _compile_tick(simulation, simulation.alarm)
+    whole = _compile_tick(simulation, simulation.alarm.score)
     if not simulation.schedule.rehearsed:
         simulation.schedule.rehearsed = True
-        rehearse(simulation, partial(_look_at, alarm=simulation.alarm))
+        rehearse(simulation, partial(_look_at, alarm=simulation.alarm.score))
         foresee(simulation.system, simulation.coupling)
         if simulation.schedule.watches:
             Guards().loops["guard"].address(Guards(), simulation.system.elements)
     return whole
 
 
-def _look_at(small: Simulation, coming: list[Table], *, alarm: Alarm) -> None:
+def _look_at(small: Simulation, coming: list[Table], *, alarm: Ringing) -> None:
     """Compile a tick as things stand after an event: as the engine plays it, and on its own as around an instant in it."""
     foresee(small.system, small.coupling, coming)
     _compile_tick(small, alarm)
     small.coupling.advance(small.system, small.dt)
 
 
-def _compile_tick(simulation: Simulation, alarm: Alarm) -> bool:
+def _compile_tick(simulation: Simulation, alarm: Ringing) -> bool:
     """Compile the loops of a tick, and the driver where it can play them; whether a tick is all loops."""
     system = simulation.system
     rounds = simulation.coupling.score(system)
@@ -81,7 +82,7 @@ def _compile_tick(simulation: Simulation, alarm: Alarm) -> bool:
         *simulation.recorder.score(system),
         *shown(system),
         *simulation.breakage.score(),
-        *alarm.score(system),
+        *alarm(system),
     ]
     whole = rounds is not None and all(map(compiled, kept))
     if whole:

@@ -22,7 +22,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from coordinator.checks.alarm import RunWarning
 from coordinator.checks.proposals import in_words
 from coordinator.couplings import Centralized
 from coordinator.events.ahead import compile_ahead
@@ -39,7 +38,7 @@ from coordinator.laboratory.stretches import Stretches, turn_page
 from coordinator.laboratory.window import Window
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
-from modular.errors import CouplingError, ModelError
+from modular.errors import CouplingError, ModelError, RunWarning
 from modular.events import Event
 from modular.files import put_in_place
 from modular.numbers import number

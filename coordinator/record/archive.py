@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.checks.alarm import RunWarning
 from coordinator.record.on_disk import OnDisk, forget_pieces, read_pieces
 from coordinator.record.recorder import Segment
 from coordinator.record.segments_as_data import segments_as_data, segments_from_data
 from coordinator.record.series import digest_of
 from modular.elements import Array
-from modular.errors import ModelError
+from modular.errors import ModelError, RunWarning
 from modular.files import in_place, part_of, put_in_place, remove
 
 FORMAT = "modular-run-2"

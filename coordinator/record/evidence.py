@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coordinator.checks.verdict import Estimate, Loss
 from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
+from coordinator.record.verdict import Estimate, Loss
 from coordinator.record.ways import Bodies, Ways, extent_of, size_of, spread_of
 from modular.elements import Array, Indices
 

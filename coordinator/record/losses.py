@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.checks.verdict import Loss
 from coordinator.record.recorder import Segment
+from coordinator.record.verdict import Loss
 from coordinator.record.ways import CORNERS, Bodies
 from modular.elements import Array
 from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED

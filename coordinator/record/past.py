@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.checks.carrying import Carrier
-from coordinator.checks.verdict import Estimate
 from coordinator.record.beginning import Beginning
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
 from coordinator.record.obstacles import homeless, lost_acts, parts_in
 from coordinator.record.run import Run
+from coordinator.record.verdict import Estimate
 from modular.assembly import Assembly
 from modular.body import Body
 from modular.component import plain
@@ -40,7 +39,6 @@ class Past:
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
-        self.carriers: dict[str, Carrier] = {}  # bodies that pass on loads, as they stood when that was looked at
         self.told = False  # whether a warning has told how far it is off
         self.verified: dict[
             str, Any

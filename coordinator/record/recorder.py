@@ -16,12 +16,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import psutil
 
-from coordinator.checks.alarm import StorageWarning
 from coordinator.engine.score import Part, perform
 from coordinator.record.beginning import Beginning
 from coordinator.system import System
 from modular.elements import Array, Indices
-from modular.errors import MemoryShortage, ModelError
+from modular.errors import MemoryShortage, ModelError, StorageWarning
 from modular.force import Forces
 
 STRETCH = 2**24  # bytes of a segment that goes to disk, about

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from coordinator.checks.alarm import RunWarning
 from coordinator.couplings.coupling import Coupling
 from coordinator.record.run import Run
 from coordinator.simulation import Progress, Simulation
 from modular.assembly import Assembly
 from modular.component import Component
-from modular.errors import CouplingError, Diverged, ModelError
+from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 from modular.version import __version__
 
 

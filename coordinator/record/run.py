@@ -64,7 +64,7 @@ class Run:
     versions: dict[str, str] = field(default_factory=dict)  # of what computed it, and a digest of the sources
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits
     obstacles: list[str] = field(default_factory=list)  # why it cannot be repeated from its folder, a sentence each
-    estimate: dict[str, Any] = field(default_factory=dict)  # about how far it is off (coordinator/checks/verdict.py)
+    estimate: dict[str, Any] = field(default_factory=dict)  # about how far it is off (coordinator/record/verdict.py)
     verified: dict[str, Any] = field(
         default_factory=dict
     )  # what was measured of that (coordinator/checks/verification.py)

@@ -141,7 +141,7 @@ def kept_on_the_way(
 def checkpoint_warnings() -> Iterator[None]:
     """Warnings of checkpoints, and of where samples go, as a line for people."""
     from coordinator import CheckpointWarning
-    from coordinator.checks.alarm import StorageWarning
+    from modular.errors import StorageWarning
 
     with as_lines(CheckpointWarning, StorageWarning):
         yield

@@ -32,7 +32,7 @@ PARTS = {
     "swallowed": "{taker} takes or brings energy",
     "bent": "the step",
     "late": "'{wall}' gives way as long as the step says",
-}  # of the estimate (coordinator/checks/verdict.py)
+}  # of the estimate (coordinator/record/verdict.py)
 
 
 def print_summary(console: Console, run: Run, files: Sequence[Path] = ()) -> None:

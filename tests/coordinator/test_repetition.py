@@ -19,10 +19,10 @@ from coordinator import (
     rerun,
     why_different,
 )
-from coordinator.checks.alarm import RunWarning
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.series import series_of
 from modular import Add, Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError, Remove
+from modular.errors import RunWarning
 
 
 def changing():

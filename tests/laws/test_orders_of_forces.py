@@ -103,7 +103,7 @@ def spread(model, coupling):
     return np.array([np.sqrt(np.square(a - b).sum(axis=1).mean()) for a, b in itertools.pairwise(paths)])
 
 
-@pytest.mark.filterwarnings("ignore::coordinator.checks.alarm.RunWarning")
+@pytest.mark.filterwarnings("ignore::modular.errors.RunWarning")
 @pytest.mark.parametrize(
     ("name", "coupling"), [*SHORT, *later([case for case in PRODUCT if case not in SHORT])], ids=named
 )

@@ -18,10 +18,10 @@ import coordinator.record.recorder as recorder_of
 import scenarios
 from components import Revolute
 from coordinator import Checkpoints, Glued, Run, Simulation, resume
-from coordinator.checks.alarm import StorageWarning
 from coordinator.record.checkpoints.folder import heads_in
 from coordinator.record.checkpoints.resume import latest
 from modular import MemoryShortage, ModelError
+from modular.errors import StorageWarning
 from storage import Full, files_in, laid_out, rotten
 
 MEGABYTE = 2**20

@@ -11,7 +11,7 @@ import pytest
 import scenarios
 from campaign import as_far_as, first_of, shortened, whole
 from coordinator import Glued, Penalty, Simulation
-from coordinator.checks.verdict import TOO_MUCH
+from coordinator.record.verdict import TOO_MUCH
 from modular import Diverged, ModelError
 from random_assemblies import random_assembly
 from scenarios.settings import coupling_for

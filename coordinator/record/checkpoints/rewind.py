@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from coordinator.checks.alarm import RunWarning
 from coordinator.record.checkpoints.folder import INSIDE, heads_in
 from coordinator.record.checkpoints.resume import Checkpoint
 from coordinator.record.recorder import Recorder
 from coordinator.record.repetition import prepared
 from coordinator.record.run import Run
 from coordinator.simulation import Progress, Simulation
-from modular.errors import CouplingError, Diverged, ModelError
+from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 
 NEVER = 1 << 60  # ticks
 
