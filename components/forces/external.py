@@ -102,6 +102,11 @@ class External(ForceStack):
             )
         self._exert(self, elements, 0, self.count)
 
+    def corners(self, start: float, end: float) -> Array:
+        """Times between two others at which a table bends [s]: a step that goes over one is of no higher order than two."""
+        times = np.concatenate([self.knots[row, : self.number[row], 0] for row in range(self.count)] or [np.empty(0)])
+        return np.unique(times[(times > start) & (times < end)])
+
     @property
     def turns(self) -> bool:
         """It asks nothing."""

@@ -54,7 +54,9 @@ class Foreteller:
             _warn(simulation, load.body, "body", load.margin, remedy)
 
     def _look_between(self, simulation: Simulation) -> None:
-        """Say so of each new force that does something between two ticks."""
+        """Say so of each new force that does something between two ticks, where nobody goes there."""
+        if getattr(simulation.coupling, "goes_round", False):
+            return
         for name, edge in simulation.assembly.force_edges.items():
             if self._looked.get(name) is edge.force:
                 continue

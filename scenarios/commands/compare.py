@@ -90,12 +90,14 @@ def compare(
         from scenarios.comparison.report import comparison_folder, write_report
         from scenarios.report.first_use import compiling
         from scenarios.report.progress import waiting
+        from scenarios.report.said import tell_unseen
 
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the report, such as --out comparisons/mine.")
         with waiting(console, "loading…"):
             assembly, given = load(target, settings)
             plan = read_plan(assembly, target, given, methods=methods, steps=dt, until=until, reference=reference)
+        tell_unseen(console, assembly, plan.steps)
         place = out or Path("comparisons") / Path(target).stem
         with comparison_folder(place, overwrite=overwrite, numbered=out is None) as folder:
             with compiling(console, bar=False), watching(console) as watch:

@@ -97,6 +97,7 @@ def study(
     console = console_for()
     with refusals():
         from scenarios.report.progress import waiting
+        from scenarios.report.said import tell_unseen
         from scenarios.study.grid import read_grid
         from scenarios.study.pool import find_cases, most_jobs
         from scenarios.study.report import write_report
@@ -109,6 +110,7 @@ def study(
                 assembly, target, given, steps=dt, until=until, couplings=coupling or [], sweeps=sweeps,
                 reference=reference, reference_dt=reference_dt,
             )  # fmt: skip
+        tell_unseen(console, assembly, grid.steps)
         folder = take(out or Path("studies") / Path(target).stem)
         workers = min(jobs or most_jobs(), most_jobs())
         try:

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from coordinator.simulation import Simulation
+    from modular.assembly import Assembly
 
 
 @contextmanager
 def said_already() -> Iterator[None]:
     """Margins, verdicts and errors are told by the command, and not by Python with a line of our sources as well."""
-    from coordinator import StabilityWarning, VerdictWarning
+    from coordinator import StabilityWarning, UnseenWarning, VerdictWarning
 
     with warnings.catch_warnings():
-        for told in (StabilityWarning, VerdictWarning):
+        for told in (StabilityWarning, UnseenWarning, VerdictWarning):
             warnings.simplefilter("ignore", told)
         yield
+
+
+def tell_unseen(console: Console, model: Assembly, steps: Sequence[float]) -> None:
+    """Forces that are over before some of these steps see what they do: a line each, before many runs."""
+    from scenarios.report.page import quantity
+    from scenarios.terminal import say
+
+    for name, edge in model.force_edges.items():
+        blind = [step for step in sorted(steps) if edge.force.unseen(step, 0.0) is not None]
+        if blind:
+            at = edge.force.unseen(blind[-1], 0.0)
+            which = ", ".join(quantity(step, "s") for step in blind)
+            say(
+                console,
+                f"warning: force '{name}' does something at {at:.6g} s that is over in about a step of {which}, which sees too "
+                "little of it, or too much. Take shorter steps, or a longer pulse of the same area.",
+                style="yellow",
+            )
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.explicit import check_method, integrate
-from coordinator.couplings.centralized.solver import Solver, State
+from coordinator.couplings.centralized.explicit import Explicit, check_method, integrate
+from coordinator.couplings.centralized.solver import State
 from coordinator.couplings.centralized.substitution import multipliers_first
 from modular.elements import Array
 from modular.errors import ModelError
@@ -22,7 +22,7 @@ from modular.numbers import number
 
 
 @dataclass(frozen=True)
-class Baumgarte(Solver):
+class Baumgarte(Explicit):
     """phi'' + 2 alpha phi' + beta^2 phi = 0 in place of phi'' = 0; method: RK4 with the tick as its step, or a method of scipy."""
 
     alpha: float = 20.0  # [1/s]
@@ -58,7 +58,8 @@ class Baumgarte(Solver):
             return np.concatenate([v, a, -multipliers] if self.variant == 1 else [v, a])
 
         start = [state.q, state.v, np.zeros(equations.rows)] if self.variant == 1 else [state.q, state.v]
-        end = integrate(rates, time, np.concatenate(start), h, self.method, self.rtol, self.atol, memory)
+        corners = equations.corners(time, time + h)
+        end = integrate(rates, time, np.concatenate(start), h, self.method, self.rtol, self.atol, memory, corners)
         q, v = end[:n], end[n : 2 * n]
         a, multipliers = solve(time + h, q, v)
         return State(q, v, a, -end[2 * n :] / h if self.variant == 1 else multipliers)

@@ -39,6 +39,11 @@ class Centralized(Coupling):
         """That of its solver."""
         return self.solver.declared_order
 
+    @property
+    def goes_round(self) -> bool:
+        """As its solver does."""
+        return self.solver.goes_round
+
     def configure(self, system: System, dt: float) -> None:
         """Bodies must write down their equations, and the solver must be able to treat every joint."""
         require(system, GivesEquations, "Centralized", "write down their equations", "Penalty() can treat them")

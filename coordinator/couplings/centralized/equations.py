@@ -278,6 +278,11 @@ class Equations:
 
     # --- forces --------------------------------------------------------------------------------------------------------
 
+    def corners(self, start: float, end: float) -> list[float]:
+        """Times between two others at which what acts from outside bends [s]."""
+        bending = [forces.corners(start, end) for forces in self.system.forces if hasattr(forces, "corners")]
+        return sorted({float(time) for times in bending for time in times})
+
     def forces(self, time: float) -> Array:
         """Q where the system stands: weight and gyroscopic terms, springs, dampers and loads."""
         self.at(time)

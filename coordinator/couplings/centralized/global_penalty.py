@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.explicit import check_method, integrate
+from coordinator.couplings.centralized.explicit import Explicit, check_method, integrate
 from coordinator.couplings.centralized.saddle import Saddle
-from coordinator.couplings.centralized.solver import Solver, State
+from coordinator.couplings.centralized.solver import State
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.numbers import number
 
 
 @dataclass(frozen=True)
-class GlobalPenalty(Solver):
+class GlobalPenalty(Explicit):
     """(M + C^T alpha C) a = Q - C^T alpha (dC/dt v + 2 xi omega phi' + omega^2 phi); alpha in multiples of the seen mass."""
 
     alpha: float = 1e5
@@ -67,6 +67,7 @@ class GlobalPenalty(Solver):
             return np.concatenate([y[n:], solve(t, y[:n], y[n:])[0]])
 
         start = np.concatenate([state.q, state.v])
-        end = integrate(rates, time, start, h, self.method, self.rtol, self.atol, memory)
+        corners = equations.corners(time, time + h)
+        end = integrate(rates, time, start, h, self.method, self.rtol, self.atol, memory, corners)
         a, multipliers = solve(time + h, end[:n], end[n:])
         return State(end[:n], end[n:], a, multipliers)

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.explicit import METHODS, check_method, integrate
+from coordinator.couplings.centralized.explicit import METHODS, Explicit, check_method, integrate
 from coordinator.couplings.centralized.fastest import REACH, Fastest, find_fastest
 from coordinator.couplings.centralized.freedoms import Freedoms, find_freedoms
 from coordinator.couplings.centralized.radau import radau_step
-from coordinator.couplings.centralized.solver import NoSolution, Solver, State, settled
+from coordinator.couplings.centralized.solver import NoSolution, State, settled
 from coordinator.couplings.centralized.tangents import curvature, force_tangents
 from modular.elements import Array
 
@@ -32,7 +32,7 @@ EXPLICIT, IMPLICIT = "RK4", "RadauIIA"  # with the tick as their step
 
 
 @dataclass(frozen=True)
-class MinimalCoordinates(Solver):
+class MinimalCoordinates(Explicit):
     """method: RK4 (II.5.2) or RadauIIA (implicit, of order 5) with the tick as their step, or a method of scipy such as DOP853 that
     chooses its steps within a tick. Left out, RK4 where it can follow what is elastic, and RadauIIA where it cannot."""
 
@@ -53,6 +53,11 @@ class MinimalCoordinates(Solver):
                 "coordinates independent than velocities. Choose HHT(), AugmentedLagrangian(), Baumgarte() or GGL()."
             )
         return None
+
+    @property
+    def goes_round(self) -> bool:
+        """Explicit methods do; where none is named, an implicit one is taken for stiff models alone."""
+        return self.method != IMPLICIT
 
     def advance(self, equations: Equations, state: State, time: float, h: float, memory: dict[str, Any]) -> State:
         """Integrate the independent coordinates over one tick."""
@@ -75,7 +80,10 @@ class MinimalCoordinates(Solver):
             )
         else:
             try:
-                end = integrate(chart.rates, time, np.concatenate([s, ds]), h, method, self.rtol, self.atol, memory)
+                corners = chart.equations.corners(time, time + h)
+                end = integrate(
+                    chart.rates, time, np.concatenate([s, ds]), h, method, self.rtol, self.atol, memory, corners
+                )
             except NoSolution as error:
                 equations.go(state.q, state.v)
                 raise _explained(error, method, find_fastest(equations, chart.freedoms, time, h), h) from error

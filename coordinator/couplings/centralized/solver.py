@@ -45,6 +45,11 @@ class Solver(Component):
         None  # in the tick; None where a method of any order is given, or steps are its own
     )
 
+    @property
+    def goes_round(self) -> bool:
+        """Whether it goes from one corner of what acts from outside to the next, also where they lie between two ticks."""
+        return False
+
     def refuses(self, equations: Equations) -> str | None:
         """Why it cannot treat this system, naming the part and the methods that can; None where it can."""
         return None

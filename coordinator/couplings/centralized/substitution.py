@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.explicit import check_method, integrate
-from coordinator.couplings.centralized.solver import Solver, State
+from coordinator.couplings.centralized.explicit import Explicit, check_method, integrate
+from coordinator.couplings.centralized.solver import State
 from modular.elements import Array
 
 CUT = 1e-10  # of the largest eigenvalue: what is smaller is redundant
@@ -41,7 +41,7 @@ def multipliers_first(
 
 
 @dataclass(frozen=True)
-class Substitution(Solver):
+class Substitution(Explicit):
     """Constraints hold at the level of accelerations only; positions drift away. For comparison."""
 
     method: str = "RK4"
@@ -60,6 +60,7 @@ class Substitution(Solver):
             return np.concatenate([y[n:], multipliers_first(equations, t, y[:n], y[n:])[0]])
 
         start = np.concatenate([state.q, state.v])
-        end = integrate(rates, time, start, h, self.method, self.rtol, self.atol, memory)
+        corners = equations.corners(time, time + h)
+        end = integrate(rates, time, start, h, self.method, self.rtol, self.atol, memory, corners)
         a, multipliers = multipliers_first(equations, time + h, end[:n], end[n:])
         return State(end[:n], end[n:], a, multipliers)
