@@ -24,7 +24,7 @@ from modular.joint import Joint
 from modular.keywords import Spelt, spelt
 from modular.limit import Limit
 from modular.names import LONGEST, missing, unfit
-from modular.numbers import beyond_reach, misfits, number
+from modular.numbers import SMALLEST, beyond_reach, misfits, number
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Assembly(Spelt):
                 f"body '{name}' has {body.dimension} coordinates per point, but gravity = {self.gravity.tolist()} has "
                 f"{self.dimension}; build both in the plane or both in space."
             ]
-        problems = problems or [f"body '{name}': {wrong}." for wrong in beyond_reach(body)]
+        problems = problems or [f"body '{name}': {wrong}." for wrong in beyond_reach(body, least=SMALLEST)]
         if problems:
             raise ModelError("\n".join(problems))
         self.bodies[intern(str(name))] = body

@@ -75,8 +75,9 @@ class Forces(Protocol):
     "weigh" is let know how bodies answer forces now. One that remembers names in `recorded` the columns without which a sample
     does not tell what it exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in
     a column `late` or `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m].
-    They only grow; it names them in `told`, and the verdict on a run reads them. One of mere loads says `asks = False`, and is
-    not asked.
+    They only grow; it names them in `told`, and the verdict on a run reads them. One that carries what rests on it from its first
+    tick on says so in a column `rests`; it is told in columns `share` and `company` which part is its own where several carry a
+    body, and how many meet it at most. One of mere loads says `asks = False`, and is not asked.
     """
 
     names: list[str]

@@ -42,16 +42,22 @@ def exactly(part: float) -> str:
     return short if abs(float(short) / part - 1.0) < ROUNDING else f"{part:.12g}"
 
 
-def beyond_reach(component: Any) -> Iterator[str]:
-    """Which fields of a dataclass hold numbers whose powers and products would be none any more: a sentence each."""
+def beyond_reach(component: Any, *, within: str = "", least: float = 0.0) -> Iterator[str]:
+    """Which fields of a dataclass hold numbers whose powers and products would be none any more: a sentence each.
+
+    `least`: what is smaller, and not 0, is refused as well, as of bodies, which are divided by.
+    """
     for name in getattr(component, "__dataclass_fields__", ()):
-        value = getattr(component, name)
+        value, where = getattr(component, name), f"{within}{name}"
         if value.__class__ is float or value.__class__ is int:
-            if value and isfinite(value) and not SMALLEST <= abs(value) <= LARGEST:
+            if value and isfinite(value) and not least <= abs(value) <= LARGEST:
                 what = "large" if abs(value) > LARGEST else "small"
-                yield f"{name} = {value!r} is too {what} to be calculated with; give one between {SMALLEST:g} and {LARGEST:g}"
-        elif value.__class__ is tuple and any(LARGEST < abs(one) < inf for one in _leaves(value)):
-            yield f"{name} = {value!r} is too large to be calculated with; give numbers below {LARGEST:g}"
+                yield f"{where} = {value!r} is too {what} to be calculated with; give one between {SMALLEST:g} and {LARGEST:g}"
+        elif value.__class__ is tuple:
+            if any(LARGEST < abs(one) < inf for one in _leaves(value)):
+                yield f"{where} = {value!r} is too large to be calculated with; give numbers below {LARGEST:g}"
+        elif hasattr(value, "__dataclass_fields__"):
+            yield from beyond_reach(value, within=f"{where}.")
 
 
 def _leaves(values: tuple[Any, ...]) -> Iterator[float]:

@@ -130,7 +130,7 @@ def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
 class Contacts(ForceStack):
     """Contacts, one row each."""
 
-    remembered = ("now", "before", "did", "sunk")
+    remembered = ("now", "before", "did", "rests", "share", "company", "sunk")
     recorded = ("did",)
     told = ("sunk",)
     forward_only = True
@@ -147,6 +147,9 @@ class Contacts(ForceStack):
     asked: Array  # its shares of springs and dampers
     margin: Array
     did: Array  # force on the second shape that kernels take, moments on the first and on the second
+    rests: Array  # 1 where it carries something, or is to from its first tick on
+    company: Array  # how many contacts the one of its bodies has that has the most
+    share: Array  # of that load, where it is one of several contacts that hold a body
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -165,6 +168,9 @@ class Contacts(ForceStack):
         self.column("asked", 2)
         self.column("margin")
         self.column("did", 3, 3)
+        self.column("rests")
+        self.column("share")
+        self.column("company")
         self.column("sunk", 2)
         self.loops = {
             "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
@@ -187,7 +193,7 @@ class Contacts(ForceStack):
         self.swapped[row] = int(force.second.number < force.first.number)
         given = (force.restitution, force.stiffness, force.damping)
         self.law[row] = force.friction, *(-1.0 if value is None else value for value in given)
-        self.carry[row] = -1.0
+        self.carry[row], self.share[row], self.company[row] = -1.0, 1.0, 1.0
 
     @property
     def read_velocity(self) -> list[str]:

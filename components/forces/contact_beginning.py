@@ -1,11 +1,14 @@
 """What rests on something from the start is carried from there on, as new joints carry their load.
 
-A spring that has to be pressed first lets a body fall for some ticks, ring, and slide meanwhile as if nothing pressed it.
+A spring that has to be pressed first lets a body fall for some ticks, ring, and slide meanwhile as if nothing pressed it. A pair
+knows nothing of others; where several hold a body, each takes its share of what it would have to press alone (`share_out`), and
+all together press no more than holds it.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from components.forces.contact_friction import axes_across, new_rub, see_across, slide
 from components.forces.contact_pair import Pair, Patch
@@ -13,11 +16,25 @@ from components.forces.contact_rest import hold, look_at_rest, new_rest
 from components.forces.vectors import dot
 from modular.kernel import kernel
 
+TOUCH = 1e-9  # of the sizes of both shapes: gaps so small are none
+
+
+@kernel
+def touches(pair: Pair, patch: Patch) -> Any:
+    """Whether any point does, at the first look."""
+    near = 0.0
+    for k in range(4):
+        near += TOUCH * (pair.size_a[k] + pair.size_b[k])
+    found = False
+    for i in range(patch.count):
+        found = found or patch.gaps[i] <= near
+    return found
+
 
 @kernel
 def begin(pair: Pair, patch: Patch) -> None:
     """The forces along normals with which points that touch, and hardly move, do not begin to; those of other ticks are 0."""
-    touching, begins = 0, pair.before.known == 1.0 and pair.law.stiffness < 0.0
+    touching, begins = 0, pair.before.known == 1.0 and pair.before.rests > 0.0 and pair.law.stiffness < 0.0
     for i in range(patch.count):
         patch.pressing[i] = 0.0
         if begins and patch.gaps[i] < 0.0 and abs(patch.v[i]) <= pair.slow and patch.w[i, i] > 0.0:
@@ -48,6 +65,6 @@ def press_at_rest(pair: Pair, patch: Patch, touching: int) -> None:
             rest.way[0], rest.way[1] = -rub.v[0] / speed, -rub.v[1] / speed
         hold(patch, rest, pair.law.friction)
         for i in range(patch.count):
-            patch.pressing[i] = rest.pressing[i]
+            patch.pressing[i] = rest.pressing[i] * pair.share
     for c in range(3):
         patch.centre[c] = patch.normal[c] = 0.0

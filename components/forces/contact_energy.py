@@ -39,7 +39,7 @@ def close_tick(pair: Pair, pressed: bool) -> None:
             for c in range(3):
                 rates[k, c] = 0.5 * (before.rates[k, c] + pair.rates[k, c])
         pair.takes -= power_of(before.spent, rates) + before.guess
-    bent = now.bent if before.carried > 0.0 else 0.0  # what is new came drawn
+    bent = 0.0 if before.known == 1.0 else now.bent  # what rests from the start on came drawn
     pair.takes += (before.bent - bent + pair.softened) / pair.span
     now.carried = 1.0 if pressed and not pair.struck else 0.0
     now.struck = before.struck + 1.0 if pair.struck else 0.0

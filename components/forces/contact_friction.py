@@ -33,6 +33,7 @@ new_rub = workspace(
     k_t=float, c_t=float, k_r=float, c_r=float,  # of spring and damper across, and about
     grip=float, winding=int,  # what friction bears [N]; 1 where it holds against turning about the normal
     s=(2,), twist=float,  # how far the spring is drawn
+    bearing=(2,),  # what would hold all points where they are [N]
     f=(2,), moment=float,  # what it pulls with
 )  # fmt: skip
 
@@ -154,15 +155,46 @@ def stick(pair: Pair, patch: Patch, rub: Rub) -> None:
     """Else: what the spring pulls with, drawn no further than friction bears; and as far where it slides."""
     s, v, k_t, c_t = rub.s, rub.v, rub.k_t, rub.c_t
     s[0], s[1], rub.twist = s[0] + pair.span * v[0], s[1] + pair.span * v[1], rub.twist + pair.span * rub.turn
-    new, swift = pair.before.carried == 0.0, swiftness(pair, patch, rub) > pair.slow
+    new, swift, full = pair.before.carried == 0.0, swiftness(pair, patch, rub) > pair.slow, 1.0
+    if pair.before.turned > 0.0:  # then it sways as well
+        swift = v[0] * v[0] + v[1] * v[1] > pair.slow * pair.slow
     slides = new or pair.before.slid > 0.0
     if not swift and (slides or strain(patch, rub) > 1.0):
         slides = not hold_still(pair, patch, rub, new) and slides
+        if slides and not new:
+            full = turn_round(pair, patch, rub)
     drawn = share_of(k_t * s[0], k_t * s[1], rub.k_r * rub.twist, rub.grip, patch.radius)
-    if drawn > 1.0 or (slides and drawn > 0.0 and s[0] * v[0] + s[1] * v[1] >= 0.0):
-        s[0], s[1], rub.twist = s[0] / drawn, s[1] / drawn, rub.twist / drawn
+    along = s[0] * v[0] + s[1] * v[1] >= 0.0 or pair.now.turned > 0.0
+    if drawn > 1.0 or (slides and drawn > 0.0 and along):
+        s[0], s[1], rub.twist = full * s[0] / drawn, full * s[1] / drawn, full * rub.twist / drawn
+    if slides and pair.now.turned > 0.0:
+        c_t = 0.0
     rub.f[0], rub.f[1] = -k_t * s[0] - c_t * v[0], -k_t * s[1] - c_t * v[1]
     rub.moment = -rub.k_r * rub.twist - rub.c_r * rub.turn
+
+
+@kernel
+def turn_round(pair: Pair, patch: Patch, rub: Rub) -> Any:
+    """What slides, and is not held where it stops, turns with its friction; in the tick in which it does, the mean of both.
+
+    Forces act from half a tick before to half a tick behind: slower by a than u, it stops after u / a of that. Returned is the
+    share of what friction bears that acts on the mean, against how it slides now. From the next tick on, while it is slow, friction
+    acts as what would hold it, and not against a velocity that the springs along the normals make swing.
+    """
+    s, v, was, out = rub.s, rub.v, room((2,)), room((3,))
+    if pair.before.turned > 0.0 or s[0] * v[0] + s[1] * v[1] < 0.0:
+        pair.now.turned = 1.0
+        s[0], s[1], rub.twist = -rub.bearing[0] / rub.k_t, -rub.bearing[1] / rub.k_t, 0.0
+        return 1.0
+    speed = sqrt(v[0] * v[0] + v[1] * v[1])
+    relative(pair, pair.before.rates, patch.centre, out)
+    for k in range(2):
+        was[k] = dot(out, rub.t[k])
+    slower = sqrt(was[0] * was[0] + was[1] * was[1]) - speed
+    if was[0] * v[0] + was[1] * v[1] <= 0.0 or not slower > speed > 0.0:
+        return 1.0
+    pair.now.turned = 1.0
+    return 2.0 * speed / slower - 1.0
 
 
 @kernel
@@ -206,10 +238,10 @@ def bear(pair: Pair, patch: Patch, rub: Rub) -> None:
     s, f, t, force, now = rub.s, rub.f, rub.t, room((3,)), pair.now
     over = excess(f[0], f[1], rub.moment, rub.grip, patch.radius)
     f[0], f[1], rub.moment = f[0] / over, f[1] / over, rub.moment / over
-    now.slid = 1.0 if over > 1.0 and not pair.struck else 0.0
+    now.slid = 1.0 if (over > 1.0 or now.turned > 0.0) and not pair.struck else 0.0
     bent = 0.5 * (rub.k_t * (s[0] * s[0] + s[1] * s[1]) + rub.k_r * rub.twist * rub.twist)
     pair.stored += bent
-    if pair.before.carried == 0.0:
+    if pair.before.known == 1.0:
         pair.came += bent
     now.twist, now.bent = rub.twist if rub.winding else 0.0, bent
     for c in range(3):

@@ -7,7 +7,7 @@ contact_energy.py. The equations are in docs/method.md.
 
 from __future__ import annotations
 
-from components.forces.contact_beginning import begin
+from components.forces.contact_beginning import begin, touches
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
 from components.forces.contact_impacts import impacts
@@ -70,12 +70,14 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
             motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
             motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
             pair.crowd = max(elements.taken[a], elements.taken[b])
+            pair.share, pair.company = contacts.share[n], contacts.company[n]
             play_tick(pair, patch)
             if not again:
                 contacts.ledger[n, RELEASED] -= pair.came
         act(elements, a, carry[first], pair.a, pair.wrench[0], pair.wrench[1], -1.0)
         act(elements, b, carry[second], pair.b, pair.wrench[0], pair.wrench[2], 1.0)
         contacts.ledger[n, STORED], contacts.power[n] = pair.stored, pair.takes
+        contacts.rests[n] = max(now.rests, now.carried)
         for k in range(3):
             for c in range(3):
                 contacts.did[n, k, c] = pair.wrench[k, c]
@@ -111,11 +113,18 @@ def repeat(pair: Pair, event: bool) -> None:
 @kernel
 def play_tick(pair: Pair, patch: Patch) -> None:
     """One tick of one pair, from where both shapes are and how they move."""
+    before = pair.before
     remember(pair)
     start_anew(pair, patch)
     patch.count = touch(pair, patch)
+    if pair.fresh and touches(pair, patch):
+        pair.now.rests = 1.0
     if watch(pair, patch):
-        pair.ample = min(1.0, MOST / max(pair.crowd, MOST))
+        asked = pair.crowd / before.ample if before.ample > 0.0 else pair.crowd  # as if none had given way
+        if before.carried == 0.0 or pair.crowd == 0.0:  # what they ask together is not known yet, or by nobody
+            asked = max(asked, pair.company)
+        pair.ample = min(1.0, MOST / max(asked, MOST))
+        pair.now.ample = pair.ample
         see_answers(pair, patch)
         impacts(pair, patch)
         begin(pair, patch)

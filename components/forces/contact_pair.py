@@ -22,6 +22,7 @@ TICK = {
     "goal": (8,),  # and with which velocity it is to part [m/s]
     "struck": float,  # so many ticks with impulses one after the other
     "pull": float,  # the largest acceleration towards each other in free flight
+    "usual": float,  # the same as it was lately, but for blows
     "wrench": (3, 3),  # force on the second shape, moments on the first and on the second
     "held": float,  # energy in its springs [J]
     "taken": float,  # what it takes [W]
@@ -32,6 +33,9 @@ TICK = {
     "guess": float,  # and what it was thought to take [W]
     "carried": float,  # 1 where its springs have carried something, and there was no impact
     "slid": float,  # 1 where friction bore no more
+    "turned": float,  # 1 where what slides has turned round, and is still slow
+    "rests": float,  # at the first look: 1 where anything touches
+    "ample": float,  # the share of what it would ask of its bodies that it has asked; 0 where that is not known
     "stiff": float,  # of its springs along normals [N/m]
     "drawn": (8,),  # per point: how far its spring is pressed [m]
     "raised": (8,),  # and so much earlier it begins, so that what rests from the start on is carried where it is [m]
@@ -58,6 +62,7 @@ new_pair = workspace(
     wrench=(3, 3),  # force on the second shape, moments on the first and on the second
     none=(3,),  # zeros
     struck=int,  # 1 where there are impulses
+    share=float, company=float,  # at the start, of what it would press alone; how many contacts either body has at most
     crowd=float, ample=float,  # what contacts ask of its bodies, and the share of it that those have left
     slow=float,  # slower impacts do not bounce, slower pairs may stick [m/s]
     stored=float, takes=float,  # energy in springs [J]; what it takes [W]

@@ -8,6 +8,7 @@ from components.forces.contact_pair import Pair, Patch, along, respond_to
 from modular.kernel import kernel
 
 SLOW = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
+LASTS = 0.995  # of the pull that is known, from tick to tick
 BAND = 20.0  # times the way of that velocity in a tick: points so near count as touching when springs are chosen
 
 
@@ -26,7 +27,9 @@ def watch(pair: Pair, patch: Patch) -> Any:
             lowest = gap
             if pair.steady:
                 now.pull = max(-patch.hurry[i], 0.0)
-    pair.slow = SLOW * pair.span * now.pull
+    sure = now.pull if before.known == 1.0 else min(now.pull, before.pull)  # a blow by others lasts one tick
+    now.usual = max(sure, LASTS * before.usual)  # who holds it now may let go
+    pair.slow = SLOW * pair.span * max(now.pull, now.usual)
     return near
 
 

@@ -31,6 +31,7 @@ def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
     for i in range(patch.count):
         rest.touching[i] = 1.0 if patch.gaps[i] <= patch.band else 0.0
     pressed, bearing = hold(patch, rest, ENDLESS), rest.bearing
+    rub.bearing[0], rub.bearing[1] = bearing[0], bearing[1]
     borne = sqrt(bearing[0] * bearing[0] + bearing[1] * bearing[1])
     if new:
         rub.s[0], rub.s[1], rub.twist = -bearing[0] / rub.k_t, -bearing[1] / rub.k_t, 0.0

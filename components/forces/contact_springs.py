@@ -82,7 +82,7 @@ def springs(pair: Pair, patch: Patch) -> None:
                 impulse[i] = span * max(spring - patch.c_n * patch.v[i], 0.0)
                 spring = spring * span
                 if pair.law.stiffness < 0.0:
-                    pair.sunk[0] = max(pair.sunk[0], -patch.gaps[i])
+                    pair.sunk[0] = max(pair.sunk[0], abs(patch.gaps[i]))
             pair.stored += 0.5 * k_n * drawn * drawn
         patch.whole += impulse[i]
         patch.lost[i] = impulse[i] - spring

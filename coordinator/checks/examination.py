@@ -151,17 +151,23 @@ def _rank(blocks: list[Array]) -> int:
 
 
 def _said_twice(simulation: Simulation, equations: Mapping[str, Array]) -> list[str]:
-    """Joints between the same two bodies of which one locks nothing that the other does not lock as well."""
+    """Joints between the same two bodies of which one locks nothing that the other does not lock as well.
+
+    Not of those that may break, and leave the other; nor of links, which say the same at one pose alone.
+    """
     between: dict[frozenset[str], list[str]] = {}
     for name, edge in simulation.assembly.joint_edges.items():
-        between.setdefault(frozenset((edge.first.body, edge.second.body)), []).append(name)
+        if edge.breaks_at is None and not edge.joint.apart:
+            between.setdefault(frozenset((edge.first.body, edge.second.body)), []).append(name)
     lines = []
     for names in between.values():
         for one, other in combinations(names, 2):
-            if _rank([equations[one], equations[other]]) == _rank([equations[one]]):
+            both = _rank([equations[one], equations[other]])
+            idle = other if both == _rank([equations[one]]) else one if both == _rank([equations[other]]) else ""
+            if idle:
                 lines.append(
-                    f"'{other}' locks nothing that '{one}' does not lock already, so nothing says which of them bears how much; "
-                    "leave one of them out."
+                    f"'{idle}' locks nothing that '{one if idle == other else other}' does not lock already, so nothing says which "
+                    "of them bears how much; leave one of them out."
                 )
     return lines
 

@@ -109,7 +109,7 @@ def verify(run: Run, *, progress: Progress | None = None) -> Verification:
     """Measure the error of a run; refused where it cannot be repeated, or does not hold at half the step."""
     if len(run) < 2:
         raise ModelError("verify: the run has no two samples yet; let it run first.")
-    extent, little = (run.estimate[what] if run.estimate else 1.0 for what in ("extent", "little"))
+    extent, little = (run.estimate.get(what, 0.0) for what in ("extent", "little")) if run.estimate else (1.0, 0.0)
     reach = min(extent, OFF_MOTION * little) if little else extent
     try:
         fine = at_step(run, 0.5, progress)

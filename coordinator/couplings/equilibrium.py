@@ -14,7 +14,9 @@ joint can do. The thesis is silent here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from coordinator.couplings.rules import Stable
 from coordinator.engine.passage import Step
 from coordinator.engine.region import CHOSEN, Region
 from coordinator.engine.score import compiled
+from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.joints import Joints
 
@@ -73,6 +76,24 @@ def _meeting_one(joints: Joints, region: Region) -> list[Step]:
     responding = [(bodies, "respond") for bodies in region.bodies]
     weighing = [(forces, "weigh") for forces in region.forces if compiled((forces, "weigh"))]
     return [*region.keep(), *_meeting(region), *responding, *weighing, (joints, "see", CHOSEN)]
+
+
+def share_out(system: System) -> None:
+    """Forces that carry what rests on them from their first tick on know of no others; where several carry a body, they share.
+
+    Whoever carries nothing yet may come to carry together with all that its bodies can meet.
+    """
+    meeting: list[tuple[Any, int, list[str]]] = [
+        (home.stack, home.stack.row[name], [owner for owner in home.owners if owner in system.body_home])
+        for name, home in system.force_home.items()
+        if hasattr(home.stack, "rests")
+    ]
+    carried = Counter(owner for stack, row, owners in meeting if stack.rests[row] > 0.0 for owner in owners)
+    met = Counter(owner for _, _, owners in meeting for owner in owners)
+    for stack, row, owners in meeting:
+        many = max(1, *(carried[owner] for owner in owners))
+        stack.share[row] = 1.0 / many
+        stack.company[row] = float(many if stack.rests[row] > 0.0 else max(1, *(met[owner] for owner in owners)))
 
 
 class Trial(ABC):

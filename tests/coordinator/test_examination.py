@@ -8,10 +8,10 @@ import pytest
 import scenarios
 import zoo
 from campaign import later
-from components import Beam, Fixed, ModalBody, Revolute, Rod, Spherical, SpringDamper
+from components import Beam, Distance, Fixed, ModalBody, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Shannon, Simulation, examine
 from coordinator.checks.softness import joint_share
-from modular import Assembly
+from modular import Assembly, Limit
 
 
 def look(model, dt=1e-3, **settings):
@@ -53,15 +53,32 @@ def test_a_redundant_loop_is_told():
     assert found.mobility == 1 and found.redundancy == 3
 
 
-@pytest.mark.parametrize(("second", "said"), [(Revolute(), True), (Fixed(), False)], ids=["hinge", "weld"])
-def test_a_joint_that_says_what_another_says_is_told(second, said):
-    """Nothing decides which of two equal hinges bears how much; a weld beside a hinge holds what that leaves free."""
+@pytest.mark.parametrize(
+    ("first", "second", "limit", "idle"),
+    [
+        (Revolute(), Revolute(), None, "other"),
+        (Fixed(), Revolute(), None, "other"),
+        (Revolute(), Fixed(), None, "one"),
+        (Fixed(), Revolute(), Limit(force=10.0), None),
+    ],
+    ids=["hinges", "weld first", "weld second", "one breaks"],
+)
+def test_a_joint_that_says_what_another_says_is_told(first, second, limit, idle):
+    """Nothing decides which of two equal hinges bears how much. What may break is there for that."""
     model = Assembly(gravity=(0.0, -9.81))
     model.add("rod", Rod((0, 0), (1.0, 0), 1.0))
-    model.join("one", Revolute(), "ground", "rod.start")
+    model.join("one", first, "ground", "rod.start", breaks_at=limit)
     model.join("other", second, "ground", "rod.start")
-    found = look(model)
-    assert any("'other' locks nothing that 'one' does not" in line for line in found.advice) is said
+    told = [line for line in look(model).advice if "locks nothing that" in line]
+    assert [line.partition(" locks")[0].strip("'") for line in told] == ([idle] if idle else [])
+
+
+def test_links_that_say_the_same_at_one_pose_are_left_alone():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("rod", Rod((-1.0, 0), (1.0, 0), 1.0))
+    model.join("right", Distance(), "ground", "rod.end", at=(3.0, 0.0))
+    model.join("left", Distance(), "ground", "rod.start", at=(-3.0, 0.0))
+    assert not [line for line in look(model).advice if "locks nothing that" in line]
 
 
 def test_the_seen_mass_of_a_pinned_rod_is_that_of_its_end():

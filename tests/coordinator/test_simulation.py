@@ -5,7 +5,7 @@ import pytest
 
 import scenarios
 import zoo
-from components import Fixed, PointMassRod, Prismatic, Revolute, RigidBody, Rod, SpringDamper
+from components import Fixed, Load, PointMassRod, Prismatic, Revolute, RigidBody, Rod, SpringDamper, Table
 from coordinator import Penalty, Shannon, Simulation, Stable
 from coordinator.couplings.coupling import require
 from modular import (
@@ -166,17 +166,27 @@ def test_wrong_steps_times_and_settings_are_refused_with_their_value():
 
 
 @pytest.mark.parametrize("mass", [1e308, 1e-308])
-def test_numbers_that_cannot_be_calculated_with_are_refused_by_name(mass):
+def test_masses_that_cannot_be_calculated_with_are_refused_by_name(mass):
     """Their squares are infinite, or nothing: a run ended in words of linear algebra, or asked for a shorter step."""
     model = Assembly(gravity=(0.0, -9.81))
     with pytest.raises(ModelError, match=r"body 'rod': mass = 1e.308 is too (large|small)"):
         model.add("rod", Rod((0, 0), (1, 0), mass))
+
+
+def test_forces_and_limits_that_cannot_be_calculated_with_are_refused_by_name():
+    """Small ones do no harm."""
+    model = Assembly(gravity=(0.0, -9.81))
     model.add("rod", Rod((0, 0), (1, 0), 1.0))
-    with pytest.raises(ModelError, match=r"force 'spring': stiffness = 1e.308 is too"):
-        model.apply("spring", SpringDamper(mass), "ground", "rod.end", at=(0.0, 1.0))
-    with pytest.raises(ModelError, match=r"joint 'pin': force = 1e.308 is too"):
-        model.join("pin", Revolute(), "ground", "rod.start", breaks_at=Limit(force=mass))
+    for wrong, force in (
+        ("stiffness", SpringDamper(1e308)), ("force", Load((1e308, 0.0))),
+        ("force.values", Load(Table((0.0, 1.0), [(0, 0), (0, 1e99)]))),
+    ):  # fmt: skip
+        with pytest.raises(ModelError, match=rf"force 'pull': {wrong} = .* is too large"):
+            model.apply("pull", force, *(["ground"] if force.sides == 2 else []), "rod.end")
+    with pytest.raises(ModelError, match=r"joint 'pin': force = 1e.308 is too large"):
+        model.join("pin", Revolute(), "ground", "rod.start", breaks_at=Limit(force=1e308))
     assert not model.joint_edges and not model.force_edges
+    model.apply("pull", SpringDamper(1.0, damping=1e-80), "ground", "rod.end", at=(0.0, 1.0))
 
 
 def test_unknown_names_while_running_are_refused_with_a_proposal():

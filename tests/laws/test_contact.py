@@ -1,5 +1,8 @@
 """Contact against closed forms: bounces, slopes, blows; stacks at rest; energy; the same bits everywhere."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -193,6 +196,39 @@ def test_what_starts_in_contact_is_carried_and_rubbed_from_the_first_tick(coupli
         taken = -run.work("floor")[-1]
         slid = run.position("solid.G")[-1, 0] - (0.0 if how == "slides" else 0.5 * rubbed / (-share * MASS) * 0.4**2)
         assert taken == pytest.approx(friction * MASS * G * np.cos(slope) * slid, rel=2e-3)
+
+
+@coupled
+@pytest.mark.parametrize(("count", "reach"), [(3, 0.1), (5, 0.1), (12, 0.1), (5, 0.45)])
+def test_a_plank_on_many_supports_stays_where_it_is(coupling, count, reach):
+    """It sinks in by some g dt^2, and no support makes energy: twelve threw it up by centimetres."""
+    model, dt = Assembly(gravity=(0.0, -G)), 1e-3
+    put(model, "plank", (0.0, 0.2), inertia=10.0 * 1.04 / 12, mass=10.0)
+    for k, x in enumerate(np.linspace(-reach, reach, count)):
+        law = Contact(Sphere(R, centre=(x, 0.0)), Box((1.0, 0.2)), friction=0.3)
+        model.apply(f"support{k}", law, "ground", "plank.G")
+    with warnings.catch_warnings(), Simulation(model, dt, coupling) as simulation:
+        warnings.simplefilter("error")
+        run = simulation.run(0.3)
+    assert np.ptp(run.position("plank.G"), axis=0).max() < 5.0 * G * dt**2
+    assert run.energy.max() <= run.energy[0] + 1e-9
+    assert min(run.ledger(name)["dissipated"].min() for name in run.forces) >= 0.0
+
+
+@coupled
+@both
+def test_what_is_shot_up_a_slope_comes_back_with_friction_against_it(coupling, dimension):
+    """It turns within a tick, and its friction with it; the corners that sway then do not tell which way it slides."""
+    slope, friction, start = 0.3, 0.25, 1.0
+    up, down = (G * (np.sin(slope) + sign * friction * np.cos(slope)) for sign in (1.0, -1.0))
+    turn, late, errors = start / up, 0.6, []
+    right = -0.5 * start**2 / up + 0.5 * down * (late - turn) ** 2
+    for dt in (1e-3, 5e-4):
+        model = sloped(slope, friction, Box((2 * R,) * dimension), 2 / 3 * MASS * R**2, dimension)
+        model.bodies["solid"] = replace(model.bodies["solid"], velocity=(-start, 0.0, 0.0)[:dimension])
+        with Simulation(model, dt, coupling) as simulation:
+            errors.append(abs(simulation.run(late).position("solid.G")[-1, 0] - right))
+    assert max(errors) < 1e-4, errors
 
 
 @coupled

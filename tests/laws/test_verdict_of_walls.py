@@ -218,14 +218,13 @@ def pile(**soft):
 
 
 def test_blows_that_contacts_take_at_once_are_told_with_a_remedy_that_helps():
-    """No step shares them better: where the ball then flies hangs on how ticks fall. A stiffness of their own resolves them."""
-    places = []
-    for dt in (3e-4, 1e-4, 3e-5):
+    """No step shares them well for sure: at one of these the ball flies elsewhere. A stiffness of their own resolves them."""
+    right, off = ran(pile(), 3e-5, Penalty(), 1.0).position("ball.G")[-1, 0], []
+    for dt in (1e-3, 3e-4, 1e-4):
         run = ran(pile(), dt, Penalty(), 1.0)
-        told = [event for event in run.events if event["kind"] == "verdict"]
-        assert run.estimate["struck"] and told, run.estimate
-        places.append(run.position("ball.G")[-1, 0])
-    assert np.ptp(places) / run.estimate["extent"] > 1e-2
+        off.append(abs(run.position("ball.G")[-1, 0] - right) / run.estimate["extent"])
+        assert off[-1] < 1e-2 or [event for event in run.events if event["kind"] == "verdict"], (dt, off, run.estimate)
+    assert max(off) > 1e-2
     with pytest.warns(VerdictWarning, match="a stiffness of their own: a shorter step shares blows no better"):
         Simulation(pile(), 3e-4).run(1.0)
     for dt in (1e-4, 3e-5):
