@@ -63,8 +63,20 @@ def angle(run: Run, name: str, ever: Ever | None = None) -> Array:
 
 
 def way(run: Run, name: str, ever: Ever | None = None) -> Array:
-    """How far the second side of a joint or force has gone along its axis of the first [m], (n,), since it was made."""
+    """How far the second side of a joint or force has gone along its axis of the first [m], (n,), since it was made.
+
+    Where what it measures is a distance, by how much that has grown.
+    """
     held = _held(run, name, ever)
+    measures = _measures(held.component)
+    if "distance" in measures:
+        apart = distance(run, name, ever)
+        return np.asarray(apart - apart[held.begin])
+    if "way" not in measures:
+        raise ModelError(
+            f"'{name}' ({type(held.component).__name__}) goes no way along one axis; take run.angle where it turns, or places "
+            "of its ports (run.position)."
+        )
     gone = _place(run, held.second) - _place(run, held.first)
     along = np.einsum("ni,ni->n", gone, _axis_in_world(run, held))
     return np.asarray(np.where(held.there, along - along[held.begin], np.nan))
@@ -146,6 +158,13 @@ def _held(run: Run, name: str, ever: Ever | None) -> Held:
     return Held(name, component, ports[0], ports[1], at, there)
 
 
+def _measures(component: Any) -> tuple[str, ...]:
+    """What it measures along its axis, or drives: "angle", "way", "distance"."""
+    if isinstance(component, Joint):
+        return component.coordinates
+    return () if component.coordinate is None else (component.coordinate,)
+
+
 def _axes(run: Run, port: str) -> Array:
     d = len(run.model["gravity"])
     return np.broadcast_to(np.eye(d), (len(run), d, d)) if port.partition(".")[0] == GROUND else run.axes(port)
@@ -168,7 +187,9 @@ def _axis_of_first(run: Run, held: Held) -> Array:
     """The axis by its components along the axes of the first side, which carries it."""
     first, begin = _axes(run, held.first)[held.begin], held.begin
     given, d = (
-        held.component.line if isinstance(held.component, Force) else getattr(held.component, "axis", None),
+        held.component.line
+        if isinstance(held.component, Force)
+        else getattr(held.component, "axis", getattr(held.component, "normal", None)),
         len(first),
     )
     if d == 2 and given is None:

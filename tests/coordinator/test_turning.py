@@ -7,10 +7,13 @@ import scenarios
 import zoo
 from campaign import later
 from components import (
+    DrivenDistance,
     DrivenRotation,
     DrivenTranslation,
     Motor,
+    Planar,
     Prismatic,
+    Ramp,
     Revolute,
     RigidBody,
     Smooth,
@@ -107,6 +110,22 @@ def test_what_turns_about_no_single_axis_is_refused():
         run = simulation.run(0.3)
     with pytest.raises(ModelError, match="does not turn about one axis"):
         run.angle("ball")
+
+
+def test_the_way_of_a_jack_is_what_it_has_lengthened_and_of_what_has_none_it_is_refused():
+    """Both read along an axis that they do not have, and told 0, or a number that meant nothing."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("body", RigidBody(mass=2, inertia=0.03, centre=(0, 1), ports={"c": (0, 1)}, velocity=(0, 0.5)))
+    model.join("jack", DrivenDistance(Ramp(0.5)), "ground", "body.c", at=(0, 0))
+    assert Simulation(model, 1e-3, Glued()).run(0.5).way("jack")[-1] == pytest.approx(0.25, abs=1e-9)
+    model = Assembly(gravity=(0.0, 0.0, 0.0))
+    ports, pace = {"c": (0.2, 0, 0)}, {"velocity": (1.0, 0, 2.0), "angular_velocity": (0, 3.0, 0)}
+    model.add("body", RigidBody(mass=2, inertia=(0.03, 0.04, 0.05), centre=(0.2, 0, 0), ports=ports, **pace))
+    model.join("planar", Planar(normal=(0, 1, 0)), "ground", "body.c")
+    run = Simulation(model, 1e-3, Glued()).run(0.5)
+    assert run.angle("planar")[-1] == pytest.approx(1.5, abs=1e-6)
+    with pytest.raises(ModelError, match="goes no way along one axis"):
+        run.way("planar")
 
 
 @every_body
