@@ -123,7 +123,7 @@ def test_the_way_of_a_jack_is_what_it_has_lengthened_and_of_what_has_none_it_is_
     model.add("body", RigidBody(mass=2, inertia=(0.03, 0.04, 0.05), centre=(0.2, 0, 0), ports=ports, **pace))
     model.join("planar", Planar(normal=(0, 1, 0)), "ground", "body.c")
     run = Simulation(model, 1e-3, Glued()).run(0.5)
-    assert run.angle("planar")[-1] == pytest.approx(1.5, abs=1e-6)
+    assert run.angle("planar")[-1] == pytest.approx(1.5, abs=1e-5)
     with pytest.raises(ModelError, match="goes no way along one axis"):
         run.way("planar")
 
