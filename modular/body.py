@@ -85,6 +85,16 @@ class Body(Component):
         return None
 
     @property
+    def straight(self) -> bool:
+        """Whether its elements are linear in its coordinates."""
+        return False
+
+    @property
+    def steps(self) -> int:
+        """How many it takes in a tick, by its own settings."""
+        return 1 if self.integrator is None else self.integrator.steps
+
+    @property
     def integrates(self) -> frozenset[str]:
         """Which settings of an `Integrator` mean something for it."""
         return SCHEME

@@ -63,6 +63,54 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
         region.ensemble.forget()  # what is kept there was written for another rule
         trial = OfMany(region, dt, new)
     trial.carry(_conjugate_gradients(trial))
+    region.elements.clock[STEP] = 0.0  # it is now again
+
+
+def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None:
+    """Joints read places that are predicted, and so older than the accelerations: they begin with the gap that this leaves.
+
+    Of a joint that stays closed phi'' = J a + J' v - f'' = 0, and of predicted places phi = -beta dt^2 J a. Where J' v or f'' is
+    not 0 as it begins (a link or an eccentric hinge at speed, a drive that sets out), its spring would fall into that, by a force
+    of the size of its load at every step, for K goes with dt^-2. So one looks at what the first tick will see. `turns`: the rule
+    lets preloads turn with the bodies.
+    """
+    described, elements = region.system.described, region.elements
+    straight = all(described[bodies.names[0]].straight for bodies in region.bodies)
+    asked = [(j, [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new]
+    bending = [(j, rows) for j, rows in asked if rows and (not straight or j.form.drives or _bends(j))]
+    if not bending or not (any(j.form.drives for j, _ in bending) or any(b.state()["v"].any() for b in region.bodies)):
+        return
+    clock = elements.clock
+    clock[STEP], clock[TIME] = dt, clock[TIME] + dt
+    region.play("first tick", _first_tick)
+    for joints, rows in bending:
+        rate, driven = joints.rate[rows].copy(), joints.form.drives
+        if driven:  # as springs and dampers see it: modular/joints.py, follow_on
+            rate[:, -driven:] += 0.5 * dt * joints.course[rows][:, :, 2]
+        off = np.einsum("nij,nj->ni", joints.stiffness[rows], joints.error[rows])
+        joints.preload[rows] -= off + np.einsum("nij,nj->ni", joints.damping[rows], rate)
+    clock[STEP], clock[TIME] = 0.0, clock[TIME] - dt
+    region.play("as it is", _meeting)
+    if turns:
+        region.play("loads as they are", lambda region: [(joints, "take_load") for joints in region.joints])
+
+
+def _first_tick(region: Region) -> list[Step]:
+    """Errors of the joints and their rates as the first tick will see them."""
+    ahead: list[Step] = [(bodies, "predict") for bodies in region.bodies]
+    return [*ahead, *((joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates"))]
+
+
+def _steps_once(system: System, joint: str) -> bool:
+    """Whether its bodies take one step in a tick: those with several lag by less as they go on."""
+    return all(
+        system.described[owner].steps == 1 for owner in system.joint_home[joint].owners if owner in system.described
+    )
+
+
+def _bends(joints: Joints) -> bool:
+    """Whether its rows change as its sides move: those that say where points coincide do not."""
+    return joints.form.coincident < joints.form.rows
 
 
 def _meeting(region: Region) -> list[Step]:

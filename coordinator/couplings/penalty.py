@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 
 from coordinator.couplings.adapting import BEYOND, DEEPEST, REFUSED, TAKEN, advance_adaptively, look_about, state_of
 from coordinator.couplings.coupling import require
-from coordinator.couplings.equilibrium import carry_loads, just_made
+from coordinator.couplings.equilibrium import carry_loads, just_made, start_as_predicted
 from coordinator.couplings.halving import Halving
 from coordinator.couplings.interface.bounds import margins_of
 from coordinator.couplings.interface.interface import tolerate
@@ -207,6 +207,8 @@ class Penalty(WithComponents):
         if new:
             carry_loads(region, dt, new)
             region.play("settle", self._settling)
+            turns = any(verb == "take_load" for _, verb in self.refreshing(region) or ())
+            start_as_predicted(region, dt, new, turns)
         else:
             region.play("keep and settle", lambda region: [*region.keep(), *self._settling(region)])
 

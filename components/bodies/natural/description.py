@@ -128,6 +128,11 @@ class NaturalBody(Body):
         return self.mass_properties.mass
 
     @property
+    def straight(self) -> bool:
+        """They are."""
+        return True
+
+    @property
     def spread(self) -> float:
         """From its second moment."""
         mass = self.mass_properties

@@ -124,6 +124,16 @@ class BlackBox(Body):
         return int(self._fact("freedoms"))
 
     @property
+    def straight(self) -> bool:
+        """Whether its ports are linear in its coordinates."""
+        return bool(self._fact("straight"))
+
+    @property
+    def steps(self) -> int:
+        """In a tick, as said to the box or to the class itself."""
+        return int(self._fact("steps")) if self.integrator is None else self.integrator.steps
+
+    @property
     def motions(self) -> int:
         """In how many ways its ports can move."""
         return int(self._fact("motions"))

@@ -277,6 +277,8 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
         "total_mass": float(body.total_mass),
         "freedoms": int(body.freedoms),
         "motions": int(body.motions),
+        "straight": body.straight,
+        "steps": body.steps,
         "sources": source_of(body),
         "kind": f"{type(kind).__name__} {kind!r}",
         "offers": offers,
