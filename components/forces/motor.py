@@ -30,8 +30,8 @@ PIECE = 1 + SHARE
 class Motor(AlongCoordinate):
     """Drives the coordinate of its second port against the first, with the sum of what it is given:
 
-    - `effort`, a number or a course over time [N m, N], and with `no_load` the line effort (1 - rate / no_load) that falls to
-      nothing at that speed [rad/s, m/s];
+    - `effort`, a number or a course over time [N m, N]; a number with `no_load` is the line effort (1 - rate / no_load), which
+      falls to nothing at that speed [rad/s, m/s];
     - towards a `target`, a course over time [rad, m]: stiffness (target - s) + damping (target' - s');
     - `law`, a Python function law(t, s, rate) as a `Law`, asked whenever forces are worked out.
 

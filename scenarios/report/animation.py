@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "animation.gif"
+FAR = 1.5  # times the size of the mechanism: what goes further leaves the picture, if something stays
 FRAMES = 150
 PER_SECOND = 25
 SLOWEST = 10  # frames per second that still look like motion
@@ -143,13 +144,26 @@ def stage(run: Run, shapes: list[Array]) -> tuple[Figure, Any, View]:
     """An empty figure, as high as the motion asks for."""
     from matplotlib.figure import Figure
 
-    view = choose_view(run, shapes)
+    view = choose_view(run, in_sight(shapes))
     sides = view.high - view.low
     ratio = float(np.clip(sides[1] / sides[0], 0.3, 1.4)) if len(sides) == 2 else 0.85
     figure = Figure(figsize=(6.0, 6.0 * ratio + 0.7), dpi=100, layout="constrained")
     place = view.stage(figure)
     place.tick_params(labelsize=8)
     return figure, place, view
+
+
+def in_sight(shapes: list[Array]) -> list[Array]:
+    """Without what has gone far from where all began, as what falls after a cut does, if anything stays near: else all."""
+    begin = np.concatenate([shape[0] for shape in shapes])
+    low, high = np.nanmin(begin, axis=0), np.nanmax(begin, axis=0)
+    way = FAR * float((high - low).max())
+    near = [
+        ((shape >= low - way) & (shape <= high + way)).all(axis=-1) | np.isnan(shape).any(axis=-1) for shape in shapes
+    ]
+    if not way or not any(there.all() for there in near):
+        return shapes
+    return [np.where(there[..., None], shape, np.nan) for shape, there in zip(shapes, near, strict=True)]
 
 
 def trails(run: Run, at: Indices, view: View) -> list[tuple[str, Indices, Array]]:

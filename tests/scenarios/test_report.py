@@ -392,3 +392,20 @@ def test_an_animation_shows_every_frame_and_the_last_pose(cut, tmp_path):
             image.seek(frame)
             durations.append(image.info["duration"])
     assert set(durations[:-1]) == {round(1000 * film.frame)}
+
+
+def test_what_falls_far_leaves_the_picture_where_something_stays():
+    """Of a pendulum whose elbow is cut the upper rod swings on: the lower one is 40 m below in the end."""
+    model = scenarios.load("double-pendulum")
+    model.at(0.3, Cut("elbow"))
+    run = record(model, 3.0)
+    shapes = [np.stack([run.position(f"{name}.{end}") for end in ("start", "end")], axis=1) for name in run.bodies]
+    _, _, view = animation.stage(run, shapes)
+    assert (view.high - view.low).max() < 6.0 < np.ptp(run.position("lower.end"), axis=0).max()
+    flown = record(scenarios.load("free-fall"), 1.0)  # where all fly all is shown
+    shapes = [
+        np.stack([flown.position(f"{name}.{port}") for port in body.port_names], axis=1)
+        for name, body in flown.bodies.items()
+    ]
+    _, _, view = animation.stage(flown, shapes)
+    assert (view.high - view.low).max() > 0.9 * max(np.ptp(shape, axis=(0, 1)).max() for shape in shapes)
