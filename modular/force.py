@@ -69,15 +69,16 @@ class Forces(Protocol):
     """A stack of forces of one kind.
 
     One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
-    that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but not
-    while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
-    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a loop
-    "weigh" is let know how bodies answer forces now. One that remembers names in `recorded` the columns without which a sample
-    does not tell what it exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in
-    a column `late` or `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m].
-    They only grow; it names them in `told`, and the verdict on a run reads them. One that carries what rests on it from its first
-    tick on says so in a column `rests`; it is told in columns `share` and `company` which part is its own where several carry a
-    body, and how many meet it at most. One of mere loads says `asks = False`, and is not asked.
+    that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but
+    not while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
+    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a
+    loop "weigh" is let know how bodies answer forces now. One that reads predicted velocities, and not v + dt a, says `foresees
+    = False`. One that remembers names in `recorded` the columns without which a sample does not tell what it exerts; they
+    become series of the run. One that knows by how much it lets a motion fall behind says so in a column `late` or `yielded`
+    ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m]. They only grow; it names
+    them in `told`, and the verdict on a run reads them. One that carries what rests on it from its first tick on says so in a
+    column `rests`; it is told in columns `share` and `company` which part is its own where several carry a body, and how many
+    meet it at most. One of mere loads says `asks = False`, and is not asked.
     """
 
     names: list[str]

@@ -134,6 +134,7 @@ class Contacts(ForceStack):
     recorded = ("did",)
     told = ("sunk",)
     forward_only = True
+    foresees = False
     shape: Array  # of both sides: half extents along three axes and a radius [m], (n, 2, 4)
     kinds: Indices  # of both sides, (n, 2)
     swapped: Indices  # 1 where kernels take the second side first

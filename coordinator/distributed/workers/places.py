@@ -36,7 +36,9 @@ class Places:
                     others = range(len(parts)) if together else sorted({*sides} - {NOBODY})
                     readers = [k for k in others if k != side]
                     self.across += [(k, side, reader) for k in range(start, start + count) for reader in readers]
-                    self.foreseen[start : start + count] = int(homes is system.force_home)
+                    self.foreseen[start : start + count] = int(
+                        homes is system.force_home and getattr(home.stack, "foresees", True)
+                    )
         self.across.sort()
 
     def crosses(self, use: str) -> bool:
