@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.forces.contact_pair import Pair, Patch, along, respond_to
+from modular.blocks import room
 from modular.kernel import kernel
 
 SLOW = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
@@ -16,7 +17,7 @@ BAND = 20.0  # times the way of that velocity in a tick: points so near count as
 def watch(pair: Pair, patch: Patch) -> Any:
     """Velocities and accelerations along normals; whether any point touches or will soon."""
     now, before = pair.now, pair.before
-    near, lowest = False, 1e300
+    near, nearest, lowest = False, 0, 1e300
     patch.band = BAND * before.pull * pair.dt * pair.dt
     for i in range(patch.count):
         x, normal, gap = patch.points[i], patch.normals[i], patch.gaps[i]
@@ -24,13 +25,26 @@ def watch(pair: Pair, patch: Patch) -> Any:
         patch.hurry[i] = along(pair, pair.pace, x, normal)
         near = near or gap <= patch.band + 2.0 * pair.span * abs(patch.v[i]) or before.owed[i] > 0.0
         if gap < lowest:
-            lowest = gap
+            nearest, lowest = i, gap
             if pair.steady:
                 now.pull = max(-patch.hurry[i], 0.0)
-    sure = now.pull if before.known == 1.0 else min(now.pull, before.pull)  # a blow by others lasts one tick
+    sure = min(now.pull, before.pull)  # a blow by others lasts one tick
+    if before.known == 1.0 and patch.count > 0:  # what falls with what it lies on will be stopped with it
+        sure = max(now.pull, fall_of(pair, patch, nearest, 0), fall_of(pair, patch, nearest, 2))
     now.usual = max(sure, LASTS * before.usual)  # who holds it now may let go
     pair.slow = SLOW * pair.span * max(now.pull, now.usual)
     return near
+
+
+@kernel
+def fall_of(pair: Pair, patch: Patch, i: int, first: int) -> float:
+    """How fast one side alone accelerates along the normal of a point, whichever way."""
+    alone = room((4, 3))
+    for k in range(4):
+        for c in range(3):
+            alone[k, c] = pair.pace[k, c] if first <= k < first + 2 else 0.0
+    fall: float = abs(along(pair, alone, patch.points[i], patch.normals[i]))
+    return fall
 
 
 @kernel
