@@ -76,9 +76,7 @@ class Forces(Protocol):
     = False`. One that remembers names in `recorded` the columns without which a sample does not tell what it exerts; they
     become series of the run. One that knows by how much it lets a motion fall behind says so in a column `late` or `yielded`
     ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m]. They only grow; it names
-    them in `told`, and the verdict on a run reads them. One that carries what rests on it from its first tick on says so in a
-    column `rests`; it is told in columns `share` and `company` which part is its own where several carry a body, and how many
-    meet it at most. One of mere loads says `asks = False`, and is not asked.
+    them in `told`, and the verdict on a run reads them. One of mere loads says `asks = False`, and is not asked.
     """
 
     names: list[str]
@@ -139,6 +137,25 @@ class TakesAim(Protocol):
 
     def aim(self, name: str, target: Array) -> None:
         """From now on draw there, (d,) [m]."""
+
+
+@runtime_checkable
+class SharesOut(Protocol):
+    """Forces that carry what rests on them from their first tick on, and look at nobody but their own two bodies."""
+
+    names: list[str]
+    row: dict[str, int]
+    rests: Array  # 1 where one carries something, or is to
+    share: Array  # which part of that is its own where several carry a body
+    company: Array  # how many meet one of its bodies at most
+
+
+@runtime_checkable
+class ActsAgain(Protocol):
+    """Forces that are told by more than how their bodies stand: they record what they did."""
+
+    def act_again(self, elements: Elements) -> None:
+        """Write on the elements what was done at a sample."""
 
 
 class Sight(Protocol):

@@ -148,9 +148,9 @@ class Contacts(ForceStack):
     asked: Array  # its shares of springs and dampers
     margin: Array
     did: Array  # force on the second shape that kernels take, moments on the first and on the second
-    rests: Array  # 1 where it carries something, or is to from its first tick on
-    company: Array  # how many contacts the one of its bodies has that has the most
-    share: Array  # of that load, where it is one of several contacts that hold a body
+    rests: Array  # see modular.force.SharesOut
+    share: Array
+    company: Array
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -200,6 +200,10 @@ class Contacts(ForceStack):
     def read_velocity(self) -> list[str]:
         """None: how fast shapes meet it takes from where they were a tick ago."""
         return []
+
+    def act_again(self, elements: Elements) -> None:
+        """What a recorded tick did."""
+        self.play("act_again", elements)
 
     def weigh(self, elements: Elements) -> None:
         """How the bodies answer forces now."""

@@ -7,6 +7,8 @@ contact_energy.py. The equations are in docs/method.md.
 
 from __future__ import annotations
 
+from typing import Any
+
 from components.forces.contact_beginning import begin, touches
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
@@ -36,6 +38,14 @@ from modular.views import View
 MOST = 3.0  # of the four of the stable rule: what contacts of one body may ask together
 
 
+@kernel
+def sides_of(contacts: View, n: int) -> Any:
+    """Which side kernels take first, and the first element of it and of the other."""
+    if contacts.swapped[n] == 0:
+        return 0, contacts.first[n], contacts.second[n]
+    return 1, contacts.second[n], contacts.first[n]
+
+
 @loop
 def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """Where shapes touch, springs that push and stick; where they meet fast, impulses.
@@ -45,10 +55,8 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """
     patch = new_patch()
     for n in range(start, stop):
-        first = contacts.swapped[n]
+        first, a, b = sides_of(contacts, n)
         second = 1 - first
-        a = contacts.first[n] if first == 0 else contacts.second[n]
-        b = contacts.second[n] if first == 0 else contacts.first[n]
         carry, mobility, shape = contacts.carry[n], contacts.mobility, contacts.shape
         pair = new_pair(
             tick_of(contacts.now[n]), tick_of(contacts.before[n]), law_of(contacts.law[n]),
@@ -89,9 +97,7 @@ def act_again_loop(start: int, stop: int, contacts: View, elements: View) -> int
     """What a recorded tick did, where its bodies stand again."""
     pose = room((4, 3))
     for n in range(start, stop):
-        first = contacts.swapped[n]
-        a = contacts.first[n] if first == 0 else contacts.second[n]
-        b = contacts.second[n] if first == 0 else contacts.first[n]
+        first, a, b = sides_of(contacts, n)
         carry, did = contacts.carry[n], contacts.did[n]
         stand(elements, a, carry[first], pose)
         act(elements, a, carry[first], pose, did[0], did[1], -1.0)

@@ -55,19 +55,14 @@ class Foreteller:
 
     def _look_between(self, simulation: Simulation) -> None:
         """Say so of each new force that does something between two ticks, where nobody goes there."""
-        if getattr(simulation.coupling, "goes_round", False):
+        if getattr(simulation.coupling, "meets_corners", False):
             return
         for name, edge in simulation.assembly.force_edges.items():
             if self._looked.get(name) is edge.force:
                 continue
             self._looked[name] = edge.force
             if (at := edge.force.unseen(simulation.dt, simulation.time)) is not None:
-                warnings.warn(
-                    f"force '{name}' does something at {at:.6g} s that is over in about a step (dt = {simulation.dt:g} s), which "
-                    "sees too little of it, or too much. Remedy: take a shorter step, or a longer pulse of the same area.",
-                    UnseenWarning,
-                    stacklevel=5,
-                )
+                warnings.warn(unseen_words(name, at, f"dt = {simulation.dt:g} s"), UnseenWarning, stacklevel=5)
 
     def entry(
         self, simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None
@@ -81,6 +76,14 @@ class Foreteller:
             if loads
             else {"tick": simulation.tick, "margins": margins}
         )
+
+
+def unseen_words(name: str, at: float, steps: str) -> str:
+    """Of a force that does something between two ticks of such steps."""
+    return (
+        f"force '{name}' does something at {at:.6g} s that is over in about a step ({steps}), which sees too little of it, or too "
+        "much. Remedy: take a shorter step, or a longer pulse of the same area."
+    )
 
 
 def _warn(simulation: Simulation, name: str, what: str, margin: float, remedy: str) -> None:

@@ -26,6 +26,7 @@ from coordinator.engine.region import CHOSEN, Region
 from coordinator.engine.score import compiled
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, TIME, Array
+from modular.force import SharesOut
 from modular.joints import Joints
 
 MOST = 100  # iterations; a load not quite found only leaves some ringing
@@ -80,8 +81,8 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     bending = [(j, rows) for j, rows in asked if rows and (not straight or j.form.drives or _bends(j))]
     if not bending or not (any(j.form.drives for j, _ in bending) or any(b.state()["v"].any() for b in region.bodies)):
         return
-    clock = elements.clock
-    clock[STEP], clock[TIME] = dt, clock[TIME] + dt
+    clock, now = elements.clock, float(elements.clock[TIME])
+    clock[STEP], clock[TIME] = dt, now + dt
     region.play("first tick", _first_tick)
     for joints, rows in bending:
         rate, driven = joints.rate[rows].copy(), joints.form.drives
@@ -89,7 +90,7 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
             rate[:, -driven:] += 0.5 * dt * joints.course[rows][:, :, 2]
         off = np.einsum("nij,nj->ni", joints.stiffness[rows], joints.error[rows])
         joints.preload[rows] -= off + np.einsum("nij,nj->ni", joints.damping[rows], rate)
-    clock[STEP], clock[TIME] = 0.0, clock[TIME] - dt
+    clock[STEP], clock[TIME] = 0.0, now
     region.play("as it is", _meeting)
     if turns:
         region.play("loads as they are", lambda region: [(joints, "take_load") for joints in region.joints])
@@ -129,19 +130,24 @@ def _meeting_one(joints: Joints, region: Region) -> list[Step]:
 def share_out(system: System) -> None:
     """Forces that carry what rests on them from their first tick on know of no others; where several carry a body, they share.
 
-    Whoever carries nothing yet may come to carry together with all that its bodies can meet.
+    Whoever carries nothing yet may come to carry together with all that its bodies can meet. What is led, nobody carries.
     """
-    meeting: list[tuple[Any, int, list[str]]] = [
-        (home.stack, home.stack.row[name], [owner for owner in home.owners if owner in system.body_home])
-        for name, home in system.force_home.items()
-        if hasattr(home.stack, "rests")
+    told: list[Any] = [stack for stack in system.forces if isinstance(stack, SharesOut)]
+    meeting = [
+        (stack, stack.row[name], [owner for owner in system.force_home[name].owners if _is_moved(system, owner)])
+        for stack in told
+        for name in stack.names
     ]
     carried = Counter(owner for stack, row, owners in meeting if stack.rests[row] > 0.0 for owner in owners)
     met = Counter(owner for _, _, owners in meeting for owner in owners)
     for stack, row, owners in meeting:
-        many = max(1, *(carried[owner] for owner in owners))
+        many = max([1, *(carried[owner] for owner in owners)])
         stack.share[row] = 1.0 / many
-        stack.company[row] = float(many if stack.rests[row] > 0.0 else max(1, *(met[owner] for owner in owners)))
+        stack.company[row] = float(many if stack.rests[row] > 0.0 else max([1, *(met[owner] for owner in owners)]))
+
+
+def _is_moved(system: System, owner: str) -> bool:
+    return owner in system.body_home and not system.described[owner].led
 
 
 class Trial(ABC):

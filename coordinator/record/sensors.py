@@ -18,7 +18,7 @@ from coordinator.system import System
 from modular.assembly import Assembly
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
-from modular.force import Force, Forces
+from modular.force import ActsAgain, Force, Forces
 
 
 def in_axes_of(run: Run, port: str, vectors: Array) -> Array:
@@ -170,14 +170,10 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
 
 def _exert(stack: Forces, elements: Elements, time: float) -> None:
     """As bodies stand; or once more what was done at a sample, where that is told by more than how they stand."""
-    if _acts_again(stack):
-        stack.play("act_again", elements)  # type: ignore[attr-defined]
+    if isinstance(stack, ActsAgain):
+        stack.act_again(elements)
     else:
         stack.exert(elements, time)
-
-
-def _acts_again(stack: Forces) -> bool:
-    return "act_again" in getattr(stack, "loops", {})
 
 
 def _minds(run: Run, stack: Forces, there: Flags) -> dict[str, Array]:
@@ -187,7 +183,7 @@ def _minds(run: Run, stack: Forces, there: Flags) -> dict[str, Array]:
         rows = [run.kept_in_mind(name, key) for name in stack.names]
         if all(row is not None for row in rows):
             found[key] = np.stack([row[there] for row in rows if row is not None], axis=1)
-    if not found and _acts_again(stack):
+    if not found and isinstance(stack, ActsAgain):
         raise ModelError(
             f"what force '{stack.names[0]}' did is not in this run, which an earlier version has recorded; run the model again."
         )

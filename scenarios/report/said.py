@@ -29,20 +29,15 @@ def said_already() -> Iterator[None]:
 
 def tell_unseen(console: Console, model: Assembly, steps: Sequence[float]) -> None:
     """Forces that are over before some of these steps see what they do: a line each, before many runs."""
+    from coordinator.checks.foretelling import unseen_words
     from scenarios.report.page import quantity
     from scenarios.terminal import say
 
     for name, edge in model.force_edges.items():
         blind = [step for step in sorted(steps) if edge.force.unseen(step, 0.0) is not None]
         if blind:
-            at = edge.force.unseen(blind[-1], 0.0)
-            which = ", ".join(quantity(step, "s") for step in blind)
-            say(
-                console,
-                f"warning: force '{name}' does something at {at:.6g} s that is over in about a step of {which}, which sees too "
-                "little of it, or too much. Take shorter steps, or a longer pulse of the same area.",
-                style="yellow",
-            )
+            at, which = edge.force.unseen(blind[-1], 0.0), ", ".join(quantity(step, "s") for step in blind)
+            say(console, f"warning: {unseen_words(name, at or 0.0, which)}", style="yellow")
 
 
 @contextmanager

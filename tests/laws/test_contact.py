@@ -9,7 +9,7 @@ import pytest
 import scenarios
 from both_ways import scattered
 from campaign import each_once, later, named
-from components import Box, Capsule, Contact, HalfSpace, Hand, PointMassRod, Revolute, RigidBody, Rod, Sphere
+from components import Box, Capsule, Contact, HalfSpace, Hand, LedBody, PointMassRod, Revolute, RigidBody, Rod, Sphere
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation, resume
 from coordinator.record.sensors import exerted
 from modular import Assembly, ModelError
@@ -213,6 +213,20 @@ def test_a_plank_on_many_supports_stays_where_it_is(coupling, count, reach):
     assert np.ptp(run.position("plank.G"), axis=0).max() < 5.0 * G * dt**2
     assert run.energy.max() <= run.energy[0] + 1e-9
     assert min(run.ledger(name)["dissipated"].min() for name in run.forces) >= 0.0
+
+
+@coupled
+def test_many_bodies_on_one_that_is_led_are_each_carried_alone(coupling):
+    """Nobody carries what is led, so its contacts share nothing: each ball sinks as deep as one alone, from the start on."""
+    model, dt = Assembly(gravity=(0.0, -G)), 1e-3
+    model.add("table", LedBody(centre=(0.0, 0.0), ports={"G": (0.0, 0.0)}))
+    for k in range(8):
+        put(model, f"ball{k}", (0.5 * k - 1.75, 0.1 + R))
+        model.apply(f"contact{k}", Contact(Box((5.0, 0.2)), Sphere(R)), "table.G", f"ball{k}.G")
+    with Simulation(model, dt, coupling) as simulation:
+        run = simulation.run(0.1)
+    for k in range(8):
+        assert np.abs(run.position(f"ball{k}.G")[:, 1] - 0.1 - R).max() < 1.5 * G * dt**2
 
 
 @coupled

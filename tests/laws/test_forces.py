@@ -305,6 +305,7 @@ def test_steps_and_corners_of_tables_are_no_pulses():
     with Simulation(model, 1e-3) as simulation, warnings.catch_warnings():
         warnings.simplefilter("error", UnseenWarning)
         simulation.run(0.05)
+    assert [edge.force.unseen(1e-3, 0.0) for edge in model.force_edges.values()] == [None, None]
 
 
 def test_a_pulse_that_is_put_on_while_it_moves_is_told_once():

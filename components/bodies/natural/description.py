@@ -129,7 +129,7 @@ class NaturalBody(Body):
 
     @property
     def straight(self) -> bool:
-        """They are."""
+        """Points and directions are constant linear maps of natural coordinates (Séguy 2003, III.2.3.3)."""
         return True
 
     @property

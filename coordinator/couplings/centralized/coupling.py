@@ -40,9 +40,9 @@ class Centralized(Coupling):
         return self.solver.declared_order
 
     @property
-    def goes_round(self) -> bool:
+    def meets_corners(self) -> bool:
         """As its solver does."""
-        return self.solver.goes_round
+        return self.solver.meets_corners
 
     def configure(self, system: System, dt: float) -> None:
         """Bodies must write down their equations, and the solver must be able to treat every joint."""

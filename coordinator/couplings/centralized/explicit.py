@@ -22,7 +22,7 @@ class Explicit(Solver):
     """One that steps explicit equations."""
 
     @property
-    def goes_round(self) -> bool:
+    def meets_corners(self) -> bool:
         """`integrate` does."""
         return True
 

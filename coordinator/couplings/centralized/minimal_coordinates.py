@@ -55,7 +55,7 @@ class MinimalCoordinates(Explicit):
         return None
 
     @property
-    def goes_round(self) -> bool:
+    def meets_corners(self) -> bool:
         """Explicit methods do; where none is named, an implicit one is taken for stiff models alone."""
         return self.method != IMPLICIT
 

@@ -46,7 +46,7 @@ class Solver(Component):
     )
 
     @property
-    def goes_round(self) -> bool:
+    def meets_corners(self) -> bool:
         """Whether it goes from one corner of what acts from outside to the next, also where they lie between two ticks."""
         return False
 
