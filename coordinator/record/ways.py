@@ -45,7 +45,7 @@ def extent_of(segments: Sequence[Segment], bodies: Bodies) -> float:
 
 def spread_of(segments: Sequence[Segment], bodies: Bodies) -> float:
     """Twice as far as the mass of any body lies about its centre [m]: their extent, where they are one point."""
-    names = segments[0].bodies[0][0] if segments and segments[0].bodies else []
+    names = [name for stack, _ in segments[0].bodies for name in stack] if segments else []
     return 2.0 * max((bodies[name].spread for name in names), default=0.0)
 
 

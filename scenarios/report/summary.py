@@ -253,9 +253,7 @@ def _left_out(count: int, order: str) -> str:
 
 TOLD: dict[str, Callable[[dict[str, Any]], str]] = {
     "too late": lambda event: "it had gone before",
-    "verdict": lambda event: (
-        f"brings most of what the run is off by, about {event.get('share', 0.0):.1%} of the extent"
-    ),
+    "verdict": lambda event: f"brings most of what the run is off by, about {quantity(event.get('length', 0.0), 'm')}",
     "alarm": lambda event: f"leaked {quantity(event.get('leaked', 0.0), 'J')}",
 }
 
