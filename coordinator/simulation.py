@@ -355,7 +355,7 @@ class Simulation(Spelt):
             if growing is not None:
                 growing.write(self)
         if checkpoints is not None:
-            checkpoints.try_to_write(self, until)
+            checkpoints.at_end(self, until)
         if progress is not None:
             progress(self)
         self._judge()

@@ -100,9 +100,8 @@ def resume(
             )
         say(console, f"going on from {simulation.time:g} s")
         with RunFolder(folder, overwrite=True) as place, simulation:
-            recorded, code, why = run_and_keep(
-                console, simulation, end, place, found.checkpoints(checkpoint_every or inf)
-            )
+            checkpoints = found.checkpoints(checkpoint_every or inf, saved_next=True)
+            recorded, code, why = run_and_keep(console, simulation, end, place, checkpoints)
             words = verdict(simulation, code)
             show_run(console, recorded, folder, code, plot=plot, animate=animate)
         if workers is not None:
@@ -123,7 +122,7 @@ def kept_on_the_way(
         yield None
         return
     forget(folder / INSIDE)  # of the run that was to be overwritten
-    checkpoints = Checkpoints(folder / INSIDE, every)
+    checkpoints = Checkpoints(folder / INSIDE, every, saved_next=True)
     try:
         checkpoints.begin(simulation)
     except ModelError as error:

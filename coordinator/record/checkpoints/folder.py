@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 EVERY = 60.0  # seconds of computing between two checkpoints
 KEPT = 2  # the last may turn out to be damaged
+SOON = 10.0  # seconds of computing that need no checkpoint where a run folder is written next
 SHARE = 0.05  # most of the time that writing may take
 INSIDE = "checkpoints"  # where a run folder has them
 HEAD, SAMPLES = ".checkpoint", ".samples"
@@ -43,10 +44,14 @@ class CheckpointWarning(UserWarning):
 
 
 class Checkpoints:
-    """Where a simulation is kept while it runs, and how often [s of computing]."""
+    """Where a simulation is kept while it runs, and how often [s of computing].
 
-    def __init__(self, folder: str | Path, every: float = EVERY) -> None:
+    `saved_next`: a run folder with everything recorded is written right after the run, and `lean_on_run` called then.
+    """
+
+    def __init__(self, folder: str | Path, every: float = EVERY, *, saved_next: bool = False) -> None:
         self.folder = Path(folder)
+        self.saved_next = saved_next
         self.every = number(every, "Checkpoints: every", "s")
         if self.every < 0:
             raise ModelError(f"Checkpoints: every = {every!r} s; give a time from 0 on, such as every=60.")
@@ -57,12 +62,15 @@ class Checkpoints:
         )
         self._named: list[list[Piece]] = []  # pieces of a recording that the last checkpoints lean on
         self._mine = False  # whether the folder has been looked at, and taken
-        self._next = time.monotonic() + self.every
+        self._last = time.monotonic()  # when there was nothing to lose
+        self._next = self._last + self.every
 
     @classmethod
-    def continued(cls, folder: Path, head: Mapping[str, Any], every: float = EVERY) -> Checkpoints:
+    def continued(
+        cls, folder: Path, head: Mapping[str, Any], every: float = EVERY, *, saved_next: bool = False
+    ) -> Checkpoints:
         """Those of a simulation that was read from there and goes on."""
-        found = cls(folder, every)
+        found = cls(folder, every, saved_next=saved_next)
         found._mine = True
         if isinstance(head["samples"], list):
             found._pieces, found._tick = [named(piece) for piece in head["samples"]], head["system"]["tick"]
@@ -91,6 +99,11 @@ class Checkpoints:
     def if_due(self, simulation: Simulation, until: float) -> None:
         """Write one if it is time; where that fails, say so and go on: the last one is still there."""
         if time.monotonic() >= self._next:
+            self.try_to_write(simulation, until)
+
+    def at_end(self, simulation: Simulation, until: float) -> None:
+        """Write one at the end of a run, unless little was computed since the last and a run folder with all of it comes next."""
+        if not (self.saved_next and time.monotonic() - self._last < SOON):
             self.try_to_write(simulation, until)
 
     def try_to_write(self, simulation: Simulation, until: float) -> None:
@@ -133,8 +146,8 @@ class Checkpoints:
             remove(old)
         if place is not None:
             place.tidy(chain.from_iterable(self._named), RECORDED)
-        took = time.monotonic() - started
-        self._next = time.monotonic() + max(self.every, took / SHARE)
+        self._last = time.monotonic()
+        self._next = self._last + max(self.every, (self._last - started) / SHARE)
         return path
 
     def _way_to(self, folder: Path) -> str:

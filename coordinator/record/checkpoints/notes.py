@@ -23,6 +23,9 @@ class Notes:
 
     def put(self, value: Any) -> Any:
         """Data that JSON knows."""
+        kind = type(value)  # most are plain: margins of every joint, at every event
+        if kind is str or kind is int or value is None or (kind is float and isfinite(value)):
+            return value
         if isinstance(value, np.ndarray):
             name = f"{self._prefix}.{len(self.arrays)}"
             self.arrays[name] = value.astype(np.uint8) if value.dtype == bool else value

@@ -125,9 +125,9 @@ class Checkpoint:
                 f"{self.head.get('bits')}."
             ) from error
 
-    def checkpoints(self, every: float = EVERY) -> Checkpoints:
+    def checkpoints(self, every: float = EVERY, *, saved_next: bool = False) -> Checkpoints:
         """Where it goes on to be kept."""
-        return Checkpoints.continued(self.path.parent, self.head, every)
+        return Checkpoints.continued(self.path.parent, self.head, every, saved_next=saved_next)
 
 
 def latest(folder: str | Path) -> Checkpoint:
