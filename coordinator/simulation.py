@@ -19,9 +19,9 @@ from coordinator.checks.diagnosis import diagnose
 from coordinator.checks.foretelling import Foreteller
 from coordinator.checks.proposals import in_words
 from coordinator.couplings import Coupling, Penalty
-from coordinator.couplings.equilibrium import share_out
 from coordinator.couplings.margins import tightest
 from coordinator.couplings.named import coupling_named
+from coordinator.couplings.resting import begin_at_rest
 from coordinator.distributed.workers.black_box import BlackBox
 from coordinator.distributed.workers.company import HASTE, PATIENCE, Company, Site, check_divisible, company_for
 from coordinator.distributed.workers.lines import Line
@@ -722,7 +722,7 @@ class Simulation(Spelt):
         if lost:
             self.events.append({"tick": 0, "time": 0.0, "kind": "projection", "name": "velocities", "energy": lost})
         self.coupling.settle(self.system, self.dt, self.assembly.bodies)
-        share_out(self.system)
+        begin_at_rest(self.system, self.coupling, self.dt, everything=True)
         self._log_margins()
         self.record()
 
@@ -737,7 +737,7 @@ class Simulation(Spelt):
         between = system.part > 0.0
         coupling.configure(system, dt)
         coupling.settle(system, dt, touched)
-        share_out(system)
+        begin_at_rest(system, coupling, dt)
         self._log_margins(touched)
         entry = {"tick": system.tick + int(between), "time": system.time(dt), "kind": kind, "name": name}
         for key, value in details.items():

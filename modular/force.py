@@ -139,15 +139,26 @@ class TakesAim(Protocol):
         """From now on draw there, (d,) [m]."""
 
 
+BEGUN = 2.0
+
+
 @runtime_checkable
-class SharesOut(Protocol):
-    """Forces that carry what rests on them from their first tick on, and look at nobody but their own two bodies."""
+class BeginsAtRest(Protocol):
+    """Forces that carry what rests on them from their first tick on; they look at nobody but their own two bodies."""
 
     names: list[str]
     row: dict[str, int]
     rests: Array  # 1 where one carries something, or is to
-    share: Array  # which part of that is its own where several carry a body
     company: Array  # how many meet one of its bodies at most
+    begins: Array  # 1 where one is to, and has not begun; BEGUN where it has, and the first tick is still to come
+    starts: Array  # with which forces such a one would begin, (n, ...)
+
+    @property
+    def loads(self) -> Array:
+        """And which it has on its bodies until the first tick; written to as well."""
+
+    def lean(self, elements: Elements) -> None:
+        """Write `starts`: a step towards forces under which nothing begins to move against what it rests on."""
 
 
 @runtime_checkable

@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from components.forces.contact_answers import ask_loop, grow_loop, weigh_loop
-from components.forces.contact_law import act_again_loop, contact_loop
-from components.forces.contact_pair import MEMORY
+from components.forces.contact_law import act_again_loop, contact_loop, lean_loop
+from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
@@ -130,7 +130,7 @@ def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
 class Contacts(ForceStack):
     """Contacts, one row each."""
 
-    remembered = ("now", "before", "did", "rests", "share", "company", "sunk")
+    remembered = ("now", "before", "did", "rests", "company", "sunk")
     recorded = ("did",)
     told = ("sunk",)
     forward_only = True
@@ -148,9 +148,10 @@ class Contacts(ForceStack):
     asked: Array  # its shares of springs and dampers
     margin: Array
     did: Array  # force on the second shape that kernels take, moments on the first and on the second
-    rests: Array  # see modular.force.SharesOut
-    share: Array
+    rests: Array  # see modular.force.BeginsAtRest
     company: Array
+    begins: Array
+    starts: Array
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -170,12 +171,13 @@ class Contacts(ForceStack):
         self.column("margin")
         self.column("did", 3, 3)
         self.column("rests")
-        self.column("share")
         self.column("company")
+        self.column("begins")
+        self.column("starts", 3, 3)
         self.column("sunk", 2)
         self.loops = {
             "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
-            "act_again": act_again_loop,
+            "lean": lean_loop, "act_again": act_again_loop,
         }  # fmt: skip
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
@@ -194,12 +196,21 @@ class Contacts(ForceStack):
         self.swapped[row] = int(force.second.number < force.first.number)
         given = (force.restitution, force.stiffness, force.damping)
         self.law[row] = force.friction, *(-1.0 if value is None else value for value in given)
-        self.carry[row], self.share[row], self.company[row] = -1.0, 1.0, 1.0
+        self.carry[row], self.company[row] = -1.0, 1.0
 
     @property
     def read_velocity(self) -> list[str]:
         """None: how fast shapes meet it takes from where they were a tick ago."""
         return []
+
+    @property
+    def loads(self) -> Array:
+        """What they do until the first tick, (n, 3, 3); written to as well."""
+        return self.now[: self.count, FIRST : FIRST + 9].reshape(self.count, 3, 3)
+
+    def lean(self, elements: Elements) -> None:
+        """Write into `starts` what those that begin at rest would do."""
+        self.play("lean", elements)
 
     def act_again(self, elements: Elements) -> None:
         """What a recorded tick did."""

@@ -1,8 +1,9 @@
 """What rests on something from the start is carried from there on, as new joints carry their load.
 
 A spring that has to be pressed first lets a body fall for some ticks, ring, and slide meanwhile as if nothing pressed it. A pair
-knows nothing of others; where several hold a body, each takes its share of what it would have to press alone (`share_out`), and
-all together press no more than holds it.
+knows nothing of others, and what one presses with the next has to bear. So before the first tick all pairs look for their loads
+together (`lean`; coordinator/couplings/resting.py): each in turn answers what the others leave, until nothing that touches
+accelerates into what it touches. The first tick finds these loads again.
 """
 
 from __future__ import annotations
@@ -10,22 +11,33 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_friction import axes_across, new_rub, see_across, slide
-from components.forces.contact_pair import Pair, Patch
+from components.forces.contact_friction import Rub, axes_across, new_rub, see_across, slide
+from components.forces.contact_pair import Pair, Patch, along, answer_to, push
+from components.forces.contact_points import see_answers, watch
 from components.forces.contact_rest import hold, look_at_rest, new_rest
+from components.forces.touching import touch
 from components.forces.vectors import dot
+from modular.blocks import room
+from modular.elements import Array
 from modular.kernel import kernel
+from modular.workspaces import Workspace
 
 TOUCH = 1e-9  # of the sizes of both shapes: gaps so small are none
 
 
 @kernel
-def touches(pair: Pair, patch: Patch) -> Any:
-    """Whether any point does, at the first look."""
+def gap_of_touch(pair: Pair) -> float:
+    """Gaps up to which points touch at the first look [m]."""
     near = 0.0
     for k in range(4):
         near += TOUCH * (pair.size_a[k] + pair.size_b[k])
-    found = False
+    return near
+
+
+@kernel
+def touches(pair: Pair, patch: Patch) -> Any:
+    """Whether any point does, at the first look."""
+    near, found = gap_of_touch(pair), False
     for i in range(patch.count):
         found = found or patch.gaps[i] <= near
     return found
@@ -34,37 +46,88 @@ def touches(pair: Pair, patch: Patch) -> Any:
 @kernel
 def begin(pair: Pair, patch: Patch) -> None:
     """The forces along normals with which points that touch, and hardly move, do not begin to; those of other ticks are 0."""
-    touching, begins = 0, pair.before.known == 1.0 and pair.before.rests > 0.0 and pair.law.stiffness < 0.0
     for i in range(patch.count):
         patch.pressing[i] = 0.0
-        if begins and patch.gaps[i] < 0.0 and abs(patch.v[i]) <= pair.slow and patch.w[i, i] > 0.0:
-            patch.pressing[i], touching = 1.0, touching + 1
-    if touching > 0:
-        press_at_rest(pair, patch, touching)
+    if pair.before.known == 1.0 and pair.before.rests > 0.0 and pair.law.stiffness < 0.0:
+        rub, rest, about = new_rub(), new_rest(), pair.now.usual * pair.span * pair.span
+        press_at_rest(pair, patch, rub, rest, gap_of_touch(pair) + about)
+        for c in range(3):
+            patch.centre[c] = patch.normal[c] = 0.0
 
 
 @kernel
-def press_at_rest(pair: Pair, patch: Patch, touching: int) -> None:
-    """Of points that are marked by 1; friction bears what it can across, or acts against what slides."""
-    rub, rest = new_rub(), new_rest()
+def press_at_rest(pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: float) -> None:
+    """Of points so near, friction bears what it can across, or acts against what slides; at last where they press together."""
+    touching = 0
     for i in range(patch.count):
-        rest.touching[i], patch.pressing[i] = patch.pressing[i], 0.0
+        rest.touching[i] = 0.0
+        if patch.gaps[i] <= near and abs(patch.v[i]) <= pair.slow and patch.w[i, i] > 0.0:
+            rest.touching[i], touching = 1.0, touching + 1
+    for i in range(patch.count):
+        patch.pressing[i] = rest.touching[i] / max(touching, 1)
+    rest.bearing[0] = rest.bearing[1] = 0.0
+    if touching > 0:
+        for _ in range(2):  # where they press together shows when it is known with how much
+            if gather(patch) == 0.0:
+                break
+            axes_across(patch.normal, pair.flat, rub.t)
+            slide(pair, patch, rub)
+            see_across(pair, patch, rub)
+            look_at_rest(pair, patch, rub, rest)
+            speed = sqrt(rub.v[0] * rub.v[0] + rub.v[1] * rub.v[1])
+            if speed > pair.slow:
+                rest.way[0], rest.way[1] = -rub.v[0] / speed, -rub.v[1] / speed
+            hold(patch, rest, pair.law.friction)
+            for i in range(patch.count):
+                patch.pressing[i] = rest.pressing[i]
+
+
+@kernel
+def gather(patch: Patch) -> float:
+    """Where forces along normals act together, and which way; returned is their sum."""
+    whole = 0.0
+    for i in range(patch.count):
+        whole += patch.pressing[i]
+    if whole > 0.0:
         for c in range(3):
-            patch.centre[c] += rest.touching[i] * patch.points[i, c] / touching
-            patch.normal[c] += rest.touching[i] * patch.normals[i, c]
-    length = sqrt(dot(patch.normal, patch.normal))
-    if length > 0.0:
+            patch.centre[c] = patch.normal[c] = 0.0
+            for i in range(patch.count):
+                patch.centre[c] += patch.pressing[i] * patch.points[i, c] / whole
+                patch.normal[c] += patch.pressing[i] * patch.normals[i, c]
+        length = sqrt(dot(patch.normal, patch.normal))
         for c in range(3):
-            patch.normal[c] /= length
-        axes_across(patch.normal, pair.flat, rub.t)
-        slide(pair, patch, rub)
-        see_across(pair, patch, rub)
-        look_at_rest(pair, patch, rub, rest)
-        speed = sqrt(rub.v[0] * rub.v[0] + rub.v[1] * rub.v[1])
-        if speed > pair.slow:
-            rest.way[0], rest.way[1] = -rub.v[0] / speed, -rub.v[1] / speed
-        hold(patch, rest, pair.law.friction)
-        for i in range(patch.count):
-            patch.pressing[i] = rest.pressing[i] * pair.share
-    for c in range(3):
-        patch.centre[c] = patch.normal[c] = 0.0
+            patch.normal[c] = patch.normal[c] / length if length > 0.0 else patch.normals[0, c]
+    return whole
+
+
+@kernel
+def lean(pair: Pair, patch: Patch, starts: Array) -> None:
+    """What it would press with, and bear across, where others do what they do now: a step towards what all do together.
+
+    Where m contacts share a body, W of all is at most m times that of each alone. So with m W in its place no step goes too far
+    (the proximal gradient, in blocks), and all may take theirs at once.
+    """
+    own, rub, rest = room((4, 3)), new_rub(), new_rest()
+    for k in range(4):
+        for c in range(3):
+            pair.a[k, c], pair.b[k, c] = pair.before.pose[0, k, c], pair.before.pose[1, k, c]
+    patch.count = touch(pair, patch)
+    for k in range(3):
+        for c in range(3):
+            starts[k, c] = 0.0
+    watch(pair, patch)
+    pair.before.pull = pair.now.pull
+    answer_to(pair, pair.before.wrench, own)
+    for k in range(4):
+        for c in range(3):
+            pair.pace[k, c] = (pair.pace[k, c] + own[k, c]) / pair.company - own[k, c]
+    for i in range(patch.count):
+        patch.hurry[i] = along(pair, pair.pace, patch.points[i], patch.normals[i])
+        patch.v[i] = along(pair, pair.before.rates, patch.points[i], patch.normals[i])
+    see_answers(pair, patch)
+    press_at_rest(pair, patch, rub, rest, gap_of_touch(pair))
+    for i in range(patch.count):
+        push(pair, patch.points[i], patch.normals[i], patch.pressing[i], starts)
+    for k in range(2):
+        if rest.bearing[k] != 0.0:
+            push(pair, patch.centre, rub.t[k], rest.bearing[k], starts)

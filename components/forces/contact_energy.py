@@ -41,7 +41,7 @@ def close_tick(pair: Pair, pressed: bool) -> None:
         pair.takes -= power_of(before.spent, rates) + before.guess
     bent = 0.0 if before.known == 1.0 else now.bent  # what rests from the start on came drawn
     pair.takes += (before.bent - bent + pair.softened) / pair.span
-    now.carried = 1.0 if pressed and not pair.struck else 0.0
+    now.carried = 1.0 if pressed and not (pair.struck or pair.fresh) else 0.0  # at the first look that is rounding
     now.struck = before.struck + 1.0 if pair.struck else 0.0
     now.held, now.taken = pair.stored, pair.takes
     for k in range(3):

@@ -121,10 +121,18 @@ def stiffen_across(pair: Pair, patch: Patch, rub: Rub) -> None:
 
 @kernel
 def carry_along(pair: Pair, rub: Rub) -> None:
-    """How far the spring was drawn a tick ago; it has gone along with the first shape."""
-    slip, turned = room((3,)), room((3,))
+    """How far the spring was drawn a tick ago; it has gone along with the first shape.
+
+    What it bears from the start on stays as it grows softer, like what those along the normals carry.
+    """
+    slip, turned, before, longer = room((3,)), room((3,)), pair.before, 1.0
+    for i in range(8):
+        if before.raised[i] > 0.0 and before.ample > 0.0:
+            longer = before.ample / pair.ample
+    pair.came += before.bent * (longer - 1.0)
+    pair.softened += before.bent * (longer - 1.0)
     for c in range(3):
-        slip[c] = pair.before.slip[c]
+        slip[c] = longer * before.slip[c]
     if pair.kind_a <= BOX:
         cross(pair.rates[1], slip, turned)
         for c in range(3):
@@ -133,7 +141,7 @@ def carry_along(pair: Pair, rub: Rub) -> None:
         rub.s[k] = dot(slip, rub.t[k])
     if pair.flat:
         rub.s[0] = 0.0
-    rub.twist = pair.before.twist if rub.winding else 0.0
+    rub.twist = longer * before.twist if rub.winding else 0.0
 
 
 @kernel

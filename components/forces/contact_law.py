@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.forces.contact_beginning import begin, touches
+from components.forces.contact_beginning import begin, lean, touches
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
 from components.forces.contact_impacts import impacts
 from components.forces.contact_pair import (
+    MEMORY,
     Pair,
     Patch,
     law_of,
@@ -30,6 +31,7 @@ from components.forces.contact_springs import ask_along, foretell, press, spend,
 from components.forces.touching import touch
 from modular.blocks import room
 from modular.elements import GAIN_STEP, STEP, TIME
+from modular.force import BEGUN
 from modular.kernel import kernel
 from modular.ledger import RELEASED, STORED
 from modular.loop import FINE, loop
@@ -69,7 +71,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         stand(elements, b, carry[second], pair.b)
         now, before, rates = pair.now, pair.before, pair.rates
         again = now.known > 0.0 and pair.time == now.time
-        event = now.known > 0.0 and elements.clock[STEP] == 0.0
+        event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
         back = before.known > 0.0 and pair.time == before.time and not again  # a step is taken back
         if event or back:
             repeat(pair, event)
@@ -78,7 +80,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
             motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
             motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
             pair.crowd = max(elements.taken[a], elements.taken[b])
-            pair.share, pair.company = contacts.share[n], contacts.company[n]
+            pair.company = contacts.company[n]
             play_tick(pair, patch)
             if not again:
                 contacts.ledger[n, RELEASED] -= pair.came
@@ -86,9 +88,49 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         act(elements, b, carry[second], pair.b, pair.wrench[0], pair.wrench[2], 1.0)
         contacts.ledger[n, STORED], contacts.power[n] = pair.stored, pair.takes
         contacts.rests[n] = max(now.rests, now.carried)
+        if now.known != 1.0 or contacts.begins[n] != BEGUN:
+            contacts.begins[n] = now.rests if now.known == 1.0 and pair.law.stiffness < 0.0 else 0.0
         for k in range(3):
             for c in range(3):
                 contacts.did[n, k, c] = pair.wrench[k, c]
+    return FINE
+
+
+@loop
+def lean_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """With what those that begin at rest would begin, as bodies are about to move; before the first tick."""
+    patch, ahead = new_patch(), room((MEMORY,))
+    for n in range(start, stop):
+        if contacts.begins[n] > 0.0:
+            first, a, b = sides_of(contacts, n)
+            second = 1 - first
+            carry, mobility, shape = contacts.carry[n], contacts.mobility, contacts.shape
+            for k in range(MEMORY):
+                ahead[k] = 0.0
+            pair = new_pair(
+                tick_of(ahead), tick_of(contacts.now[n]), law_of(contacts.law[n]),
+                shape[n, first], shape[n, second], mobility[n, first], mobility[n, second],
+                contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n],
+            )  # fmt: skip
+            pair.time, pair.dt, pair.flat = (
+                elements.clock[TIME],
+                elements.clock[GAIN_STEP],
+                elements.position.shape[0] == 2,
+            )
+            pair.kind_a, pair.kind_b, pair.company = (
+                contacts.kinds[n, first],
+                contacts.kinds[n, second],
+                contacts.company[n],
+            )
+            pair.span, pair.fresh, pair.shown = pair.dt, 0, 1
+            stand(elements, a, carry[first], pair.a)
+            stand(elements, b, carry[second], pair.b)
+            motion(elements, a, carry[first], pair.a, pair.before.pose[0], pair, pair.rates[0], pair.rates[1])
+            motion(elements, b, carry[second], pair.b, pair.before.pose[1], pair, pair.rates[2], pair.rates[3])
+            remember(pair)
+            for c in range(3):
+                pair.none[c] = patch.centre[c] = patch.normal[c] = 0.0
+            lean(pair, patch, contacts.starts[n])
     return FINE
 
 

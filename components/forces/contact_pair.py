@@ -41,6 +41,7 @@ TICK = {
     "raised": (8,),  # and so much earlier it begins, so that what rests from the start on is carried where it is [m]
 }
 MEMORY = size_of(TICK)
+FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
 LASTING = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
 LATE = 4.0  # steps after which a tick is no longer one from which to go on
 
@@ -62,7 +63,7 @@ new_pair = workspace(
     wrench=(3, 3),  # force on the second shape, moments on the first and on the second
     none=(3,),  # zeros
     struck=int,  # 1 where there are impulses
-    share=float, company=float,  # at the start, of what it would press alone; how many contacts either body has at most
+    company=float,  # how many contacts either body has at most
     crowd=float, ample=float,  # what contacts ask of its bodies, and the share of it that those have left
     slow=float,  # slower impacts do not bounce, slower pairs may stick [m/s]
     stored=float, takes=float,  # energy in springs [J]; what it takes [W]

@@ -26,8 +26,13 @@ def watch(pair: Pair, patch: Patch) -> Any:
         near = near or gap <= patch.band + 2.0 * pair.span * abs(patch.v[i]) or before.owed[i] > 0.0
         if gap < lowest:
             nearest, lowest = i, gap
-            if pair.steady:
-                now.pull = max(-patch.hurry[i], 0.0)
+    if (
+        pair.steady and patch.count > 0
+    ):  # where it lies askew, or bears beside its middle, each point is pulled in another way
+        now.pull = 0.0
+        for i in range(patch.count):
+            if i == nearest or patch.gaps[i] <= patch.band:
+                now.pull = max(now.pull, -patch.hurry[i])
     sure = min(now.pull, before.pull)  # a blow by others lasts one tick
     if before.known == 1.0 and patch.count > 0:  # what falls with what it lies on will be stopped with it
         sure = max(now.pull, fall_of(pair, patch, nearest, 0), fall_of(pair, patch, nearest, 2))

@@ -48,18 +48,24 @@ def stiffen(pair: Pair, patch: Patch) -> None:
 def reach(pair: Pair, patch: Patch) -> None:
     """How far springs are pressed, and what they lose where more points share what the step bears.
 
-    What rests from the start on is carried from where it is, as new joints carry their load.
+    What rests from the start on is carried from where it is, as new joints carry their load; that stays as springs grow softer.
     """
-    now, before, taken = pair.now, pair.before, 0.0
+    now, before, k_n, taken = pair.now, pair.before, patch.k_n, 0.0
     for i in range(patch.count):
-        raised, gap = before.raised[i], patch.gaps[i]
+        raised, gap, drawn, more = before.raised[i], patch.gaps[i], before.drawn[i], 0.0
+        if raised > 0.0 and before.stiff > 0.0 and k_n > 0.0:
+            more = raised * (before.stiff / k_n - 1.0)
+            raised += more
         if patch.pressing[i] > 0.0:
-            raised = max(patch.pressing[i] / patch.k_n + gap, 0.0)
-            pair.came += 0.5 * patch.k_n * raised * raised
+            raised = max(patch.pressing[i] / k_n + gap, 0.0)
+            pair.came += 0.5 * k_n * raised * raised
         now.raised[i] = raised if gap < raised else 0.0  # what has come off begins anew
         patch.drawn[i] = now.raised[i] - gap
         now.drawn[i] = max(patch.drawn[i], 0.0)
-        taken += 0.5 * (before.stiff - patch.k_n) * now.drawn[i] * before.drawn[i]
+        if more != 0.0:  # beside what its forces do on the way
+            pair.came += 0.5 * (k_n * now.drawn[i] * (drawn + more) - before.stiff * (now.drawn[i] - more) * drawn)
+        else:
+            taken += 0.5 * (before.stiff - k_n) * now.drawn[i] * drawn
     now.stiff = patch.k_n
     if before.stiff > 0.0:
         pair.softened = taken

@@ -19,6 +19,7 @@ from modular.workspaces import GIVEN, Workspace, workspace
 
 POINTS = 8  # most of one pair
 EDGE = 1e-3  # of a box: by so much an edge must be the better answer than a face
+FLUSH = 1e-9  # of a box: corners so near to a side lie in it, whatever rounding says
 THIN = 1e-6  # square of the sine below which two edges lie along each other
 AXES, FACES = 15, 6  # all that may separate two boxes; of them those along faces come first
 
@@ -166,7 +167,7 @@ def beyond(face: Workspace, k: int, side: float, corner: int) -> float:
     off: float = -face.half[k]
     for c in range(3):
         off += side * face.pose[1 + k, c] * (face.polygon[corner, c] - face.pose[0, c])
-    return off
+    return 0.0 if abs(off) <= FLUSH * face.half[k] else off
 
 
 @kernel

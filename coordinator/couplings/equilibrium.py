@@ -14,9 +14,7 @@ joint can do. The thesis is silent here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +24,6 @@ from coordinator.engine.region import CHOSEN, Region
 from coordinator.engine.score import compiled
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, TIME, Array
-from modular.force import SharesOut
 from modular.joints import Joints
 
 MOST = 100  # iterations; a load not quite found only leaves some ringing
@@ -127,34 +124,15 @@ def _meeting_one(joints: Joints, region: Region) -> list[Step]:
     return [*region.keep(), *_meeting(region), *responding, *weighing, (joints, "see", CHOSEN)]
 
 
-def share_out(system: System) -> None:
-    """Forces that carry what rests on them from their first tick on know of no others; where several carry a body, they share.
-
-    Whoever carries nothing yet may come to carry together with all that its bodies can meet. What is led, nobody carries.
-    """
-    told: list[Any] = [stack for stack in system.forces if isinstance(stack, SharesOut)]
-    meeting = [
-        (stack, stack.row[name], [owner for owner in system.force_home[name].owners if _is_moved(system, owner)])
-        for stack in told
-        for name in stack.names
-    ]
-    carried = Counter(owner for stack, row, owners in meeting if stack.rests[row] > 0.0 for owner in owners)
-    met = Counter(owner for _, _, owners in meeting for owner in owners)
-    for stack, row, owners in meeting:
-        many = max([1, *(carried[owner] for owner in owners)])
-        stack.share[row] = 1.0 / many
-        stack.company[row] = float(many if stack.rests[row] > 0.0 else max([1, *(met[owner] for owner in owners)]))
-
-
-def _is_moved(system: System, owner: str) -> bool:
-    return owner in system.body_home and not system.described[owner].led
-
-
 class Trial(ABC):
     """phi'' of the new joints while they carry a load and nothing else, from their rates now and a tick ahead."""
 
-    def __init__(self, region: Region, dt: float) -> None:
-        self.region, self.dt = region, dt
+    def __init__(self, region: Region, dt: float, given: Array) -> None:
+        self.region, self.dt, self.given = (
+            region,
+            dt,
+            given,
+        )  # the load that they carry as yet: none, or one found before
         self._now = self.rates().copy()
         self.size = len(self._now)
         clock = region.elements.clock
@@ -190,7 +168,7 @@ class OfOne(Trial):
         self.joints, self.row = joints, row
         self._able = _among(joints, [row])
         joints.stiffness[row] = joints.damping[row] = 0.0
-        super().__init__(region, dt)
+        super().__init__(region, dt, joints.preload[row].copy())
 
     def rates(self) -> Array:
         """phi' as last measured."""
@@ -228,7 +206,7 @@ class OfMany(Trial):
         self._able = [_among(joints, rows) for joints, rows in new]
         for joints, rows in new:
             joints.stiffness[rows] = joints.damping[rows] = 0.0
-        super().__init__(region, dt)
+        super().__init__(region, dt, np.concatenate([j.preload[rows].ravel() for j, rows in new])[self._order])
 
     def rates(self) -> Array:
         """phi' as last measured."""
@@ -287,13 +265,16 @@ def _tell_step(region: Region, *, dt: float | None = None) -> None:
 
 
 def _conjugate_gradients(trial: Trial) -> Array:
-    """sigma_0 from W sigma_0 = phi''(0)."""
-    nothing = np.zeros(trial.size)
+    """sigma_0 from W sigma_0 = phi''(0); from the load on that was found last, where others only changed theirs since."""
+    nothing, load = np.zeros(trial.size), trial.given
     free = trial.acceleration(nothing)
+    residual = trial.acceleration(load) if load.any() else free
     start = _largest(free)
     if start == 0.0:
         return nothing
-    load, residual, direction, before = nothing, free, nothing, 0.0
+    direction, before = nothing, 0.0
+    if load.any() and _largest(residual) <= ENOUGH * start:
+        return load
     for _ in range(MOST):
         eased = trial.ease(residual)
         now = float(np.add.reduce(residual * eased))

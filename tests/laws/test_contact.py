@@ -201,7 +201,7 @@ def test_what_starts_in_contact_is_carried_and_rubbed_from_the_first_tick(coupli
 @coupled
 @pytest.mark.parametrize(("count", "reach"), [(3, 0.1), (5, 0.1), (12, 0.1), (5, 0.45)])
 def test_a_plank_on_many_supports_stays_where_it_is(coupling, count, reach):
-    """It sinks in by some g dt^2, and no support makes energy: twelve threw it up by centimetres."""
+    """It stays, and no support makes energy: twelve threw it up by centimetres, and it sank in by some g dt^2."""
     model, dt = Assembly(gravity=(0.0, -G)), 1e-3
     put(model, "plank", (0.0, 0.2), inertia=10.0 * 1.04 / 12, mass=10.0)
     for k, x in enumerate(np.linspace(-reach, reach, count)):
@@ -210,9 +210,9 @@ def test_a_plank_on_many_supports_stays_where_it_is(coupling, count, reach):
     with warnings.catch_warnings(), Simulation(model, dt, coupling) as simulation:
         warnings.simplefilter("error")
         run = simulation.run(0.3)
-    assert np.ptp(run.position("plank.G"), axis=0).max() < 5.0 * G * dt**2
-    assert run.energy.max() <= run.energy[0] + 1e-9
-    assert min(run.ledger(name)["dissipated"].min() for name in run.forces) >= 0.0
+    assert np.ptp(run.position("plank.G"), axis=0).max() < 1e-9 * 0.1
+    assert run.energy.max() <= run.energy[0] + 1e-12
+    assert min(run.ledger(name)["dissipated"].min() for name in run.forces) >= -1e-15  # rounding
 
 
 @coupled

@@ -171,11 +171,7 @@ def test_how_late_bounces_come_is_told_within_a_factor_of_ten(name, restitution,
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
 @pytest.mark.parametrize("dt", [1e-2, 1e-3])
 def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, coupling):
-    """3.3 g dt^2, and a little more where it comes to rest; from the start on by the half tick that it falls before it is held.
-
-    A stiffness of its own is the model.
-    """
-    fallen = 0.25 if coupling == Penalty() else 0.5
+    """3.3 g dt^2, and a little more where it comes to rest; from the start on not at all. A stiffness of its own is the model."""
     for stiffness, drop in ((None, 3.0 * G * dt**2), (None, 0.0), (1e4, 0.0)):
         model = Assembly(gravity=(0.0, -G))
         ports = {"at": (0, 0.1 + drop), "far": (0, 1.1 + drop)}
@@ -183,17 +179,19 @@ def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, co
         model.apply("floor", Contact(HalfSpace(), Sphere(0.1), stiffness=stiffness), "ground", "body.at")
         run = ran(model, dt, coupling, 0.5)
         deep = 0.1 - run.position("body.at")[-1, 1]
-        if stiffness is None:
-            assert deep == pytest.approx((1 / 0.3 if drop else fallen) * G * dt**2, rel=1e-2)
-            most = 3.0 if drop else 10.0
-            assert deep < run.estimate["share"] < most * deep and run.estimate["wall"] == "floor"
-        assert (run.estimate["late"] > 0.0) is (stiffness is None)
+        if stiffness is None and drop:
+            assert deep == pytest.approx(1 / 0.3 * G * dt**2, rel=1e-2)
+            assert deep < run.estimate["share"] < 3.0 * deep and run.estimate["wall"] == "floor"
+        elif stiffness is None:
+            assert abs(deep) < 1e-9 * G * dt**2 and run.estimate["share"] < 1e-9
+        if stiffness is not None or not drop:
+            assert run.estimate["late"] < 1e-12
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
 @pytest.mark.parametrize("friction", [0.31, 0.5])
 def test_what_rests_is_not_spoken_against(friction, coupling):
-    """A block with one port, on a slope that just holds it: it sinks in by a quarter of g dt^2, and that is all that moves."""
+    """A block with one port, on a slope that just holds it: nothing moves, and nobody says that it does."""
     model = Assembly(gravity=(G * np.sin(0.3), -G * np.cos(0.3)))
     model.add("block", RigidBody(mass=2.0, inertia=0.0133, centre=(0, 0.1), ports={"G": (0, 0.1)}))
     model.apply("floor", Contact(HalfSpace(), Box((0.2, 0.2)), friction=friction), "ground", "block.G")
@@ -201,7 +199,7 @@ def test_what_rests_is_not_spoken_against(friction, coupling):
         warnings.simplefilter("error")
         run = Simulation(model, 1e-3, coupling).run(1.0)
     book = run.ledger("floor")
-    assert book["dissipated"].min() >= 0.0 and abs(book["leaked"][-1]) < 1e-4
+    assert book["dissipated"].min() >= -1e-12 and abs(book["leaked"][-1]) < 1e-9  # rounding
 
 
 def pile(**soft):

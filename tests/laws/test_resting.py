@@ -1,0 +1,163 @@
+"""What rests on something from the start on is in equilibrium from there on, however many contacts and joints carry it together.
+
+A stack of ten sank into its springs by a centimetre at 1 ms, while each contact began by itself.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from campaign import later
+from components import Box, Contact, HalfSpace, Revolute, RigidBody, Sphere, SpringDamper
+from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation
+from coordinator.record.sensors import exerted
+from modular import Assembly
+
+G, SIDE = 9.81, 0.2
+COUPLINGS = {"penalty": Penalty(), "glued": Glued(), "relaxed": Relaxed(), "mixed": Mixed()}
+coupled = pytest.mark.parametrize("coupling", COUPLINGS.values(), ids=COUPLINGS)
+
+
+def put(model, name, at, mass=1.0, size=SIDE, **ports):
+    inertia = mass * size**2 / 6.0
+    spread = inertia if len(at) == 2 else (inertia,) * 3
+    model.add(name, RigidBody(mass=mass, inertia=spread, centre=tuple(at), ports={"G": tuple(at), **ports}))
+
+
+def calmly(model, dt, coupling, until):
+    """A run of which nobody warns."""
+    with warnings.catch_warnings(), Simulation(model, dt, coupling) as simulation:
+        warnings.simplefilter("error")
+        return simulation.run(until)
+
+
+def moved(run, names):
+    return max(np.ptp(run.position(f"{name}.G"), axis=0).max() for name in names)
+
+
+def stack(masses, offsets, dimension, down, friction=0.6, floor=0.6):
+    """Boxes on each other, each a little beside the one below, and a force field that looks down, or askew."""
+    model, box = Assembly(gravity=down), Box((SIDE,) * dimension)
+    for k, (mass, offset) in enumerate(zip(masses, offsets, strict=True)):
+        put(model, f"box{k}", (*offset[: dimension - 1], (k + 0.5) * SIDE), mass)
+        below, law = ("ground", HalfSpace()) if k == 0 else (f"box{k - 1}.G", box)
+        model.apply(f"under{k}", Contact(law, box, floor if k == 0 else friction), below, f"box{k}.G")
+    return model
+
+
+@coupled
+@pytest.mark.parametrize("seed", [0, 1, 2, *later(range(3, 60))])
+def test_stacks_at_rest_stay_where_they_are(coupling, seed):
+    """Whatever they weigh and wherever they lie, none sinks, and each carries from the start what lies above it.
+
+    Springs of light boxes are soft: with a hundred times their weight on them, and long steps, such a column would buckle.
+    """
+    draw = np.random.default_rng(seed)
+    dimension, count, dt = int(draw.integers(2, 4)), int(draw.integers(2, 9)), float(draw.choice([2e-3, 1e-3, 2e-4]))
+    masses = 10.0 ** draw.uniform(-0.5, 0.5, count)
+    offsets = 0.25 * SIDE * draw.uniform(-0.5, 0.5, (count, 2))
+    model = stack(masses, offsets, dimension, (0.0, 0.0, -G)[-dimension:])
+    run = calmly(model, dt, coupling, 100 * dt)
+    names = [f"box{k}" for k in range(count)]
+    assert moved(run, names) < 1e-3 * G * dt**2 * count**2
+    for k in range(count):
+        weight = G * masses[k:].sum()
+        np.testing.assert_allclose(np.abs(exerted(run, f"under{k}")[:, dimension - 1]), weight, rtol=1e-5)
+
+
+@coupled
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_stack_slides_down_as_one_block(coupling, dimension):
+    """On a slope with friction mu below, and enough between: x = g (sin a - mu cos a) t^2 / 2, all boxes alike."""
+    slope, friction, dt = 0.3, 0.1, 1e-3
+    down = (G * np.sin(slope), *(0.0,) * (dimension - 2), -G * np.cos(slope))
+    model = stack((1.0, 2.0, 3.0), np.zeros((3, 2)), dimension, down, floor=friction)
+    run = calmly(model, dt, coupling, 0.3)
+    way = 0.5 * G * (np.sin(slope) - friction * np.cos(slope)) * run.time**2
+    for k in range(3):
+        assert np.abs(run.position(f"box{k}.G")[:, 0] - way).max() < 1e-3 * G * dt**2
+        np.testing.assert_allclose(run.position(f"box{k}.G")[:, -1], (k + 0.5) * SIDE, atol=1e-3 * G * dt**2)
+
+
+def ladder(angle, friction, wall, length=2.0, mass=5.0, radius=0.02):
+    """Its feet are balls, on a floor and at a wall; the second is where its middle is."""
+    along = np.array([np.cos(angle), np.sin(angle)])
+    foot = np.array([0.0, radius])
+    middle, top = foot + 0.5 * length * along, foot + length * along
+    model = Assembly(gravity=(0.0, -G))
+    ports = {"G": tuple(middle), "foot": tuple(foot), "top": tuple(top)}
+    model.add("ladder", RigidBody(mass=mass, inertia=mass * length**2 / 12, centre=tuple(middle), ports=ports))
+    model.apply("floor", Contact(HalfSpace(), Sphere(radius), friction), "ground", "ladder.foot")
+    at_wall = HalfSpace(centre=(top[0] + radius, 0.0), normal=(-1.0, 0.0))
+    model.apply("wall", Contact(at_wall, Sphere(radius), wall), "ground", "ladder.top")
+    return model
+
+
+@coupled
+def test_a_ladder_leans_at_a_smooth_wall(coupling):
+    """With friction enough at its foot it stands; m g there, and m g / (2 tan a) at the wall, against each other across."""
+    angle, mass = np.radians(60.0), 5.0
+    run = calmly(ladder(angle, 0.5, 0.0), 1e-3, coupling, 0.2)
+    assert moved(run, ["ladder"]) < 1e-9
+    across = mass * G / (2.0 * np.tan(angle))
+    moment_free = (
+        1e-6  # of the weight: the balls are small, and their points of contact not quite where their middles are
+    )
+    np.testing.assert_allclose(exerted(run, "floor")[:, 1], mass * G, rtol=moment_free)
+    np.testing.assert_allclose(np.abs(exerted(run, "wall")[:, 0]), np.abs(exerted(run, "floor")[:, 0]), rtol=1e-6)
+    assert np.abs(exerted(run, "wall")[0, 0]) == pytest.approx(across, rel=0.03)
+
+
+@coupled
+def test_a_ladder_begins_to_slide_as_its_closed_form(coupling):
+    """Without friction it turns by a'' = -3 g cos(a) / (2 L): second order in the step from the first tick on."""
+    angle, length, until, errors = np.radians(60.0), 2.0, 0.2, []
+    steps, at, speed = 20000, angle, 0.0
+    h = until / steps
+    for _ in range(steps):  # leapfrog, far finer than what is measured
+        speed -= 0.5 * h * 1.5 * G / length * np.cos(at)
+        at += h * speed
+        speed -= 0.5 * h * 1.5 * G / length * np.cos(at)
+    for dt in (2e-3, 1e-3):
+        with Simulation(ladder(angle, 0.0, 0.0), dt, coupling) as simulation:
+            run = simulation.run(until)
+        place = run.position("ladder.G")[-1] - [0.0, 0.02]
+        # its foot has slid towards -x: the middle lies at L cos(a)/2 before the wall
+        found = np.arctan2(place[1], length * np.cos(angle) - place[0])
+        errors.append(found - at)
+    assert abs(errors[1]) < 3.0 * G * 1e-6, errors
+    assert abs(errors[1]) < 0.4 * abs(errors[0]) + 1e-9, errors
+
+
+@coupled
+def test_joints_and_contacts_share_what_rests(coupling):
+    """A lever on a hinge, whose end lies on the floor: half its weight each, also where both are springs."""
+    model, dt = Assembly(gravity=(0.0, 0.0, -G)), 1e-3
+    put(model, "bar", (0.5, 0.0, 0.0), 2.0, 1.0, left=(0.0, 0.0, 0.0), right=(1.0, 0.0, 0.0))
+    model.join("hinge", Revolute((0, 1, 0)), "ground", "bar.left", at=(0, 0, 0))
+    model.apply("floor", Contact(HalfSpace(centre=(0, 0, -0.1)), Sphere(0.1)), "ground", "bar.right")
+    run = calmly(model, dt, coupling, 0.2)
+    assert moved(run, ["bar"]) < 1e-3 * G * dt**2
+    np.testing.assert_allclose(exerted(run, "floor")[:, 2], G, rtol=2e-5)
+
+
+@coupled
+def test_springs_lighten_what_rests(coupling):
+    """A crate that hangs at a spring as well presses with what that leaves."""
+    model = Assembly(gravity=(0.0, 0.0, -G))
+    put(model, "crate", (0.0, 0.0, 0.1), 2.0)
+    model.apply("floor", Contact(HalfSpace(), Box((SIDE,) * 3), 0.3), "ground", "crate.G")
+    model.apply("spring", SpringDamper(stiffness=100.0, damping=0.5, length=0.9), "ground", "crate.G", at=(0, 0, 1.1))
+    run = calmly(model, 1e-3, coupling, 0.2)
+    assert moved(run, ["crate"]) < 1e-12
+    np.testing.assert_allclose(exerted(run, "floor")[:, 2], 2.0 * G - 10.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_start_is_the_same_among_workers(workers):
+    """Bit for bit: it is found before bodies go to their workers."""
+    offsets = 0.02 * np.arange(8).reshape(4, 2) / 8.0
+    model = stack((1.0, 2.0, 0.5, 1.5), offsets, 3, (0.0, 0.0, -G))
+    with Simulation(model, 1e-3) as alone, Simulation(model, 1e-3, workers=workers, launcher="here") as apart:
+        assert alone.run(0.05).digest == apart.run(0.05).digest
