@@ -23,10 +23,10 @@ import psutil
 
 import scenarios
 from components import Law, Load, Spherical
-from coordinator import Checkpoints, Simulation, Site, resume
+from coordinator import Checkpoints, LaunchConfig, Simulation, resume
 from coordinator.distributed.launchers import Subprocess
 from coordinator.distributed.protocol import Deadlines
-from coordinator.distributed.transports.addresses import LOCAL
+from coordinator.distributed.transports.addresses import LOOPBACK_ANY
 from coordinator.distributed.transports.zeromq import fresh_keys
 from modular import Cut, Join, ModelError
 from rough_way import RoughWay
@@ -65,8 +65,8 @@ class Blows(threading.Thread):
     def __init__(self, simulation, rng, count, strike):
         super().__init__(daemon=True)
         self.simulation, self.rng, self.count, self.strike = simulation, rng, count, strike
-        self.team = simulation.company.team
-        self.team._trail = deque(maxlen=100_000)
+        self.pool = simulation.distributed_run.pool
+        self.pool._message_log = deque(maxlen=100_000)
         self.at, self.over = [], False
 
     def run(self):
@@ -77,14 +77,14 @@ class Blows(threading.Thread):
             time.sleep(self.rng.uniform(0.0, 0.4))
             if self.over:
                 return
-            self.at.append(time.monotonic() - self.team._began)
+            self.at.append(time.monotonic() - self.pool._began)
             self.strike(self.simulation, self.rng)
 
     def recovered(self):
         """Seconds from each blow until a worker reports a step again."""
         found = []
-        reports = [line for line in self.team.trail if '"message":"progress"' in line]
-        gone = [float(line.split()[0]) for line in self.team.trail if " is gone: " in line]
+        reports = [line for line in self.pool.message_log if '"message":"progress"' in line]
+        gone = [float(line.split()[0]) for line in self.pool.message_log if " is gone: " in line]
         for blow in self.at:
             loss = next((when for when in gone if when >= blow - 0.01), None)
             if loss is None:
@@ -113,10 +113,12 @@ def kill_two(simulation, rng):
     kill_one(simulation, rng)
 
 
-def struck(seed, strike, blows, *, workers=3, site=None):
+def struck(seed, strike, blows, *, workers=3, launch_config=None):
     """A run with blows."""
     rng = random.Random(seed)
-    with Simulation(model(), DT, record_every=50, workers=workers, launcher=site or Site()) as simulation:
+    with Simulation(
+        model(), DT, record_every=50, workers=workers, launcher=launch_config or LaunchConfig()
+    ) as simulation:
         simulation.run(0.01 * UNTIL)
         thread = Blows(simulation, rng, blows, strike)
         thread.start()
@@ -147,7 +149,7 @@ def zombie(seed):
             time.sleep(2.5)
             os.kill(pid, signal.SIGCONT)
 
-    return struck(seed, strike, 1, site=Site(deadlines=SOON))
+    return struck(seed, strike, 1, launch_config=LaunchConfig(deadlines=SOON))
 
 
 def change(seed):
@@ -183,7 +185,7 @@ def wire(seed):
             way.mend()
             time.sleep(rng.uniform(0.05, 0.3))
 
-    case = struck(seed, strike, 1, site=Site(way))
+    case = struck(seed, strike, 1, launch_config=LaunchConfig(way))
     moods = sorted({mood for gate in way.gates for mood in gate.seen})
     return Case(case.well and len(moods) > 1, note=f"{case.note}; through gates that were {', '.join(moods)}")
 
@@ -198,8 +200,10 @@ def blinks(seed):
             time.sleep(rng.uniform(0.02, 0.15))
             way.mend()
 
-    with Simulation(model(), DT, record_every=50, workers=3, launcher=Site(way)) as simulation:
-        simulation.company.team.every = 200  # steps between two checkpoints: there shall be some to be asked for
+    with Simulation(model(), DT, record_every=50, workers=3, launcher=LaunchConfig(way)) as simulation:
+        simulation.distributed_run.pool.every = (
+            200  # steps between two checkpoints: there shall be some to be asked for
+        )
         simulation.run(0.01 * UNTIL)
         thread = threading.Thread(target=blink)
         thread.start()
@@ -227,7 +231,7 @@ def slow(seed):
             process.resume()
             time.sleep(0.002)
 
-    case = struck(seed, strike, 1, site=Site(deadlines=SOON))
+    case = struck(seed, strike, 1, launch_config=LaunchConfig(deadlines=SOON))
     found.well, found.note = case.well and case.note == "0 replaced", case.note
     return found
 
@@ -332,10 +336,12 @@ def ends(seed):
 def strangers(seed):
     """Garbage, half-open connections and clients without keys at the mailbox of a run: nothing of it is read, the run goes on."""
     rng = random.Random(seed)
-    site = Site(Subprocess(), LOCAL, fresh_keys())
-    with Simulation(scenarios.load("chain", bodies=400), DT, record_every=500, workers=2, launcher=site) as simulation:
+    launch_config = LaunchConfig(Subprocess(), LOOPBACK_ANY, fresh_keys())
+    with Simulation(
+        scenarios.load("chain", bodies=400), DT, record_every=500, workers=2, launcher=launch_config
+    ) as simulation:
         simulation.run(0.2)
-        host, port = simulation.company.team.mailbox.address.removeprefix("tcp://").split(":")
+        host, port = simulation.distributed_run.pool.mailbox.address.removeprefix("tcp://").split(":")
         paces = {False: [], True: []}
         sockets, over, attack = [], threading.Event(), threading.Event()
 
@@ -378,13 +384,13 @@ class Overheard(threading.Thread):
 
     def __init__(self, simulation, seed, guise):
         super().__init__(daemon=True)
-        self.team = team = simulation.company.team
-        hub, keys = team.mailbox, ["", ""]
+        self.pool = pool = simulation.distributed_run.pool
+        hub, keys = pool.mailbox, ["", ""]
         if guise == GUISES[2]:
-            keys = [key.decode() for key in astuple(team._pairs["worker1"])]
+            keys = [key.decode() for key in astuple(pool._pairs["worker1"])]
         told = {
             "seed": seed, "hub": hub.address, "hub key": "" if hub.keys is None else hub.keys.public.decode(),
-            "keys": keys if keys[0] else [], "names": list(team.places), "worker keys": list(team._public.values()),
+            "keys": keys if keys[0] else [], "names": list(pool.handles), "worker keys": list(pool._public.values()),
             "workers": addresses_of(pids(simulation)),
         }  # fmt: skip
         self.said, self.lines = {}, queue.Queue(maxsize=30)
@@ -401,10 +407,10 @@ class Overheard(threading.Thread):
 
     def mail(self):
         """As the mailbox of the run, and somebody listens."""
-        for sender, parts, whose in self.usual():
+        for sender, parts, key_owner in self.usual():
             if len(parts) == 4 and not self.lines.full():
                 self.lines.put({"parts": [part.hex() for part in parts]})
-            yield sender, parts, whose
+            yield sender, parts, key_owner
 
     def run(self):
         with suppress(OSError):
@@ -429,9 +435,13 @@ def impostors(seed):
     """A process greets, falsifies and repeats what workers say, also one that was killed since: no bit is another, or an error."""
     rng, guise = random.Random(seed), GUISES[seed % 3]
     soon = Deadlines(report=0.2, silence=5.0, start=8.0, stuck=40.0)
-    site = Site(deadlines=soon) if guise == GUISES[0] else Site(Subprocess(), LOCAL, fresh_keys(), deadlines=soon)
-    with Simulation(model(), DT, record_every=50, workers=3, launcher=site) as simulation:
-        simulation.company.team.every = 200
+    launch_config = (
+        LaunchConfig(deadlines=soon)
+        if guise == GUISES[0]
+        else LaunchConfig(Subprocess(), LOOPBACK_ANY, fresh_keys(), deadlines=soon)
+    )
+    with Simulation(model(), DT, record_every=50, workers=3, launcher=launch_config) as simulation:
+        simulation.distributed_run.pool.every = 200
         simulation.run(0.01 * UNTIL)
         stranger = Overheard(simulation, seed, guise)
         try:

@@ -37,13 +37,13 @@ def cost(
 
         go(5)
         ticks = min(500, max(5, int(seconds / 3 / go(5))))
-        best, talk = min(go(ticks) for _ in range(3)), 0.0
+        best, collectives = min(go(ticks) for _ in range(3)), 0.0
         if way.get("launcher") == "here":
-            worker = simulation.company.team.workers[0]  # type: ignore[union-attr]
-            talk = worker.face.talk.exchanged / (worker.tick - worker.began)
-        simulation.system  # noqa: B018 - taken back, and so counted
+            worker = simulation.distributed_run.pool.workers[0]  # type: ignore[union-attr]
+            collectives = worker.interface.collectives.exchanged / (worker.tick - worker.began)
+        simulation.system  # noqa: B018 - collected, and so counted
         said = max((worker.bytes_per_tick for worker in simulation.workers), default=0.0)
-    return best, talk, said
+    return best, collectives, said
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
     python benchmarks/helics_exchange.py [--rounds 5] [--steps 3000] [--cores zmq_ss,tcp_ss]
 
 Two HELICS value federates in two processes publish 26 doubles each per step, ask for the next time, and read what the other
-has published. Our two workers exchange the borders of five ball joints, 30 doubles each way per tick, with checksum, send log and
+has published. Our two workers exchange the halos of five ball joints, 30 doubles each way per tick, with checksum, send log and
 checkpoints, and move ten rods meanwhile. Needs `pip install helics` (the extra `peers`).
 """
 
@@ -111,7 +111,7 @@ class Ours:
         self.simulation = Simulation(pairs(), DT, record_every=100_000, workers=parts)
 
     def go(self, steps: int) -> float:
-        """Microseconds per tick, lending the mechanism out and taking it back included."""
+        """Microseconds per tick, distributing the mechanism and collecting it included."""
         started = time.perf_counter()
         self.simulation.run((self.simulation.tick + steps) * DT)
         return (time.perf_counter() - started) / steps * 1e6

@@ -14,21 +14,21 @@ from contextlib import suppress
 
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
-from coordinator.distributed.workers.messages import read, written
+from coordinator.distributed.workers.messages import decode_message, encode_message
 from coordinator.record.fingerprint import bits
 from modular.errors import ModelError
-from modular.parcel import packed, unpacked
+from modular.payload import packed, unpacked
 
 LIES = ("greeting", "falsified", "replayed", "to a worker")
 CARRIED = ("state", "samples", "store", "core")  # words that bits hang on
 
 
-def off_by_one(parcel: bytes) -> bytes:
-    """Numbers that are as good as the right ones, in a parcel that is whole."""
+def off_by_one(payload: bytes) -> bytes:
+    """Numbers that are as good as the right ones, in a payload that is whole."""
     try:
-        data, arrays = unpacked(parcel)
+        data, arrays = unpacked(payload)
     except ModelError:
-        return parcel[:-1] + bytes([parcel[-1] ^ 1]) if parcel else b"?"
+        return payload[:-1] + bytes([payload[-1] ^ 1]) if payload else b"?"
     return packed(data, {name: array + 1 if array.dtype.kind == "f" else array for name, array in arrays.items()})
 
 
@@ -59,7 +59,7 @@ class Impostor:
     def lie(self) -> None:
         """Once, about what was said some time ago: also by an incarnation that is gone since."""
         parts = self.rng.choice(self.heard)
-        kind, message = self.rng.choice(LIES), read(parts)
+        kind, message = self.rng.choice(LIES), decode_message(parts)
         if kind == "greeting":
             name, made = self.rng.choice([*self.names, "nobody", "x" * 5000]), self.rng.choice([0, 1, 2, 3])
             facts = {
@@ -69,14 +69,14 @@ class Impostor:
                 "address": self.rng.choice([self.hub, "ipc:///nowhere"]),
             }
             sent = self.mailbox.send(
-                "hub", *written("here", {**facts, "fingerprint": self.rng.choice([bits(), "other"])})
+                "hub", *encode_message("hello", {**facts, "fingerprint": self.rng.choice([bits(), "other"])})
             )
         elif kind == "to a worker":
             frame = self.rng.choice([off_by_one(parts[2]), self.rng.randbytes(8 * self.rng.randrange(1, 60))])
             sent = self.mailbox.send(f"worker {self.rng.randrange(len(self.workers))}", frame)
         else:
-            if kind == "falsified" and message is not None and message.word in CARRIED:
-                parts = [*parts[:2], off_by_one(message.parcel), parts[3]]
+            if kind == "falsified" and message is not None and message.kind in CARRIED:
+                parts = [*parts[:2], off_by_one(message.payload), parts[3]]
             sent = self.mailbox.send("hub", *parts)
         self.said[kind] += sent
 

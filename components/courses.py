@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from modular.component import Component
-from modular.courses import SHARE
+from modular.courses import NUMBERS_PER_ROW
 from modular.elements import Array
 from modular.errors import ModelError
 
@@ -38,7 +38,7 @@ class Course(Component):
         """Value, rate and acceleration at a time, (3, width)."""
         rows = self.pieces()
         row = rows[max(int(np.searchsorted(rows[:, 0], time, "right")) - 1, 0)]
-        s, c = time - row[0], row[1:].reshape(-1, SHARE).T
+        s, c = time - row[0], row[1:].reshape(-1, NUMBERS_PER_ROW).T
         sine, cosine = c[4] * np.sin(c[5] * s + c[6]), c[4] * c[5] * np.cos(c[5] * s + c[6])
         return np.array(
             [
@@ -68,7 +68,7 @@ class Ramp(Course):
     def pieces(self) -> Array:
         """One."""
         made = _empty(1, self.width)
-        made[0, 2::SHARE], made[0, 3::SHARE] = self.rate, 0.5 * np.asarray(self.acceleration, float)
+        made[0, 2::NUMBERS_PER_ROW], made[0, 3::NUMBERS_PER_ROW] = self.rate, 0.5 * np.asarray(self.acceleration, float)
         return made
 
 
@@ -92,8 +92,8 @@ class Sine(Course):
     def pieces(self) -> Array:
         """One."""
         made = _empty(1, self.width)
-        made[0, 5::SHARE], made[0, 6::SHARE] = self.amplitude, 2 * pi * np.asarray(self.frequency, float)
-        made[0, 7::SHARE] = self.phase
+        made[0, 5::NUMBERS_PER_ROW], made[0, 6::NUMBERS_PER_ROW] = self.amplitude, 2 * pi * np.asarray(self.frequency, float)
+        made[0, 7::NUMBERS_PER_ROW] = self.phase
         return made
 
 
@@ -167,13 +167,13 @@ class Smooth(Course):
         h, rise = np.diff(t)[:, None], np.diff(y, axis=0)
         made = _empty(len(t) + 1, y.shape[1])
         made[0, 0], made[1:, 0] = t[0], t
-        made[0, 1::SHARE], made[1:, 1::SHARE] = y[0], y
-        made[1:-1, 2::SHARE] = slope[:-1]
+        made[0, 1::NUMBERS_PER_ROW], made[1:, 1::NUMBERS_PER_ROW] = y[0], y
+        made[1:-1, 2::NUMBERS_PER_ROW] = slope[:-1]
         if self.goes_on:
-            made[0, 2::SHARE], made[-1, 2::SHARE] = slope[0], slope[-1]
+            made[0, 2::NUMBERS_PER_ROW], made[-1, 2::NUMBERS_PER_ROW] = slope[0], slope[-1]
             made[-1, 0] = np.nextafter(t[-1], np.inf)  # at the last time it still bends as it did
-        made[1:-1, 3::SHARE] = (3.0 * rise / h - 2.0 * slope[:-1] - slope[1:]) / h
-        made[1:-1, 4::SHARE] = (slope[:-1] + slope[1:] - 2.0 * rise / h) / h**2
+        made[1:-1, 3::NUMBERS_PER_ROW] = (3.0 * rise / h - 2.0 * slope[:-1] - slope[1:]) / h
+        made[1:-1, 4::NUMBERS_PER_ROW] = (slope[:-1] + slope[1:] - 2.0 * rise / h) / h**2
         return made
 
 
@@ -200,7 +200,7 @@ def _slopes(t: Array, y: Array, *, free: bool) -> Array:
 
 
 def _empty(count: int, width: int) -> Array:
-    return np.zeros((count, 1 + SHARE * width))
+    return np.zeros((count, 1 + NUMBERS_PER_ROW * width))
 
 
 def _finite(course: Course, *names: str) -> None:

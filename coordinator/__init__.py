@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from coordinator.couplings.rules import Shannon, Stable, StiffnessRule
     from coordinator.distributed.workers.black_box import BlackBox
-    from coordinator.distributed.workers.company import Site
+    from coordinator.distributed.workers.distributed_run import LaunchConfig
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.record.checkpoints.resume import resume
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -49,6 +49,7 @@ _HOMES = {
     "Examination": "checks.examination",
     "GlobalPenalty": "couplings.centralized",
     "Glued": "couplings",
+    "LaunchConfig": "distributed.workers.distributed_run",
     "Merged": "couplings",
     "MinimalCoordinates": "couplings.centralized",
     "Mixed": "couplings",
@@ -57,7 +58,6 @@ _HOMES = {
     "Run": "record.run",
     "Shannon": "couplings.rules",
     "Simulation": "simulation",
-    "Site": "distributed.workers.company",
     "Solver": "couplings.centralized",
     "Stable": "couplings.rules",
     "StiffnessRule": "couplings.rules",
@@ -86,6 +86,7 @@ __all__ = [
     "Examination",
     "GlobalPenalty",
     "Glued",
+    "LaunchConfig",
     "LeakWarning",
     "Merged",
     "MinimalCoordinates",
@@ -96,7 +97,6 @@ __all__ = [
     "RunWarning",
     "Shannon",
     "Simulation",
-    "Site",
     "Solver",
     "StabilityWarning",
     "Stable",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from coordinator.building.gathering import add_bodies, add_joints, undisturbed
+from coordinator.building.bulk_add import add_bodies, add_joints, undisturbed
 from coordinator.checks import carrying
 from coordinator.checks.alarm import Alarm
 from coordinator.checks.diagnosis import diagnose
@@ -23,22 +23,29 @@ from coordinator.couplings.margins import tightest
 from coordinator.couplings.named import coupling_named
 from coordinator.couplings.resting import begin_at_rest
 from coordinator.distributed.workers.black_box import BlackBox
-from coordinator.distributed.workers.company import HASTE, PATIENCE, Company, Site, check_divisible, company_for
-from coordinator.distributed.workers.lines import Line
-from coordinator.distributed.workers.resident import Residents
-from coordinator.distributed.workers.team import Member
-from coordinator.distributed.workers.whose import black_boxes_in, lines_to, move, reach
-from coordinator.engine.crew import check_threads
+from coordinator.distributed.workers.channel import Channel
+from coordinator.distributed.workers.distributed_run import (
+    COLLECT_TIMEOUT,
+    SHORT_TIMEOUT,
+    DistributedRun,
+    LaunchConfig,
+    check_divisible,
+    distributed_run_for,
+)
+from coordinator.distributed.workers.hosted_stack import StackHost
+from coordinator.distributed.workers.placement import black_boxes_in, channels_to, connect, relocate
+from coordinator.distributed.workers.worker_pool import WorkerInfo
 from coordinator.engine.engine import Engine
 from coordinator.engine.interrupt import held_interrupts
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
-from coordinator.events.ahead import compile_ahead, foresee
+from coordinator.engine.threads import check_threads
 from coordinator.events.aiming import aim
 from coordinator.events.breakage import Breakage
 from coordinator.events.controlling import consult, next_look
+from coordinator.events.event_location import advance_through_events
 from coordinator.events.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
-from coordinator.events.located import advance_through_events
 from coordinator.events.merging import merge, unmerge
+from coordinator.events.precompile import expect_loops, precompile
 from coordinator.events.schedule import Schedule, check_schedule
 from coordinator.events.undoing import fallible, way_back
 from coordinator.record.checkpoints.folder import Checkpoints
@@ -66,8 +73,8 @@ from modular.port import GROUND, PortName
 if TYPE_CHECKING:
     from coordinator.checks.verification import Verification
 
-SHORTEST = 1e-30  # step [s]: below, its square is nothing
-AT_REST = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
+MIN_STEP = 1e-30  # step [s]: below, its square is nothing
+REST_SPEED = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
 
@@ -80,10 +87,10 @@ class Simulation(Spelt):
     alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
     results are the same bits for any number. `workers`: a number of processes that move a part of the bodies each, or the
     bodies of each by its name; the same bits again. `launcher`: where those processes are: "processes" on this machine, "here",
-    one after the other in this one, or a `Site`.
+    one after the other in this one, or a `LaunchConfig`.
     """
 
-    company: Company | None
+    distributed_run: DistributedRun | None
 
     def __init__(
         self,
@@ -97,7 +104,7 @@ class Simulation(Spelt):
         grouped: bool = True,
         threads: int | None = None,
         workers: int | Mapping[str, Sequence[str]] | None = None,
-        launcher: str | Site = "processes",
+        launcher: str | LaunchConfig = "processes",
     ) -> None:
         if not isinstance(assembly, Assembly):
             raise ModelError(
@@ -110,7 +117,7 @@ class Simulation(Spelt):
                 f"Simulation: coupling = {coupling!r} is no coupling; give one such as Penalty(rule=Stable(safety=1.3)), or "
                 "its name, such as 'glued'."
             )
-        if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > SHORTEST):
+        if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > MIN_STEP):
             raise ModelError(f"Simulation: dt = {dt!r} s; give a positive step, such as 1e-4.")
         if not isinstance(record_every, int | float | np.number) or record_every < 1 or record_every % 1 != 0:
             raise ModelError(f"Simulation: record_every = {record_every!r}; give a whole number of ticks from 1 on.")
@@ -123,29 +130,29 @@ class Simulation(Spelt):
         system = System(model.gravity, model.bodies, grouped=grouped)
         self._begin(model, system, float(dt), chosen, past, Recorder(int(record_every)), leak_limit, threads)
         if black_boxes_in(model.bodies) and workers is not None:
-            self.company = company_for(model, workers, launcher)  # they are asked while all is built
+            self.distributed_run = distributed_run_for(model, workers, launcher)  # they are asked while all is built
         try:
-            reach(model.bodies, self._line)
+            connect(model.bodies, self._channel)
             with undisturbed():
                 self._build(project_velocities)
-            if self.company is not None:
+            if self.distributed_run is not None:
                 check_divisible(self)
         except BaseException:
             self.close()
             raise
-        if workers is not None and self.company is None:
+        if workers is not None and self.distributed_run is None:
             self.hire(workers, launcher)
 
     @classmethod
-    def standing(
+    def from_state(
         cls, model: Assembly, system: System, dt: float, coupling: Coupling, past: Past, recorder: Recorder, *,
-        leak_limit: float | None, threads: int | None, company: Company | None = None,
-        residents: Residents | None = None,
+        leak_limit: float | None, threads: int | None, distributed_run: DistributedRun | None = None,
+        stack_host: StackHost | None = None,
     ) -> Self:  # fmt: skip
         """One that has moved already: `system` is what the model has become (coordinator/record/checkpoints)."""
         found = cls.__new__(cls)
         found._begin(model, system, dt, coupling, past, recorder, leak_limit, threads)
-        found.company, found._residents = company, residents or found._residents
+        found.distributed_run, found._stack_host = distributed_run, stack_host or found._stack_host
         coupling.configure(system, dt)
         return found
 
@@ -157,8 +164,8 @@ class Simulation(Spelt):
         self.turn = Turn()
         self.coupling = coupling
         self.assembly = model
-        self.company = None
-        self.lent_system = system
+        self.distributed_run = None
+        self.local_system = system
         self.recorder = recorder
         self.breakage = Breakage(dt, model.dimension)
         self.alarm = Alarm(leak_limit)
@@ -166,50 +173,50 @@ class Simulation(Spelt):
         self.schedule = Schedule(model.schedule, dt)
         self.past = past
         model.origin = past.origin
-        self._residents = Residents()  # black boxes, while there are no workers
+        self._stack_host = StackHost()  # black boxes, while there are no workers
         self._alone = False  # while the model itself changes something
         self._closed = False
         self.foreteller = Foreteller()
         self.bound_for = 0  # the tick to which it runs, or has run
 
     @one_at_a_time
-    def hire(self, workers: int | Mapping[str, Sequence[str]], launcher: str | Site = "processes") -> None:
+    def hire(self, workers: int | Mapping[str, Sequence[str]], launcher: str | LaunchConfig = "processes") -> None:
         """Let workers move the bodies from here on: so many of them, or the bodies of each by its name."""
-        if self.company is not None:
+        if self.distributed_run is not None:
             raise ModelError("this simulation has workers already; they are in `workers`.")
         check_divisible(self)
-        company = company_for(self.assembly, workers, launcher)
+        distributed_run = distributed_run_for(self.assembly, workers, launcher)
         try:
-            move(self.assembly.bodies, list(self.lent_system.bodies), company.line)
+            relocate(self.assembly.bodies, list(self.local_system.bodies), distributed_run.channel)
         except BaseException:
-            company.team.close()
+            distributed_run.pool.close()
             raise
-        self.company = company
+        self.distributed_run = distributed_run
 
-    def _line(self, name: str, box: BlackBox) -> Line:
+    def _channel(self, name: str, box: BlackBox) -> Channel:
         """To where a black box lives: at the worker that it names, or in this process where there are no workers."""
-        return lines_to(self.company, self._residents)(name, box)
+        return channels_to(self.distributed_run, self._stack_host)(name, box)
 
     @one_at_a_time
     def enlist(self, name: str, bodies: Sequence[str] = ()) -> None:
         """One more worker from here on, with some bodies that others have had, or with its share of all."""
-        if self.company is None:
+        if self.distributed_run is None:
             raise ModelError(f"worker '{name}': nobody works here yet; begin with workers=…, or with hire.")
-        self.company.enlist(self, name, bodies)
+        self.distributed_run.add_worker(self, name, bodies)
 
     @one_at_a_time
     def retire(self, name: str) -> None:
         """A worker goes, and others take its bodies over; when the last has gone, they are moved in this process."""
-        if self.company is None:
+        if self.distributed_run is None:
             raise ModelError(f"worker '{name}': nobody works here.")
-        self.company.retire(self, name)
+        self.distributed_run.remove_worker(self, name)
         self._without_workers()
 
     def _without_workers(self) -> None:
         """Go on alone where the last worker has gone."""
-        if self.company is not None and not self.company.bodies:
-            self.company.team.close()
-            self.company = None
+        if self.distributed_run is not None and not self.distributed_run.bodies:
+            self.distributed_run.pool.close()
+            self.distributed_run = None
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
@@ -253,7 +260,7 @@ class Simulation(Spelt):
 
     def record(self) -> None:
         """Keep the corrected state of this tick, and look at the ledgers; between two ticks there is none to keep."""
-        if self.lent_system.part > 0.0:
+        if self.local_system.part > 0.0:
             return
         self.recorder.record(self.system)
         self.ring()
@@ -267,25 +274,25 @@ class Simulation(Spelt):
 
     @property
     def system(self) -> System:
-        """What is being simulated, here and now; taken back from the workers where they have it."""
-        if self.company is not None:
+        """What is being simulated, here and now; collected from the workers where they have it."""
+        if self.distributed_run is not None:
             with self.turn:
-                self.company.take_back(self)
-        return self.lent_system
+                self.distributed_run.collect(self)
+        return self.local_system
 
     @property
     def whole(self) -> bool:
         """Whether this is how things stand; False where the mechanism was lost with its workers."""
-        return self.company is None or not self.company.failure
+        return self.distributed_run is None or not self.distributed_run.failure
 
     @property
     def tick(self) -> int:
         """Ticks since the start."""
-        return self.lent_system.tick
+        return self.local_system.tick
 
     @tick.setter
     def tick(self, value: int) -> None:
-        self.lent_system.tick = value
+        self.local_system.tick = value
 
     @property
     def dt(self) -> float:
@@ -295,7 +302,7 @@ class Simulation(Spelt):
     @property
     def time(self) -> float:
         """tick dt [s], and where a change of the step was made between two ticks the part of one that has gone by."""
-        return self.lent_system.time(self.dt)
+        return self.local_system.time(self.dt)
 
     @one_at_a_time
     def run(
@@ -327,7 +334,7 @@ class Simulation(Spelt):
         growing = recording(self, record_to)
         self.bound_for = last
         self.recorder.expect(self.system, last - self.tick)
-        compile_ahead(self)
+        precompile(self)
         first_use.finish()
         self.foreteller.begin(self)
         started = shown = clock.perf_counter()
@@ -346,7 +353,7 @@ class Simulation(Spelt):
                         shown = now
                         progress(self)
         except KeyboardInterrupt:
-            with nullcontext() if self.company is None else self.company.in_haste():
+            with nullcontext() if self.distributed_run is None else self.distributed_run.with_short_timeout():
                 if checkpoints is not None and self.whole:
                     checkpoints.try_to_write(self, until)
             raise
@@ -378,7 +385,7 @@ class Simulation(Spelt):
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""
-        if self.lent_system.part > 0.0:  # the rest of a tick that was begun with another step
+        if self.local_system.part > 0.0:  # the rest of a tick that was begun with another step
             self.step()
             return
         free = self.schedule.next_tick(last)
@@ -387,9 +394,9 @@ class Simulation(Spelt):
         if self.tick < free:
             consult(self)
             free = min(free, next_look(self) or free)
-        if self.tick < free and self.company is not None:
-            if self.company.run(self, free):
-                if self.company.stopped:
+        if self.tick < free and self.distributed_run is not None:
+            if self.distributed_run.run(self, free):
+                if self.distributed_run.stopped:
                     self.ring()
                 return
             self._without_workers()
@@ -412,7 +419,7 @@ class Simulation(Spelt):
         self.assembly.add(name, body)
         try:
             if isinstance(body, BlackBox):
-                self.assembly.bodies[name] = body = body.reached(name, self._line(name, body))
+                self.assembly.bodies[name] = body = body.reached(name, self._channel(name, body))
         except ModelError:
             del self.assembly.bodies[name]
             raise
@@ -472,7 +479,7 @@ class Simulation(Spelt):
             details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
             self.breakage.watch(name, edge, home)
             measure_joint(system, name)
-            if not home.again and max(map(abs, home.stack.rate[home.stack.row[name]].tolist())) > AT_REST:
+            if not home.again and max(map(abs, home.stack.rate[home.stack.row[name]].tolist())) > REST_SPEED:
                 stop = stop_by_impulse if law == "momentum" else stop_by_shift
                 details |= {"impact": stop(system, name), "law": law}
             act = Join(name, joint, first, second, at=at, law=law, breaks_at=breaks_at)
@@ -564,7 +571,7 @@ class Simulation(Spelt):
         self._after("limit", name, [], breaks_at=breaks_at)
 
     def settle_anew(self, kind: str, name: str) -> None:
-        """Everybody finds accelerations anew: this simulation goes on where another has stood (coordinator/events/going_on.py)."""
+        """Everybody finds accelerations anew: this simulation goes on where another has stood (events/reconfigure.py)."""
         self._after("went on", f"{kind} {name}", list(self.assembly.bodies))
 
     # --- looking -----------------------------------------------------------------------------------------------------
@@ -581,14 +588,14 @@ class Simulation(Spelt):
         return self.past.events
 
     @property
-    def workers(self) -> list[Member]:
+    def workers(self) -> list[WorkerInfo]:
         """Who moves which bodies, in which process, and how they did; nobody where all is moved here in one piece."""
-        return [] if self.company is None else self.company.members()
+        return [] if self.distributed_run is None else self.distributed_run.worker_info()
 
     @property
     def last_messages(self) -> list[str]:
         """What workers and coordinator said to each other last, but for what neighbours say at every tick."""
-        return [] if self.company is None else list(self.company.team.trail)
+        return [] if self.distributed_run is None else list(self.distributed_run.pool.message_log)
 
     @property
     def margins(self) -> dict[str, float]:
@@ -674,15 +681,15 @@ class Simulation(Spelt):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        self.close(PATIENCE if kind is None else HASTE)
+        self.close(COLLECT_TIMEOUT if kind is None else SHORT_TIMEOUT)
 
     @one_at_a_time
-    def close(self, within: float = PATIENCE) -> None:
-        """Let everything go; what was recorded stays readable. Workers have so long to give back what they were lent [s]."""
+    def close(self, within: float = COLLECT_TIMEOUT) -> None:
+        """Let everything go; what was recorded stays readable. Workers have so long to give their shards back [s]."""
         self._closed = True
         self.engine.close()
-        if self.company is not None:
-            self.company.close(self, within)
+        if self.distributed_run is not None:
+            self.distributed_run.close(self, within)
 
     def _about_to_change(self) -> None:
         """Before every change of the model."""
@@ -716,7 +723,7 @@ class Simulation(Spelt):
         check_schedule(self.assembly)
         self.coupling.configure(self.system, self.dt)
         self.system.elements.clock[:] = self.dt, 0.0, self.dt
-        foresee(self.system, self.coupling)
+        expect_loops(self.system, self.coupling)
         self.system.show()
         lost = agree_velocities(self.system, project=project)
         if lost:

@@ -37,7 +37,7 @@ class System:
 
     def __init__(self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True) -> None:
         self.gravity = gravity
-        self.rehearsing = False  # True: points of joints need not meet, and all is played that may be (rehearsal.py)
+        self.dry_run = False  # True: points of joints need not meet, and all is played that may be (dry_run.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
@@ -60,16 +60,16 @@ class System:
         self.returns = 0  # counts how often it went back to an earlier state
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
-        self.workshop: dict[str, Any] = {}  # what it has built for the present topology
+        self.cache: dict[str, Any] = {}  # what was built for the present topology
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
-        workshop = {
+        cache = {
             name: made
-            for name, made in self.workshop.items()
-            if name not in ("configured", "regions", "ensemble", "interface", "mixture", "halving")
+            for name, made in self.cache.items()
+            if name not in ("configured", "regions", "stack registry", "interface", "mixture", "halving")
         }
-        return {**self.__dict__, "workshop": workshop}
+        return {**self.__dict__, "cache": cache}
 
     # --- the stacks ------------------------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class System:
         stack = self.stack_for(name, body)
         stack.add(name, body)
         if body.led:  # it stands where it is to be by now
-            cast(Any, stack).stand(name, self.elements)
+            cast(Any, stack).place_on_course(name, self.elements)
         self.settle_in({name: body}, {name: stack})
 
     def key_of(self, name: str, body: Body) -> Hashable:
@@ -187,7 +187,7 @@ class System:
         """
         first, second = self.sides((edge.first, edge.second), edge.at)
         old = self.remade(edge)
-        within = inf if self.rehearsing else tolerance_for((first, second), self.gravity, moving)
+        within = inf if self.dry_run else tolerance_for((first, second), self.gravity, moving)
         attachment = old[0] if old is not None else attach(name, edge, first, second, within)
         form = attachment.form
         if form.drives and old is None:
@@ -331,11 +331,11 @@ class System:
         for joints in self.joints:
             joints.fold(*ANSWERS)
 
-    def tighten(self) -> None:
+    def bound_loads(self) -> None:
         """Let all bodies answer what the joints ask of them."""
-        self.elements.prepare("tighten")
+        self.elements.prepare("bound_loads")
         for bodies in self.bodies_as(GivesCompliance):
-            bodies.tighten(self.elements)
+            bodies.bound_loads(self.elements)
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""

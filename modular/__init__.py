@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from modular.house import check_house
+from modular.own_packages import check_not_shadowed
 from modular.version import __version__
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ __all__ = [
     "allow",
 ]
 
-check_house()
+check_not_shadowed()
 
 
 def __getattr__(name: str) -> Any:

@@ -17,10 +17,10 @@ from typing import Any
 
 from modular.component import Read, known_packages
 from modular.errors import ModelError
-from modular.house import PACKAGES
+from modular.own_packages import PACKAGES
 
 VARIABLE = "MODULAR_ALLOW"  # names of packages, with commas between
-OURS = frozenset({*PACKAGES, "scenarios"})
+OWN_PACKAGES = frozenset({*PACKAGES, "scenarios"})
 Function = Callable[..., Any]
 
 _named: set[str] = set()
@@ -40,7 +40,7 @@ def allow(*packages: str) -> None:
 def allowed() -> frozenset[str]:
     """Packages in which functions are found by name."""
     given = os.environ.get(VARIABLE, "").replace(" ", "").split(",")
-    return frozenset({*_named, *given, *OURS, *known_packages()} - {""})
+    return frozenset({*_named, *given, *OWN_PACKAGES, *known_packages()} - {""})
 
 
 def name_of(function: Function | str) -> str:
@@ -92,7 +92,7 @@ def _check(package: str, name: str, owner: str) -> None:
 def as_data() -> tuple[list[str], list[str]]:
     """Packages in which workers of this process find functions by name, and folders from which it has those itself."""
     packages = {*allowed(), *(name.partition(":")[0].partition(".")[0] for name in _given)} - {"__main__"}
-    return sorted(packages), sorted({folder for name in packages - OURS if (folder := _folder(name))})
+    return sorted(packages), sorted({folder for name in packages - OWN_PACKAGES if (folder := _folder(name))})
 
 
 def take(packages: Iterable[str], folders: Iterable[str]) -> None:

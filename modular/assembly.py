@@ -23,8 +23,8 @@ from modular.force import Force
 from modular.joint import Joint
 from modular.keywords import Spelt, spelt
 from modular.limit import Limit
-from modular.names import LONGEST, missing, unfit
-from modular.numbers import SMALLEST, beyond_reach, misfits, number
+from modular.names import MAX_NAME_LENGTH, missing, unfit
+from modular.numbers import SMALLEST_MAGNITUDE, beyond_reach, misfits, number
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Assembly(Spelt):
                 f"body '{name}' has {body.dimension} coordinates per point, but gravity = {self.gravity.tolist()} has "
                 f"{self.dimension}; build both in the plane or both in space."
             ]
-        problems = problems or [f"body '{name}': {wrong}." for wrong in beyond_reach(body, least=SMALLEST)]
+        problems = problems or [f"body '{name}': {wrong}." for wrong in beyond_reach(body, least=SMALLEST_MAGNITUDE)]
         if problems:
             raise ModelError("\n".join(problems))
         self.bodies[intern(str(name))] = body
@@ -278,7 +278,7 @@ class Assembly(Spelt):
                 f"{what} {name!r}: a name needs at least one character, no dot, slash or space, and is not 'ground'."
             )
         if wrong := unfit(name):
-            raise ModelError(f"{what} {name[:LONGEST]!a}: {wrong}; choose a short name of letters that can be seen.")
+            raise ModelError(f"{what} {name[:MAX_NAME_LENGTH]!a}: {wrong}; choose a short name of letters that can be seen.")
         for names in taken:
             if name in names:
                 raise ModelError(f"{what} '{name}' exists already; choose another name.")

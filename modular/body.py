@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol, Self, cast, runtime_checkable
 import numpy as np
 
 from modular.component import Component
-from modular.elements import RIGID, Array, Elements, Indices
+from modular.elements import RIGID_BODY_MOTIONS, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.integrator import SCHEME, Integrator
 from modular.internal_gains import InternalGains
@@ -77,7 +77,7 @@ class Body(Component):
     @property
     def motions(self) -> int:
         """In how many ways its elements answer forces, whatever takes hold of it: columns of its response, a multiple of six."""
-        return RIGID
+        return RIGID_BODY_MOTIONS
 
     @property
     def integrator(self) -> Integrator | None:
@@ -333,7 +333,7 @@ class GivesCompliance(Protocol):
     def respond(self, elements: Elements, *, constrained: bool = True) -> None:
         """Write B per element: accelerations per force are B B^T between the elements of one body."""
 
-    def tighten(self, elements: Elements) -> None:
+    def bound_loads(self, elements: Elements) -> None:
         """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
@@ -356,8 +356,8 @@ class DriftsAndKicks(Protocol):
         `Elements.tolerance`, if any.
         """
 
-    def arrive(self, elements: Elements) -> None:
-        """Stand where the last drift has led."""
+    def accept_step(self, elements: Elements) -> None:
+        """Accept the last drift: stand where it has led."""
 
     def kick(self, elements: Elements, step: float) -> str | None:
         """The other half of the kick, from the velocity of the last drift, with one that obeys the internal constraints; show it.
@@ -365,22 +365,22 @@ class DriftsAndKicks(Protocol):
         Returns the name of the first body that has gone wrong, if any.
         """
 
-    def set_out(self, elements: Elements) -> None:
-        """Remember where it stands: a step may be tried more than once."""
+    def save_start(self, elements: Elements) -> None:
+        """Save where it stands: a step may be tried more than once."""
 
-    def retreat(self, elements: Elements) -> None:
+    def restore_start(self, elements: Elements) -> None:
         """Stand there again."""
 
-    def forget(self, elements: Elements) -> None:
-        """It was moved: what the next step would begin with is worth nothing."""
+    def invalidate(self, elements: Elements) -> None:
+        """It was moved: what the next step would begin with is invalid."""
 
     def respond_ahead(self, elements: Elements) -> None:
         """Write B' per element: B' B^T is how elements at the end of the last drift answer forces at its beginning."""
 
-    def strike(self, elements: Elements) -> None:
+    def apply_impulse(self, elements: Elements) -> None:
         """Change velocities by impulses on the elements, internal constraints obeyed, and show them."""
 
-    def foresee(self, elements: Elements) -> None:
+    def show_end_velocity(self, elements: Elements) -> None:
         """Show as `Elements.current_velocity` the rates v + a dt to which the accelerations lead; dt is that of the clock."""
 
 

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from modular.first_use import counted
-from modular.house import HOUSE, PACKAGES
+from modular.own_packages import PACKAGES, ROOT
 from modular.views import Field, ViewType
 
-FEWEST = 8  # loops to compile that are worth the start of another process
+MIN_LOOPS_PER_PROCESS = 8  # loops to compile that are worth the start of another process
 START = "import sys; sys.path.insert(0, sys.argv[1]); from modular.compile_worker import main; main()"
 
 
@@ -60,7 +60,7 @@ class CompilePool:
             new = [job for job in dict.fromkeys(jobs) if job not in self._seen]
             self._seen.update(new)
             self._waiting += new
-            missing = self.size - len(self._processes) if len(self._waiting) >= FEWEST else 0
+            missing = self.size - len(self._processes) if len(self._waiting) >= MIN_LOOPS_PER_PROCESS else 0
         for _ in range(missing):
             self._start()
 
@@ -81,7 +81,7 @@ class CompilePool:
     def _start(self) -> None:
         try:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-W", "ignore", "-c", START, str(HOUSE)], text=True, encoding="utf-8",
+                [sys.executable, "-P", "-W", "ignore", "-c", START, str(ROOT)], text=True, encoding="utf-8",
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 env={**os.environ, "MODULAR_COMPILERS": "1"},
             )  # fmt: skip
@@ -141,9 +141,9 @@ def jobs_of(pairs: Iterable[tuple[Any, ViewType, ViewType]]) -> list[Job]:
 def _size() -> int:
     if not Path(sys.executable or "").stem.lower().startswith("python"):
         return 0  # inside another program, which would start itself
-    told = os.environ.get("MODULAR_COMPILERS", "")
+    setting = os.environ.get("MODULAR_COMPILERS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(int(told) if told.isdecimal() else cores, 1) - 1
+    return max(int(setting) if setting.isdecimal() else cores, 1) - 1
 
 
 pool = CompilePool(_size())

@@ -26,7 +26,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 from numba.core.typing.templates import builtin_registry
 
-from modular.house import in_house
+from modular.own_packages import is_own_source
 
 numba_types: Any = types_of_numba  # it lists its names at run time
 
@@ -175,7 +175,7 @@ class _Description:
         if function.__module__ in GENERATORS:  # known with its whole module, but for what it was given
             found = list(_around(function))
         else:
-            self.lasting = self.lasting and in_house(function.__code__.co_filename)
+            self.lasting = self.lasting and is_own_source(function.__code__.co_filename)
             found = list(names(function))
         self.words |= _words_of(function.__code__)
         parts = [_of_code(function.__code__), self.of(function.__defaults__), self.of(function.__kwdefaults__)]

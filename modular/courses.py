@@ -19,7 +19,7 @@ import numpy as np
 from modular.elements import Array
 from modular.kernel import kernel
 
-SHARE = 7  # numbers of a piece for each row
+NUMBERS_PER_ROW = 7  # numbers of a piece for each row
 
 
 @kernel
@@ -30,7 +30,7 @@ def follow(marker: Any, pieces: Any, time: float, beyond: float, course: Any) ->
     `beyond` at its present acceleration: those who look along a motion find the acceleration so.
     """
     rows = course.shape[0]
-    width = 1 + SHARE * rows
+    width = 1 + NUMBERS_PER_ROW * rows
     low, high = 0, int(marker[0])
     while high - low > 1:
         middle = (low + high) // 2
@@ -41,7 +41,7 @@ def follow(marker: Any, pieces: Any, time: float, beyond: float, course: Any) ->
     at = width * low
     s = time - pieces[at]
     for i in range(rows):
-        c = at + 1 + SHARE * i
+        c = at + 1 + NUMBERS_PER_ROW * i
         value = pieces[c] + s * (pieces[c + 1] + s * (pieces[c + 2] + s * pieces[c + 3]))
         rate = pieces[c + 1] + s * (2.0 * pieces[c + 2] + s * 3.0 * pieces[c + 3])
         bend = 2.0 * pieces[c + 2] + s * 6.0 * pieces[c + 3]

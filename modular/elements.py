@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modular.errors import ModelError
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.table import Table
 from modular.views import View
 
@@ -23,19 +23,19 @@ Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 MODES = 12  # columns of a response: independent motions of a body whose coordinates are free of each other
-RIGID = 6  # of them for a rigid body in space; where bodies bend there are more (`Elements.motions`)
+RIGID_BODY_MOTIONS = 6  # of them for a rigid body in space; where bodies bend there are more (`Elements.motions`)
 ASKING = frozenset(
     {
-        "respond", "respond_predicted", "respond_freely", "see", "see_all", "weigh", "ask", "load", "tighten",
-        "forget_loads", "take_bounds",
-        "keep", "keep_bounds",
+        "respond", "respond_predicted", "respond_freely", "compute_compliance", "compute_free_compliance", "compute_seen_mass",
+        "request_load", "compute_load", "bound_loads", "clear_loads", "save_force_bounds",
+        "save_forces", "save_bounds",
     }
 )  # fmt: skip
 ASKED = ("response", "load", "kept_force", "kept_bound")  # columns that are there only while stiffness is being chosen
 EITHER_SIDE = frozenset(
-    {"stand", "look_ahead", "keep_bounds", "put_bounds_back"}
+    {"use_present_velocity", "use_end_velocity", "save_bounds", "restore_bounds"}
 )  # parts of an event for all its elements
-OTHER_SIDE = frozenset({"keep", "put_back"})  # for those on bodies that it does not touch
+OTHER_SIDE = frozenset({"save_forces", "restore_forces"})  # for those on bodies that it does not touch
 STEP, TIME, GAIN_STEP = range(3)  # places in `clock`
 
 
@@ -67,7 +67,7 @@ class Elements(Table):
     beyond: Array  # how much further in time one looks along the motion [s]; nothing elsewhere
     clock: Array  # the step that is being taken [s], the time at its end [s], the step that gains belong to [s]
 
-    def __init__(self, dimension: int, capacity: int = 16, motions: int = RIGID) -> None:
+    def __init__(self, dimension: int, capacity: int = 16, motions: int = RIGID_BODY_MOTIONS) -> None:
         """`motions`: in how many ways the body with the most of them answers forces (`Body.motions`)."""
         super().__init__(capacity)
         self.dimension = dimension
@@ -86,9 +86,10 @@ class Elements(Table):
         self.fixed("ahead", 1)
         self.fixed("beyond", 1)
         self.loops = {
-            "forget_loads": forget_loads_loop, "take_bounds": take_bounds_loop, "keep": keep_loop, "put_back": put_back_loop,
-            "keep_bounds": keep_bounds_loop, "put_bounds_back": put_bounds_back_loop, "stand": stand_loop,
-            "look_ahead": look_ahead_loop, "remember": remember_loop,
+            "clear_loads": clear_loads_loop, "save_force_bounds": save_force_bounds_loop,
+            "save_forces": save_forces_loop, "restore_forces": restore_forces_loop, "save_bounds": save_bounds_loop,
+            "restore_bounds": restore_bounds_loop, "use_present_velocity": use_present_velocity_loop,
+            "use_end_velocity": use_end_velocity_loop, "save_previous": save_previous_loop,
         }  # fmt: skip
         self.fold(*ASKED)
         self._used = 1
@@ -150,86 +151,86 @@ class Elements(Table):
 
 
 @loop
-def forget_loads_loop(start: int, stop: int, table: View, elements: View) -> int:
+def clear_loads_loop(start: int, stop: int, table: View, elements: View) -> int:
     """Nobody asks anything of the bodies yet."""
     for n in range(start, stop):
         for i in range(table.load.shape[0]):
             for j in range(table.load.shape[1]):
                 table.load[n, i, j] = 0.0
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def take_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
+def save_force_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
     """What has been asked so far is what springs and dampers of forces ask; joints ask anew."""
     for n in range(start, stop):
         table.taken[n] = table.bound[n]
         for i in range(table.load.shape[0]):
             for j in range(table.load.shape[1]):
                 table.load[n, i, j] = 0.0
-    return FINE
+    return NO_FAILED_ROW
 
 
 # --- around an event -------------------------------------------------------------------------------------------------
 
 
 @loop
-def keep_loop(start: int, stop: int, table: View, elements: View) -> int:
+def save_forces_loop(start: int, stop: int, table: View, elements: View) -> int:
     """Forces that an event leaves alone."""
     for n in range(start, stop):
         for c in range(table.force.shape[0]):
             table.kept_force[n, c] = table.force[n, c]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def put_back_loop(start: int, stop: int, table: View, elements: View) -> int:
+def restore_forces_loop(start: int, stop: int, table: View, elements: View) -> int:
     """They are what they were."""
     for n in range(start, stop):
         for c in range(table.force.shape[0]):
             table.force[n, c] = table.kept_force[n, c]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def keep_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
+def save_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
     """What joints asked of the bodies when their stiffness was chosen."""
     for n in range(start, stop):
         table.kept_bound[n] = table.bound[n]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def put_bounds_back_loop(start: int, stop: int, table: View, elements: View) -> int:
+def restore_bounds_loop(start: int, stop: int, table: View, elements: View) -> int:
     """It is what it was."""
     for n in range(start, stop):
         table.bound[n] = table.kept_bound[n]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def stand_loop(start: int, stop: int, table: View, elements: View) -> int:
+def use_present_velocity_loop(start: int, stop: int, table: View, elements: View) -> int:
     """At the present state forces read the present velocities."""
     for n in range(start, stop):
         for c in range(table.velocity.shape[0]):
             table.current_velocity[n, c] = table.velocity[n, c]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def look_ahead_loop(start: int, stop: int, table: View, elements: View) -> int:
+def use_end_velocity_loop(start: int, stop: int, table: View, elements: View) -> int:
     """Joints read the velocities v + dt a, as forces do."""
     for n in range(start, stop):
         for c in range(table.velocity.shape[0]):
             table.velocity[n, c] = table.current_velocity[n, c]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def remember_loop(start: int, stop: int, table: View, elements: View) -> int:
+def save_previous_loop(start: int, stop: int, table: View, elements: View) -> int:
     """The work of the next tick starts from the forces and velocities of now."""
     for n in range(start, stop):
         for c in range(table.velocity.shape[0]):
             table.force_before[n, c] = table.force[n, c]
             table.velocity_before[n, c] = table.velocity[n, c]
-    return FINE
+    return NO_FAILED_ROW

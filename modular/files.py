@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-SPARE = 2**20  # bytes that are left free on a disk
+RESERVED_DISK_BYTES = 2**20  # bytes that are left free on a disk
 
 
 def part_of(path: Path) -> Path:
@@ -72,7 +72,7 @@ def _give_up(paths: Iterable[Path]) -> None:
 def check_room(path: Path, size: int) -> None:
     """Refuse before anything is written what the disk cannot hold."""
     free = shutil.disk_usage(path.parent).free
-    if size + SPARE > free:
+    if size + RESERVED_DISK_BYTES > free:
         words = f"{os.strerror(errno.ENOSPC)}: {size / 1e6:.3g} MB are needed, {free / 1e6:.3g} MB are free"
         raise OSError(errno.ENOSPC, words, str(path))
 

@@ -1,4 +1,4 @@
-"""First use: who waits for the compiler is told what it is doing.
+"""First use: progress of the compiler for those who wait for it.
 
 Machine code is made where a kernel is first needed, and kept on disk (modular/kept_code.py). Where it is found there nobody
 is told anything. Where it has to be made, those who listen hear the name of every kernel; where nobody listens one line goes
@@ -23,8 +23,8 @@ from numba.core import event
 
 from modular.kept_code import KeptCode
 
-PATIENCE = 0.5  # how long the compiler may be at work before the log says so [s]
-LONGER = 3.0  # the same, where nobody knows yet how many kernels there will be [s]
+COMPILE_NOTICE_SECONDS = 0.5  # how long the compiler may be at work before the log says so [s]
+COMPILE_NOTICE_SECONDS_UNCOUNTED = 3.0  # the same, where nobody knows yet how many kernels there will be [s]
 
 Listener = Callable[
     [str, int, int], None
@@ -37,7 +37,7 @@ _log = logging.getLogger("modular")
 
 
 @contextmanager
-def told(listener: Listener, done: Callable[[], None] | None = None) -> Iterator[None]:
+def listening(listener: Listener, done: Callable[[], None] | None = None) -> Iterator[None]:
     """Let somebody hear of every kernel that is compiled while this lasts, and of `finish`."""
     _listeners.append(listener)
     if done is not None:
@@ -136,7 +136,7 @@ class _Ear(event.Listener):  # type: ignore[misc]
             return
         self.began = self.began or clock.perf_counter()
         ready, sight = expected()
-        if clock.perf_counter() - self.began > (PATIENCE if sight > ready else LONGER):
+        if clock.perf_counter() - self.began > (COMPILE_NOTICE_SECONDS if sight > ready else COMPILE_NOTICE_SECONDS_UNCOUNTED):
             self.logged = True
             _log.warning(
                 "first run on this machine: compiling %s; this takes some seconds, once for every kind of component",

@@ -72,11 +72,11 @@ class Forces(Protocol):
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but
     not while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
     (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a
-    loop "weigh" is let know how bodies answer forces now. One that reads predicted velocities, and not v + dt a, says `foresees
-    = False`. One that remembers names in `recorded` the columns without which a sample does not tell what it exerts; they
-    become series of the run. One that knows by how much it lets a motion fall behind says so in a column `late` or `yielded`
-    ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m]. They only grow; it names
-    them in `told`, and the verdict on a run reads them. One of mere loads says `asks = False`, and is not asked.
+    loop "compute_mobility" is let know how bodies answer forces now. One that reads predicted velocities, and not v + dt a, says
+    `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does not tell what it
+    exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in a column `late` or
+    `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m]. They only grow; it
+    names them in `told`, and the verdict on a run reads them. One of mere loads says `requests_load = False`, and is not asked.
     """
 
     names: list[str]
@@ -102,10 +102,10 @@ class Forces(Protocol):
     def account(self, elements: Elements, dt: float) -> None:
         """Book the work of the tick that has just passed."""
 
-    def ask(self, elements: Elements, dt: float) -> None:
+    def request_load(self, elements: Elements, dt: float) -> None:
         """Tell the bodies what its stiffness and damping ask of the step (`Elements.load`); nothing for a mere load."""
 
-    def demands(self) -> tuple[Array, Array]:
+    def requested_load(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per row as last asked, (n, d, d); zeros for a mere load."""
 
     def bounds(self, elements: Elements) -> Array:
@@ -126,9 +126,9 @@ class Forces(Protocol):
         """After an event: open the ledgers of new members."""
 
 
-def asks(forces: Any) -> bool:
+def requests_load(forces: Any) -> bool:
     """Whether a stack of forces may ask something of the step; mere loads do not, and so they need no loop for it."""
-    return bool(getattr(forces, "asks", True))
+    return bool(getattr(forces, "requests_load", True))
 
 
 @runtime_checkable
@@ -162,10 +162,10 @@ class BeginsAtRest(Protocol):
 
 
 @runtime_checkable
-class ActsAgain(Protocol):
+class AppliesRecorded(Protocol):
     """Forces that are told by more than how their bodies stand: they record what they did."""
 
-    def act_again(self, elements: Elements) -> None:
+    def apply_recorded(self, elements: Elements) -> None:
         """Write on the elements what was done at a sample."""
 
 

@@ -7,7 +7,10 @@ from modular.ledger import Booked
 
 
 class ForceStack(Booked):
-    """Forces of one kind, a row each. A subclass declares its columns and names its loops: exert, account, and ask with grow."""
+    """Forces of one kind, a row each.
+
+    A subclass declares its columns and names its loops: exert, account, and request_load with compute_margin.
+    """
 
     @property
     def turns(self) -> bool:
@@ -23,11 +26,11 @@ class ForceStack(Booked):
         elements.clock[TIME] = time
         self.play("exert", elements)
 
-    def ask(self, elements: Elements, dt: float) -> None:
+    def request_load(self, elements: Elements, dt: float) -> None:
         """Tell the bodies what its springs and dampers ask of a step; mere loads have no loop for that."""
         elements.clock[GAIN_STEP] = dt
-        if "ask" in self.loops:
-            self.play("ask", elements)
+        if "request_load" in self.loops:
+            self.play("request_load", elements)
 
     def account(self, elements: Elements, dt: float) -> None:
         """Book the tick that has just passed."""

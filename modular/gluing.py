@@ -1,4 +1,4 @@
-"""The joint's part in gluing: its face to the interface, and the reactions that the interface found for it.
+"""The joint's part in gluing: its response for the interface, and the multipliers that the interface found for it.
 
 Gluing (Séguy 2003, I.3.5 and the third perspective of his conclusion) joins components by multipliers instead of springs. A joint
 shows the interface what its two sides answer through it, G = J B on each side (modular/seen_mass.py), and hangs its reaction on
@@ -14,20 +14,20 @@ from modular.elements import STEP
 from modular.joints import Joints, drawn_by, pull_back
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
-from modular.loop import FINE, loop
-from modular.seen_mass import looks, see_through
-from modular.views import View, fetch, scatter, spots, store, store_one
+from modular.loop import NO_FAILED_ROW, loop
+from modular.seen_mass import joint_responses, response_scratch
+from modular.views import View, fetch, indices, scatter, store, store_one
 
 
 @loop
-def face_loop(start: int, stop: int, joints: View, elements: View) -> int:
+def compute_joint_response_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """G of both sides where the bodies stand, and the Jacobians of this place, on which reactions hang from here on.
 
     While elements are shown ahead (`Elements.ahead`), G where a drift has led, for forces where it began.
     """
-    room = looks(joints, elements.response)
+    room = response_scratch(joints, elements.response)
     for n in range(start, stop, LANES):
-        seen_first, seen_second = see_through(joints, elements, n, stop, joints.seen_first.shape[1], room)
+        seen_first, seen_second = joint_responses(joints, elements, n, stop, joints.seen_first.shape[1], room)
         if elements.ahead[0] > 0.0:
             store_seen(seen_first, joints.ahead_first, n, stop)
             store_seen(seen_second, joints.ahead_second, n, stop)
@@ -40,7 +40,7 @@ def face_loop(start: int, stop: int, joints: View, elements: View) -> int:
         for m in range(n, min(n + LANES, stop) if joints.course.shape[0] > 0 else n):
             for i in range(joints.course.shape[0]):
                 joints.course[m, i, 3] = joints.course[m, i, 1]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -53,21 +53,21 @@ def store_seen(seen: Any, column: Any, n: int, stop: int) -> None:
     store(part, column, n, stop)
 
 
-def _hands(joints: Any) -> list[tuple[int, ...]]:
+def _reaction_scratch(joints: Any) -> list[tuple[int, ...]]:
     return [
         joints.shape_of(name)
         for name in ("on_first", "on_second", "error", "first_side", "second_side", "course", "drawn")
     ]
 
 
-hands = shaped(lanes, _hands)
+reaction_scratch = shaped(lanes, _reaction_scratch)
 
 
 @loop
-def press_loop(start: int, stop: int, joints: View, elements: View) -> int:
+def apply_multipliers_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """-J^T sigma on the elements of both sides, J where the step began."""
     leading = joints.coincident.shape[0]
-    base_first, base_second, effort, a, b, course, drawn = hands(joints)
+    base_first, base_second, effort, a, b, course, drawn = reaction_scratch(joints)
     for n in range(start, stop, LANES):
         if leading < effort.shape[0]:
             fetch(joints.base_first, n, stop, base_first)
@@ -75,24 +75,24 @@ def press_loop(start: int, stop: int, joints: View, elements: View) -> int:
         fetch(joints.effort, n, stop, effort)
         pull_back(leading, base_first, -1.0, effort, a)
         pull_back(leading, base_second, 1.0, effort, b)
-        scatter(a, elements.force, spots(joints.first, n, stop))
-        scatter(b, elements.force, spots(joints.second, n, stop))
+        scatter(a, elements.force, indices(joints.first, n, stop))
+        scatter(b, elements.force, indices(joints.second, n, stop))
         store_one(0.0 * effort[0], joints.power, n, stop)
         if course.shape[0] > 0:
             fetch(joints.course, n, stop, course)
             drawn[0] = drawn_by(course, effort, 3)
             drawn[1] = drawn[0]
             store(drawn, joints.drawn, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
-LOOPS = {"face": face_loop, "press": press_loop}
+LOOPS = {"compute_joint_response": compute_joint_response_loop, "apply_multipliers": apply_multipliers_loop}
 
 
 def equip(joints: Joints) -> None:
     """Let the joints of a stack be glued."""
     joints.loops |= LOOPS
-    joints.prepare("press")
+    joints.prepare("apply_multipliers")
 
 
 @loop
@@ -101,7 +101,7 @@ def steady_loop(start: int, stop: int, table: View, elements: View) -> int:
     for n in range(start, stop):
         for c in range(table.force.shape[0]):
             table.force_before[n, c] = table.force[n, c]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -111,7 +111,7 @@ def move_along_loop(start: int, stop: int, table: View, elements: View) -> int:
     for n in range(start, stop):
         for c in range(table.velocity.shape[0]):
             table.position[n, c] += h * table.velocity[n, c]
-    return FINE
+    return NO_FAILED_ROW
 
 
 ELEMENT_LOOPS = {"steady": steady_loop, "move_along": move_along_loop}

@@ -19,13 +19,13 @@ from modular.elements import GAIN_STEP, STEP
 from modular.joints import follow_on, pull_back, rates
 from modular.lanes import LANES, given, lanes, larger
 from modular.ledger import LEAKED, STORED
-from modular.loop import FINE, loop
-from modular.views import View, fetch, gather, scatter, spots
+from modular.loop import NO_FAILED_ROW, loop
+from modular.views import View, fetch, gather, indices, scatter
 
-TIME = 20.0  # ticks in which the account is to be settled
-SMALL = 0.05  # of what the spring holds: that comes and goes with it, and is left alone
-MOST = 0.2  # s, at most: the rules leave that much
-LEAST = 0.1  # s of the contrary of a damper, at most
+SETTLING_TICKS = 20.0  # ticks in which the account is to be settled
+IGNORED_SHARE_OF_STORED = 0.05  # of what the spring holds: that comes and goes with it, and is left alone
+MAX_DAMPING_SHARE = 0.2  # s, at most: the rules leave that much
+MAX_NEGATIVE_DAMPING_SHARE = 0.1  # s of the contrary of a damper, at most
 
 
 def _room(joints: Any) -> list[tuple[int, ...]]:
@@ -54,7 +54,7 @@ def guard_loop(start: int, stop: int, joints: View, elements: View) -> int:
     on_first, on_second, rate, effort, stiffness, a, b, force_a, force_b, course = room_of(joints)
     rows, book = rate.shape[0], like(joints.ledger)
     for n in range(start, stop, LANES):
-        first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
+        first, second = indices(joints.first, n, stop), indices(joints.second, n, stop)
         if leading < rows:
             fetch(joints.on_first, n, stop, on_first)
             fetch(joints.on_second, n, stop, on_second)
@@ -73,10 +73,10 @@ def guard_loop(start: int, stop: int, joints: View, elements: View) -> int:
             effort[i] = dt * value
             power += dt * effort[i] * rate[i]
         fetch(joints.ledger, n, stop, book)
-        made, leave = -book[LEAKED], SMALL * abs(book[STORED])
+        made, leave = -book[LEAKED], IGNORED_SHARE_OF_STORED * abs(book[STORED])
         made = larger(made - leave, 0.0 * made) - larger(-made - leave, 0.0 * made)
-        share = given(power, made / (TIME * power))
-        share = -larger(-larger(share, -LEAST), -MOST)
+        share = given(power, made / (SETTLING_TICKS * power))
+        share = -larger(-larger(share, -MAX_NEGATIVE_DAMPING_SHARE), -MAX_DAMPING_SHARE)
         for i in range(rows):
             effort[i] = share * effort[i]
         pull_back(leading, on_first, -1.0, effort, a)
@@ -91,4 +91,4 @@ def guard_loop(start: int, stop: int, joints: View, elements: View) -> int:
                 force_b[k, c] += b[k, c]
         scatter(force_a, elements.force, first)
         scatter(force_b, elements.force, second)
-    return FINE
+    return NO_FAILED_ROW

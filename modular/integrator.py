@@ -23,7 +23,7 @@ SCHEME = frozenset({"beta", "gamma"})  # means something for every body that mov
 GAINS = frozenset({"frequency_per_step", "damping", "frequency"})  # for those with constraints inside
 SOLVER = frozenset({"artificial_mass", "iterations"})  # for those that solve for them
 STEPS = frozenset({"steps"})
-MOST_STEPS = 1000
+MAX_STEPS_PER_TICK = 1000
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Integrator(Component):
             sound = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
             if not sound or not (whole or isfinite(value) or (name == "artificial_mass" and value > 0)):
                 return [f"{owner}: integrator: {name} = {value!r}; give a {'whole ' * whole}number, or leave it out."]
-        if not 1 <= self.steps <= MOST_STEPS:
-            return [f"{owner}: integrator: steps = {self.steps}; give a whole number from 1 to {MOST_STEPS}."]
+        if not 1 <= self.steps <= MAX_STEPS_PER_TICK:
+            return [f"{owner}: integrator: steps = {self.steps}; give a whole number from 1 to {MAX_STEPS_PER_TICK}."]
         if self.frequency is not None and not self.frequency > 0:
             return [
                 f"{owner}: integrator: frequency = {self.frequency} rad/s; give a positive one, or leave it out, which ties it to "

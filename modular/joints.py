@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from modular import demands, seen_mass
+from modular import load_sharing, seen_mass
 from modular.blocks import like, shaped
-from modular.courses import SHARE
-from modular.elements import ASKING, GAIN_STEP, RIGID, STEP, Array, Elements
+from modular.courses import NUMBERS_PER_ROW
+from modular.elements import ASKING, GAIN_STEP, RIGID_BODY_MOTIONS, STEP, Array, Elements
 from modular.joint import JointForm
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes
 from modular.ledger import STORED, Booked, account_loop, book_rows
-from modular.loop import FINE, Loop, inside, loop, made
-from modular.views import View, fetch, gather, scatter, spots, store, store_item, store_one
+from modular.loop import NO_FAILED_ROW, Loop, inside, loop, made
+from modular.views import View, fetch, gather, indices, scatter, store, store_item, store_one
 
 ANSWERS = ("compliance", "block")  # columns that are there only while stiffness is being chosen
 GLUE = (
-    "base_first", "base_second", "seen_first", "seen_second", "ahead_first", "ahead_second", "effort", "closed", "kicked",
-    "carried",
+    "base_first", "base_second", "seen_first", "seen_second", "ahead_first", "ahead_second", "effort", "closed",
+    "kicked", "carried",
 )  # columns that are there only where joints are glued  # fmt: skip
-GLUING = frozenset({"face", "press"})  # what they do then (modular/gluing.py)
+GLUING = frozenset({"compute_joint_response", "apply_multipliers"})  # what they do then (modular/gluing.py)
 
 
 class Joints(Booked):
@@ -61,13 +61,13 @@ class Joints(Booked):
     rule: Array  # settings of the rule that chooses the stiffness
     block: Array  # what the joint asks of its bodies: its seen mass, or dt^2 K + 2 dt C
 
-    def __init__(self, form: JointForm, dimension: int, motions: int = RIGID) -> None:
+    def __init__(self, form: JointForm, dimension: int, motions: int = RIGID_BODY_MOTIONS) -> None:
         super().__init__(form.first, form.second, dimension, driven=form.drives > 0)
         self.form = form
         self.column("marker", form.marker)
         self.column("course", form.drives, 4)
         if form.drives:
-            self.column("pieces", 1 + SHARE * form.drives, listed=True)
+            self.column("pieces", 1 + NUMBERS_PER_ROW * form.drives, listed=True)
         for name in ("error", "rate", "preload", "parting"):
             self.column(name, form.rows)
         for name, elements, sign in (("on_first", form.first, -1.0), ("on_second", form.second, 1.0)):
@@ -97,15 +97,17 @@ class Joints(Booked):
         self.fixed("steady", 0 if form.turns else 1)  # its seen mass stays, where bodies answer about evenly
         self.fixed("rule", 4)  # settings of the rule that chooses the stiffness
         self.loops = {
-            "measure_rates": measure_loop, "exert": exert_loop, "exert_on": exert_on_loop, "account": account_loop,
-            "see": seen_mass.see_loop, "see_all": seen_mass.see_all_loop, "weigh": seen_mass.weigh_loop,
-            "ask": demands.ask_loop, "take_load": seen_mass.take_load_loop,
-            "bear_load": seen_mass.bear_load_loop, "wrenches": wrench_loop, "load": load_loop, "grow": grow_loop,
+            "measure_rates": measure_loop, "exert": exert_loop, "account_and_exert": account_and_exert_loop,
+            "account": account_loop, "compute_compliance": seen_mass.compute_compliance_loop,
+            "compute_free_compliance": seen_mass.compute_free_compliance_loop,
+            "compute_seen_mass": seen_mass.compute_seen_mass_loop, "request_load": load_sharing.request_load_loop,
+            "compute_parting": seen_mass.compute_parting_loop, "update_preload": seen_mass.update_preload_loop,
+            "wrenches": wrench_loop, "compute_load": compute_load_loop, "compute_margin": compute_margin_loop,
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
-        if square and not form.turns:  # elsewhere there is nothing to judge, and so nothing to compile
-            self.loops["judge"] = seen_mass.judge_loop
+        if square and not form.turns:  # elsewhere there is nothing to find, and so nothing to compile
+            self.loops["find_uneven"] = seen_mass.find_uneven_loop
         self.fold(*ANSWERS, *GLUE)
 
     def prepare(self, verb: str) -> None:
@@ -142,7 +144,8 @@ class Joints(Booked):
             return
         function: Callable[..., None] = self.form.linearise
         function(
-            self.count, self.first, self.second, self.marker, elements.position, self.error, self.on_first, self.on_second
+            self.count, self.first, self.second, self.marker, elements.position, self.error, self.on_first,
+            self.on_second,
         )  # fmt: skip
 
     def measure(self, elements: Elements) -> None:
@@ -163,7 +166,7 @@ class Joints(Booked):
         """The pieces of courses are no more than there is room for."""
         yield from super().limits(elements)
         if self.form.drives:
-            yield "number", self.pieces.shape[1] // (1 + SHARE * self.form.drives)
+            yield "number", self.pieces.shape[1] // (1 + NUMBERS_PER_ROW * self.form.drives)
 
     @property
     def number(self) -> Array:
@@ -172,17 +175,17 @@ class Joints(Booked):
 
     # --- seen masses ---------------------------------------------------------------------------------------------
 
-    def see(self, elements: Elements) -> None:
+    def compute_compliance(self, elements: Elements) -> None:
         """Compliance W of every joint, from what the bodies reported."""
-        self.play("see", elements)
+        self.play("compute_compliance", elements)
 
-    def weigh(self, elements: Elements) -> None:
+    def compute_seen_mass(self, elements: Elements) -> None:
         """Seen mass of every joint as a matrix, into `block`."""
-        self.play("weigh", elements)
+        self.play("compute_seen_mass", elements)
 
-    def ask(self, elements: Elements) -> None:
+    def request_load(self, elements: Elements) -> None:
         """Tell the bodies what the blocks of the joints ask of them."""
-        self.play("ask", elements)
+        self.play("request_load", elements)
 
     def wrenches(self, elements: Elements) -> Array:
         """Force and, where the joint reads directions, moment on the second side at its point, (n, ...)."""
@@ -193,25 +196,25 @@ class Joints(Booked):
 # --- for the loops of joint forms ------------------------------------------------------------------------------------
 
 
-ON_DESK = ("first_side", "second_side", "marker", "error", "on_first", "on_second")
-desk_of = shaped(lanes, lambda joints: [joints.shape_of(name) for name in ON_DESK])
+SCRATCH_COLUMNS = ("first_side", "second_side", "marker", "error", "on_first", "on_second")
+scratch_of = shaped(lanes, lambda joints: [joints.shape_of(name) for name in SCRATCH_COLUMNS])
 
 
 @kernel
-def look(joints: View, elements: View, n: int, stop: int, desk: tuple[Array, ...]) -> tuple[Array, ...]:
+def load_joints(joints: View, elements: View, n: int, stop: int, scratch: tuple[Array, ...]) -> tuple[Array, ...]:
     """Elements of both sides of four joints, the numbers fixed when they were made, and empty rows to be filled in."""
-    a, b, marker, error, on_first, on_second = desk
-    gather(elements.position, spots(joints.first, n, stop), a)
-    gather(elements.position, spots(joints.second, n, stop), b)
+    a, b, marker, error, on_first, on_second = scratch
+    gather(elements.position, indices(joints.first, n, stop), a)
+    gather(elements.position, indices(joints.second, n, stop), b)
     fetch(joints.marker, n, stop, marker)
     error[:] = 0.0
     on_first[:, :, :] = 0.0
     on_second[:, :, :] = 0.0
-    return desk
+    return scratch
 
 
 @kernel
-def keep(joints: View, n: int, stop: int, error: Array, on_first: Array, on_second: Array) -> None:
+def store_joints(joints: View, n: int, stop: int, error: Array, on_first: Array, on_second: Array) -> None:
     """What was filled in becomes the rows of four joints."""
     store(error, joints.error, n, stop)
     store(on_first, joints.on_first, n, stop)
@@ -223,12 +226,12 @@ def joint_loop(rows: Callable[..., None]) -> Loop:
     fill_in = inside(rows)
 
     def linearise(start: int, stop: int, joints: View, elements: View) -> int:
-        desk = desk_of(joints)
+        scratch = scratch_of(joints)
         for n in range(start, stop, LANES):
-            a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+            a, b, marker, error, on_first, on_second = load_joints(joints, elements, n, stop, scratch)
             fill_in(a, b, marker, error, on_first, on_second)
-            keep(joints, n, stop, error, on_first, on_second)
-        return FINE
+            store_joints(joints, n, stop, error, on_first, on_second)
+        return NO_FAILED_ROW
 
     return made(linearise, rows)
 
@@ -294,14 +297,14 @@ def measure_loop(start: int, stop: int, joints: View, elements: View) -> int:
     for n in range(start, stop, LANES):
         fetch(joints.on_first, n, stop, on_first)
         fetch(joints.on_second, n, stop, on_second)
-        gather(elements.velocity, spots(joints.first, n, stop), a)
-        gather(elements.velocity, spots(joints.second, n, stop), b)
+        gather(elements.velocity, indices(joints.first, n, stop), a)
+        gather(elements.velocity, indices(joints.second, n, stop), b)
         rates(joints.coincident.shape[0], on_first, on_second, a, b, rate)
         if course.shape[0] > 0:
             fetch(joints.course, n, stop, course)
             follow_on(course, 0.0, rate)
         store(rate, joints.rate, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
 def _springs(joints: Any) -> list[tuple[int, ...]]:
@@ -335,7 +338,7 @@ def exert_rows(joints: View, elements: View, n: int, stop: int, room: tuple[Arra
     leading = joints.coincident.shape[0]
     on_first, on_second, error, rate, effort, preload, stiffness, damping, a, b, course, drawn = room
     rows = error.shape[0]
-    first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
+    first, second = indices(joints.first, n, stop), indices(joints.second, n, stop)
     if leading < rows:
         fetch(joints.error, n, stop, error)
         fetch(joints.on_first, n, stop, on_first)
@@ -384,18 +387,18 @@ def exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
     for n in range(start, stop, LANES):
         stored, _ = exert_rows(joints, elements, n, stop, room)
         store_item(stored, joints.ledger, STORED, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def exert_on_loop(start: int, stop: int, joints: View, elements: View) -> int:
+def account_and_exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Book the tick that has passed, then exert for the next: the same as both, with the rows at hand once."""
     room, book = springs_of(joints), like(joints.ledger)
     for n in range(start, stop, LANES):
         book_rows(joints, elements, elements.current_velocity, n, stop, book)
         book[STORED], _ = exert_rows(joints, elements, n, stop, room)
         store(book, joints.ledger, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -415,11 +418,11 @@ def wrench_loop(start: int, stop: int, joints: View, elements: View) -> int:
                 for c in range(3):
                     s, t = (c + 1) % 3, (c + 2) % 3
                     wrench[3 + c] += x[k, s] * force[k, t] - x[k, t] * force[k, s]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def load_loop(start: int, stop: int, joints: View, elements: View) -> int:
+def compute_load_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """dt^2 K + 2 dt C becomes what the joint asks of its bodies."""
     stiffness, damping = like(joints.block), like(joints.block)
     dt = elements.clock[GAIN_STEP]
@@ -430,11 +433,11 @@ def load_loop(start: int, stop: int, joints: View, elements: View) -> int:
             for j in range(stiffness.shape[1]):
                 stiffness[i, j] = dt * dt * stiffness[i, j] + 2.0 * dt * damping[i, j]
         store(stiffness, joints.block, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def grow_loop(start: int, stop: int, joints: View, elements: View) -> int:
+def compute_margin_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """The factor by which the step could grow before the bodies' answers reach their limit."""
     dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
@@ -443,5 +446,5 @@ def grow_loop(start: int, stop: int, joints: View, elements: View) -> int:
             spring += dt * dt * joints.stiffness[n, i, i]
             damper += 2.0 * dt * joints.damping[n, i, i]
         bound = max(elements.bound[joints.first[n]], elements.bound[joints.second[n]])
-        joints.margin[n] = demands.growth(spring, damper, bound)
-    return FINE
+        joints.margin[n] = load_sharing.growth(spring, damper, bound)
+    return NO_FAILED_ROW

@@ -26,16 +26,16 @@ from numba.core import config
 import modular.first_use  # listens to the compiler  # noqa: F401
 from modular.contents import GENERATORS, contents_of_module
 from modular.dispatcher import dispatch
-from modular.house import HOUSE
 from modular.kept_code import KeptCode
 from modular.kernel_store import KernelStore, cannot_keep, open_store
+from modular.own_packages import ROOT
 from modular.target import choose_target
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # settings of numba that change the code
 SETTINGS = ("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE",
             "OPT", "SLP_VECTORIZE", "USING_SVML")  # fmt: skip
-SHIPPED = HOUSE / "modular" / "kernels"  # code that a release brings along (docs/releasing.md)
+SHIPPED = ROOT / "modular" / "kernels"  # code that a release brings along (docs/releasing.md)
 
 choose_target()
 

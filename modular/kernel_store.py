@@ -19,14 +19,14 @@ import time as clock
 import uuid
 from pathlib import Path
 
-NEWEST, DAYS = 4, 30.0  # folders that stay in any case; how long code stays after its last use
-DAY = 86400.0
+MIN_KEPT_FOLDERS, MAX_UNUSED_DAYS = 4, 30.0  # folders that stay in any case; how long code stays after its last use
+SECONDS_PER_DAY = 86400.0
 FINGERPRINT = re.compile(r"[0-9a-f]{24}")
 SUFFIX = ".kernel"
 MARK, CHECKSUM = b"modular kernel 1\n", 32  # what a file begins with; bytes of the digest that follows
 
 _log = logging.getLogger("modular")
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 class KernelStore:
@@ -124,8 +124,8 @@ def open_store(root: Path, fingerprint: str) -> KernelStore | None:
 
 def cannot_keep(place: Path, reason: str) -> None:
     """Say once why every start will have to wait."""
-    if str(place) not in _told:
-        _told.add(str(place))
+    if str(place) not in _warned:
+        _warned.add(str(place))
         _log.warning(
             "compiled code cannot be kept in %s (%s), so every start compiles anew; name another folder in MODULAR_CACHE_DIR",
             place, reason,
@@ -139,7 +139,7 @@ def tidy(root: Path) -> list[Path]:
     """
     last = root / "tidied"
     with contextlib.suppress(OSError):
-        if clock.time() - last.stat().st_mtime < DAY:
+        if clock.time() - last.stat().st_mtime < SECONDS_PER_DAY:
             return []
     last.touch()
     folders = []
@@ -147,9 +147,9 @@ def tidy(root: Path) -> list[Path]:
         with contextlib.suppress(OSError):
             if FINGERPRINT.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
                 folders.append((folder.stat().st_mtime, folder))
-    removed, since = [], clock.time() - DAYS * DAY
+    removed, since = [], clock.time() - MAX_UNUSED_DAYS * SECONDS_PER_DAY
     for place, (used, folder) in enumerate(sorted(folders, reverse=True)):
-        if place >= NEWEST and used < since:
+        if place >= MIN_KEPT_FOLDERS and used < since:
             with contextlib.suppress(OSError):
                 aside = folder.rename(root / f"old-{uuid.uuid4().hex}")
                 shutil.rmtree(aside, ignore_errors=True)
@@ -174,5 +174,5 @@ def _last_used(file: Path) -> float:
 def _mark_as_used(path: Path) -> None:
     """Its time says when it was last used, to the day."""
     with contextlib.suppress(OSError):
-        if clock.time() - path.stat().st_mtime > DAY:
+        if clock.time() - path.stat().st_mtime > SECONDS_PER_DAY:
             os.utime(path)

@@ -20,9 +20,9 @@ from modular.blocks import like
 from modular.elements import STEP, Array, Elements, Indices
 from modular.kernel import kernel
 from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.stack import Stack
-from modular.views import Spots, View, fetch, fetch_one, gather, scatter, spots, store, store_one
+from modular.views import RowIndices, View, fetch, fetch_one, gather, indices, scatter, store, store_one
 
 LEDGER = ("work_first", "work_second", "stored", "dissipated", "supplied", "released", "impact", "leaked")
 WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED = range(len(LEDGER))
@@ -33,12 +33,12 @@ def brought(book: Array, led: Sequence[bool]) -> Array:
     what comes from outside. `led`: which sides are on such bodies."""
     if not any(led):
         return book
-    told = book.copy()
+    split = book.copy()
     for line, at in zip((WORK_FIRST, WORK_SECOND), led, strict=False):
         if at:
-            told[..., SUPPLIED] += told[..., line]
-            told[..., line] = 0.0
-    return told
+            split[..., SUPPLIED] += split[..., line]
+            split[..., line] = 0.0
+    return split
 
 
 class Booked(Stack):
@@ -47,7 +47,7 @@ class Booked(Stack):
     pointing: ClassVar[tuple[str, ...]] = ("first", "second")
     remembered: ClassVar[tuple[str, ...]] = ("drawn",)
     recorded: ClassVar[tuple[str, ...]] = ()  # columns without which a sample does not tell what its rows exert
-    told: ClassVar[tuple[str, ...]] = ()  # columns of a sample that tell of its errors
+    error_columns: ClassVar[tuple[str, ...]] = ()  # columns of a sample that tell of its errors
     first: Indices  # first element row on either side
     second: Indices
     power: Array  # what dampers take [W], now and one tick ago
@@ -86,7 +86,7 @@ class Booked(Stack):
         n = self.count
         return np.maximum(elements.bound[self.first[:n]], elements.bound[self.second[:n]])
 
-    def demands(self) -> tuple[Array, Array]:
+    def requested_load(self) -> tuple[Array, Array]:
         """What a row asks of the step, dt^2 K and 4 dt C; nothing unless a subclass says otherwise."""
         return np.zeros((self.count, 1, 1)), np.zeros((self.count, 1, 1))
 
@@ -132,7 +132,7 @@ def work_of(force: Array, force_before: Array, velocity: Array, velocity_before:
 
 
 @kernel
-def work_on(elements: View, now: Array, where: Spots, side: Array) -> Any:
+def work_on(elements: View, now: Array, where: RowIndices, side: Array) -> Any:
     """Work of four rows of a stack on the elements of one side; the elements remember force and velocity for the next tick."""
     force, force_before, velocity, velocity_before = like(side), like(side), like(side), like(side)
     gather(elements.force, where, force)
@@ -157,8 +157,8 @@ def close(book: Array) -> None:
 def book_rows(stack: View, elements: View, now: Array, n: int, stop: int, book: Array) -> None:
     """What four rows did to their sides, hold, took, and what is left without a name; `now`: corrected velocities."""
     fetch(stack.ledger, n, stop, book)
-    book[WORK_FIRST] += work_on(elements, now, spots(stack.first, n, stop), stack.first_side)
-    book[WORK_SECOND] += work_on(elements, now, spots(stack.second, n, stop), stack.second_side)
+    book[WORK_FIRST] += work_on(elements, now, indices(stack.first, n, stop), stack.first_side)
+    book[WORK_SECOND] += work_on(elements, now, indices(stack.second, n, stop), stack.second_side)
     power = fetch_one(stack.power, n, stop)
     book[DISSIPATED] += 0.5 * elements.clock[STEP] * (power + fetch_one(stack.power_before, n, stop))
     store_one(power, stack.power_before, n, stop)
@@ -178,7 +178,7 @@ def account_loop(start: int, stop: int, stack: View, elements: View) -> int:
     for n in range(start, stop, LANES):
         book_rows(stack, elements, elements.velocity, n, stop, book)
         store(book, stack.ledger, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -205,7 +205,7 @@ def settle_rows(start: int, stop: int, stack: View, elements: View) -> None:
 def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """The same for a whole stack."""
     settle_rows(start, stop, stack, elements)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -214,12 +214,12 @@ def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
     book = like(stack.ledger)
     for n in range(start, stop, LANES):
         fetch(stack.ledger, n, stop, book)
-        work = work_on(elements, elements.velocity, spots(stack.first, n, stop), stack.first_side)
+        work = work_on(elements, elements.velocity, indices(stack.first, n, stop), stack.first_side)
         book[WORK_FIRST] += work
         book[SUPPLIED] -= work
         close(book)
         store(book, stack.ledger, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -229,7 +229,7 @@ def open_loop(start: int, stop: int, stack: View, elements: View) -> int:
     if stack.drawn.shape[0] > 0:
         for n in range(start, stop):
             stack.drawn[n, 1] = stack.drawn[n, 0]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -238,7 +238,7 @@ def leak_loop(start: int, stop: int, stack: View, elements: View) -> int:
     for n in range(start, stop):
         if stack.rung[n] == 0 and abs(stack.ledger[n, LEAKED]) > elements.alarm[0]:
             return n
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -248,4 +248,4 @@ def steady_loop(start: int, stop: int, stack: View, elements: View) -> int:
         stack.power_before[n] = stack.power[n]
         if stack.drawn.shape[0] > 0:
             stack.drawn[n, 1] = stack.drawn[n, 0]
-    return FINE
+    return NO_FAILED_ROW

@@ -27,7 +27,7 @@ from modular.views import ViewType, asked_by
 if TYPE_CHECKING:
     from modular.table import Table
 
-FINE = -1  # what a loop returns where nothing went wrong
+NO_FAILED_ROW = -1  # what a loop returns where nothing went wrong
 
 
 class Loop:

@@ -7,9 +7,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-LONGEST = 200  # letters
-HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # what Unicode calls control, format, surrogate, separator of lines
-PLAIN = re.compile(rf"[ -~]{{1,{LONGEST}}}")
+MAX_NAME_LENGTH = 200  # letters
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # what Unicode calls control, format, surrogate, separator of lines
+PLAIN_NAME = re.compile(rf"[ -~]{{1,{MAX_NAME_LENGTH}}}")
 
 
 def unfit(name: str) -> str:
@@ -17,13 +17,13 @@ def unfit(name: str) -> str:
 
     Letters that turn the direction of what follows, or cannot be seen, let one name be taken for another.
     """
-    if PLAIN.fullmatch(name):
+    if PLAIN_NAME.fullmatch(name):
         return ""
     if not name:
         return "it is empty"
-    if len(name) > LONGEST:
-        return f"it has {len(name)} letters; {LONGEST} are the most"
-    hidden = next((letter for letter in name if unicodedata.category(letter) in HIDDEN), None)
+    if len(name) > MAX_NAME_LENGTH:
+        return f"it has {len(name)} letters; {MAX_NAME_LENGTH} are the most"
+    hidden = next((letter for letter in name if unicodedata.category(letter) in INVISIBLE_CATEGORIES), None)
     return "" if hidden is None else f"it holds the invisible character U+{ord(hidden):04X}"
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from modular.errors import ModelError
 
-DECADE = 10  # parts that one may have to go down until two digits say it exactly
-ROUNDING = 1e-9
-SMALLEST, LARGEST = 1e-60, 1e60  # fourth powers, and products of such, are still numbers
+MAX_EXTRA_PARTS = 10  # parts that one may have to go down until two digits say it exactly
+RELATIVE_ROUNDING = 1e-9
+SMALLEST_MAGNITUDE, LARGEST_MAGNITUDE = 1e-60, 1e60  # fourth powers, and products of such, are still numbers
 
 
 def number(value: Any, what: str, unit: str) -> float:
@@ -29,9 +29,9 @@ def number(value: Any, what: str, unit: str) -> float:
 
 def even_part(whole: float, most: float) -> float:
     """The largest part of `whole` up to `most` that goes into it evenly; of two digits if one is."""
-    first = max(1, ceil(whole / most * (1.0 - ROUNDING)))
-    for parts in range(first, DECADE * first + DECADE):
-        if abs(float(f"{whole / parts:.2g}") * parts / whole - 1.0) < ROUNDING:
+    first = max(1, ceil(whole / most * (1.0 - RELATIVE_ROUNDING)))
+    for parts in range(first, MAX_EXTRA_PARTS * first + MAX_EXTRA_PARTS):
+        if abs(float(f"{whole / parts:.2g}") * parts / whole - 1.0) < RELATIVE_ROUNDING:
             return float(f"{whole / parts:.2g}")
     return whole / first
 
@@ -39,7 +39,7 @@ def even_part(whole: float, most: float) -> float:
 def exactly(part: float) -> str:
     """Such a part as a number to type: two digits where they say it."""
     short = f"{part:.2g}"
-    return short if abs(float(short) / part - 1.0) < ROUNDING else f"{part:.12g}"
+    return short if abs(float(short) / part - 1.0) < RELATIVE_ROUNDING else f"{part:.12g}"
 
 
 def beyond_reach(component: Any, *, within: str = "", least: float = 0.0) -> Iterator[str]:
@@ -50,12 +50,12 @@ def beyond_reach(component: Any, *, within: str = "", least: float = 0.0) -> Ite
     for name in getattr(component, "__dataclass_fields__", ()):
         value, where = getattr(component, name), f"{within}{name}"
         if value.__class__ is float or value.__class__ is int:
-            if value and isfinite(value) and not least <= abs(value) <= LARGEST:
-                what = "large" if abs(value) > LARGEST else "small"
-                yield f"{where} = {value!r} is too {what} to be calculated with; give one between {SMALLEST:g} and {LARGEST:g}"
+            if value and isfinite(value) and not least <= abs(value) <= LARGEST_MAGNITUDE:
+                what = "large" if abs(value) > LARGEST_MAGNITUDE else "small"
+                yield f"{where} = {value!r} is too {what} to be calculated with; give one between {SMALLEST_MAGNITUDE:g} and {LARGEST_MAGNITUDE:g}"
         elif value.__class__ is tuple:
-            if any(LARGEST < abs(one) < inf for one in _leaves(value)):
-                yield f"{where} = {value!r} is too large to be calculated with; give numbers below {LARGEST:g}"
+            if any(LARGEST_MAGNITUDE < abs(one) < inf for one in _leaves(value)):
+                yield f"{where} = {value!r} is too large to be calculated with; give numbers below {LARGEST_MAGNITUDE:g}"
         elif hasattr(value, "__dataclass_fields__"):
             yield from beyond_reach(value, within=f"{where}.")
 

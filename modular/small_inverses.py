@@ -9,19 +9,19 @@ from modular.elements import Array
 from modular.kernel import kernel
 from modular.lanes import given, lanes, share
 
-NOTHING = 1e-14  # share of a diagonal entry: what is left of it below that is rounding
+PIVOT_TOLERANCE = 1e-14  # share of a diagonal entry: what is left of it below that is rounding
 
-desk_for_inverse = shaped(lanes, lambda _: [(3, 3), (3, 3), (3, 3)])
+scratch_for_inverse = shaped(lanes, lambda _: [(3, 3), (3, 3), (3, 3)])
 
 
 @kernel
-def invert_on_range(answer: Array, at: int, size: int, rank: int, desk: tuple[Array, ...], inverse: Array) -> None:
+def invert_on_range(answer: Array, at: int, size: int, rank: int, scratch: tuple[Array, ...], inverse: Array) -> None:
     """Pseudo-inverse of the semi-definite block of `answer` that begins at `at`, its rank being known.
 
     A threshold would have to tell rounding from directions that are a million times softer than others; of three rows of a cross
     product it is known that they lock two. A block of rank `size` that answers nothing in some direction gets nothing there.
     """
-    w, normal, root = desk
+    w, normal, root = scratch
     trace = 0.0 * answer[at, at]
     for i in range(size):
         trace += answer[at + i, at + i]
@@ -58,7 +58,7 @@ def invert_by_factors(w: Array, size: int, root: Array, inverse: Array) -> None:
         value = w[i, i]
         for k in range(i):
             value -= root[i, k] * root[i, k]
-        root[i, i] = np.sqrt(given(value - NOTHING * w[i, i], value))
+        root[i, i] = np.sqrt(given(value - PIVOT_TOLERANCE * w[i, i], value))
     for i in range(size):
         w[i, i] = share(1.0, root[i, i])
         for j in range(i):

@@ -22,10 +22,10 @@ from modular.views import Field, ViewType, view_of
 if TYPE_CHECKING:
     from modular.elements import Elements
 
-OURS: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
+PRIVATE_MAPPING: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
 Number = Any  # what loops see as a number; outside it is an array without a shape, and is written by its name too
 COLUMN, COMMON, ALIKE, FIXED = "column", "common", "alike", "fixed"  # kinds of fields
-SPARE = 4  # numbers behind the last row: four rows are read four numbers at a time
+SPARE_NUMBERS = 4  # numbers behind the last row: four rows are read four numbers at a time
 
 
 class Table:
@@ -83,7 +83,7 @@ class Table:
         self._place(name, fresh((self._capacity, *shape), dtype))
 
     def common(self, name: str, *shape: int, dtype: Any = np.float64, listed: bool = False) -> None:
-        """Declare an array with rows that several components have in common (modular/makes.py); none yet."""
+        """Declare an array with rows that several components have in common (modular/shared_constants.py); none yet."""
         self._common.append(name)
         self._declare(name, True, dtype, (0, *shape[1:]) if listed else shape)
         self._place(name, fresh((0, *shape), dtype))
@@ -338,14 +338,14 @@ def name_of(dtype: Any) -> str:
 
 def airy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros that take no memory, and no time, before they are written to."""
-    size = math.prod(shape) + SPARE
-    return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **OURS), dtype)[: size - SPARE].reshape(shape)
+    size = math.prod(shape) + SPARE_NUMBERS
+    return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **PRIVATE_MAPPING), dtype)[: size - SPARE_NUMBERS].reshape(shape)
 
 
 def fresh(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros with a few numbers to spare behind the last."""
     size = math.prod(shape)
-    return np.zeros(size + SPARE, dtype)[:size].reshape(shape)
+    return np.zeros(size + SPARE_NUMBERS, dtype)[:size].reshape(shape)
 
 
 def repeated(row: Any, count: int) -> Any:

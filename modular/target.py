@@ -36,10 +36,12 @@ def choose_target() -> None:
     wanted = os.environ.get("MODULAR_CPU") or PORTABLE
     if wanted not in (PORTABLE, NATIVE):
         _log.warning("MODULAR_CPU=%s is not known; write portable (the default) or native. Taken as portable", wanted)
-    told = config.CPU_NAME is not None or config.CPU_FEATURES is not None  # by NUMBA_CPU_NAME
-    told = told or "_toplevel_target_context" in vars(cpu_target)  # somebody has begun to compile for this processor
+    chosen = config.CPU_NAME is not None or config.CPU_FEATURES is not None  # by NUMBA_CPU_NAME
+    chosen = chosen or "_toplevel_target_context" in vars(
+        cpu_target
+    )  # somebody has begun to compile for this processor
     baseline = BASELINES.get(platform.machine().lower())
-    if wanted == NATIVE or told or baseline is None:
+    if wanted == NATIVE or chosen or baseline is None:
         return
     name, features = baseline
     if lacking := missing(features):

@@ -5,9 +5,9 @@ components at once are handled in blocks of lanes:
 
     fetch(bodies.q, n, stop, q)            q <- rows n to n + 3, or as many as there are before stop
     store(q, bodies.q, n, stop)            the way back
-    spots(joints.first, n, stop)           which rows of another table these four point at
-    gather(elements.position, spots, x)    x <- those rows, and as many after each as x has
-    scatter(x, elements.force, spots)      the way back
+    indices(joints.first, n, stop)         which rows of another table these four point at
+    gather(elements.position, rows, x)     x <- those rows, and as many after each as x has
+    scatter(x, elements.force, rows)       the way back
 
 Lanes beyond the last component repeat it when they are fetched, and are never stored.
 """
@@ -43,7 +43,7 @@ from modular.lanes import LANES, VECTOR, WHOLE, index, lanes, mask, types
 View = Any  # what the sides of a loop are: tables, as they look inside compiled code
 Field = tuple[str, bool, str, tuple[int, ...]]  # name, whether it has a row per component, type of its numbers, shape
 POINTER = WHOLE.as_pointer()
-HIDDEN: Field = ("", False, "", ())  # a field that somebody does not ask for
+UNUSED_FIELD: Field = ("", False, "", ())  # a field that somebody does not ask for
 
 
 class RowsType(numba_types.Type):
@@ -91,8 +91,8 @@ class ViewType(numba_types.Type):
         """The same table with no more than these of its fields in sight, each where it was."""
         found = self._narrowed.get(names)
         if found is None:
-            fields = [field if field[0] in names else HIDDEN for field in self.fields]
-            while fields and fields[-1] == HIDDEN:
+            fields = [field if field[0] in names else UNUSED_FIELD for field in self.fields]
+            while fields and fields[-1] == UNUSED_FIELD:
                 fields.pop()
             found = self._narrowed[names] = view_of(tuple(fields))
         return found
@@ -105,7 +105,7 @@ class ViewType(numba_types.Type):
         """Whoever asks for less of a table may be given more."""
         if not isinstance(other, ViewType) or len(other.fields) > len(self.fields):
             return None
-        fits = all(asked in (HIDDEN, field) for asked, field in zip(other.fields, self.fields, strict=False))
+        fits = all(asked in (UNUSED_FIELD, field) for asked, field in zip(other.fields, self.fields, strict=False))
         return Conversion.safe if fits else None
 
     def shape_of(self, name: str) -> tuple[int, ...]:
@@ -241,7 +241,7 @@ def span_of(context: Any, rows: types.Type, start: types.Type, stop: types.Type)
 
 # --- four components ------------------------------------------------------------------------------------------------
 
-Spots = types.UniTuple(types.int64, LANES)
+RowIndices = types.UniTuple(types.int64, LANES)
 
 
 def _shuffle(builder: Any, a: Any, b: Any, order: list[int]) -> Any:
@@ -403,7 +403,7 @@ def scatter_one(context: Any, value: types.Type, rows: types.Type, where: types.
                 )
         return inner.get_dummy_value()
 
-    return types.none(lanes, rows, Spots), generate
+    return types.none(lanes, rows, RowIndices), generate
 
 
 @intrinsic
@@ -418,7 +418,7 @@ def gather_one(context: Any, rows: types.Type, where: types.Type) -> Any:
             value = builder.insert_element(value, item, index(k))
         return value
 
-    return lanes(rows, Spots), generate
+    return lanes(rows, RowIndices), generate
 
 
 @intrinsic
@@ -435,19 +435,19 @@ def store(context: Any, block: types.Type, rows: types.Type, n: types.Type, stop
 
 
 @intrinsic
-def spots(context: Any, rows: types.Type, n: types.Type, stop: types.Type) -> Any:
+def indices(context: Any, rows: types.Type, n: types.Type, stop: types.Type) -> Any:
     """The rows of another table that four components point at; -1 beyond the last component."""
 
     def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
         pointers = _fetched(inner, builder, kinds.args[0], values[0], values[1], values[2], ())
         held = [builder.icmp_signed("<", _at(builder, values[1], k), values[2]) for k in range(LANES)]
-        return _spots(builder, pointers, held)
+        return _indices(builder, pointers, held)
 
-    return Spots(rows, types.int64, types.int64), generate
+    return RowIndices(rows, types.int64, types.int64), generate
 
 
 @intrinsic
-def spots_slot(
+def indices_slot(
     context: Any, rows: types.Type, slot: types.Type, n: types.Type, stop: types.Type, numbers: types.Type
 ) -> Any:
     """The same for one slot of rows that are lists, `numbers` long; -1 where a list is shorter."""
@@ -459,12 +459,12 @@ def spots_slot(
         for k, length in enumerate(lengths):
             there = builder.icmp_signed("<", _at(builder, values[2], k), values[3])
             held.append(builder.and_(there, builder.icmp_signed("<", values[1], builder.load(length))))
-        return _spots(builder, pointers, held)
+        return _indices(builder, pointers, held)
 
-    return Spots(rows, types.int64, types.int64, types.int64, numbers), generate
+    return RowIndices(rows, types.int64, types.int64, types.int64, numbers), generate
 
 
-def _spots(builder: Any, pointers: Sequence[Any], held: Sequence[Any]) -> Any:
+def _indices(builder: Any, pointers: Sequence[Any], held: Sequence[Any]) -> Any:
     nowhere = ir.Constant(WHOLE, -1)
     found = [builder.select(holds, builder.load(place), nowhere) for place, holds in zip(pointers, held, strict=True)]
     return cgutils.pack_array(builder, found)
@@ -482,7 +482,7 @@ def gather(context: Any, rows: types.Type, where: types.Type, block: types.Type)
         _load(builder, pointers, values[2], prod(kinds.args[2].shape))
         return inner.get_dummy_value()
 
-    return types.none(rows, Spots, block), generate
+    return types.none(rows, RowIndices, block), generate
 
 
 @intrinsic
@@ -496,4 +496,4 @@ def scatter(context: Any, block: types.Type, rows: types.Type, where: types.Type
         _save(builder, pointers, held, values[0], prod(kinds.args[0].shape))
         return inner.get_dummy_value()
 
-    return types.none(block, rows, Spots), generate
+    return types.none(block, rows, RowIndices), generate

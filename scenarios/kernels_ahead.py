@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from modular.errors import ModelError
-from modular.house import HOUSE
+from modular.own_packages import ROOT
 
 
 def compile_all(
@@ -29,7 +29,7 @@ def compile_all(
     def run(case: tuple[str, str]) -> None:
         name, coupling = case
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-P", "-c", START, str(HOUSE), "run", name, "--coupling", coupling, "--no-plot"]
+            command = [sys.executable, "-P", "-c", START, str(ROOT), "run", name, "--coupling", coupling, "--no-plot"]
             done = subprocess.run(
                 [*command, "--checkpoint-every", "0", "--out", str(Path(folder) / "run")], cwd=folder, env=environment,
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
@@ -48,11 +48,11 @@ START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from scenarios.cli imp
 
 def build_wheel(out: Path, code: Path) -> Path:
     """A wheel of this clone with the machine code in a folder; it serves this version of Python and this platform."""
-    if not (HOUSE / "pyproject.toml").is_file():
-        raise ModelError(f"a wheel is built from a clone of the repository; {HOUSE} is an installed package.")
+    if not (ROOT / "pyproject.toml").is_file():
+        raise ModelError(f"a wheel is built from a clone of the repository; {ROOT} is an installed package.")
     before = set(out.glob("*.whl"))
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(HOUSE)],
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(ROOT)],
         env={**os.environ, "MODULAR_SHIPPED_KERNELS": str(code)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode != 0:

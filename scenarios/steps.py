@@ -11,14 +11,14 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from modular.assembly import Assembly
 
-STEP, DURATION = 1e-4, 1.0  # where a model suggests none [s]
-WHOLE = 1e-6  # how near to a whole number a ratio of two times must be
+DEFAULT_STEP, DEFAULT_DURATION = 1e-4, 1.0  # where a model suggests none [s]
+WHOLE_RATIO_TOLERANCE = 1e-6  # how near to a whole number a ratio of two times must be
 
 
 def divides(dt: float, interval: float) -> bool:
     """Whether an interval is a whole number of steps."""
     ratio = interval / dt
-    return round(ratio) >= 1 and abs(ratio - round(ratio)) <= WHOLE * ratio
+    return round(ratio) >= 1 and abs(ratio - round(ratio)) <= WHOLE_RATIO_TOLERANCE * ratio
 
 
 def read_steps(
@@ -29,7 +29,7 @@ def read_steps(
     `what` happens at the multiples of the coarsest one.
     """
     if text is None:
-        finest = assembly.suggested.get("dt", STEP)
+        finest = assembly.suggested.get("dt", DEFAULT_STEP)
         return tuple(factor * finest for factor in coarser)
     try:
         steps = [float(part) for part in text.split(",") if part.strip()]

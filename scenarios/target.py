@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from modular.errors import ModelError
 from scenarios import catalogue
-from scenarios.steps import DURATION, STEP
+from scenarios.steps import DEFAULT_DURATION, DEFAULT_STEP
 
 if TYPE_CHECKING:
     from modular import Assembly
@@ -39,7 +39,7 @@ def build(target: str, settings: dict[str, Any]) -> Assembly:
 
 def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[float, float]:
     """Step and end of the run [s], from the command line, the model, or the usual ones."""
-    dt = assembly.suggested.get("dt", STEP) if dt is None else dt
+    dt = assembly.suggested.get("dt", DEFAULT_STEP) if dt is None else dt
     until = _end(assembly) if until is None else until
     if not (isfinite(dt) and dt > 0):
         raise ModelError(f"--dt {dt:g}: a step is a positive number of seconds, such as --dt 1e-4.")
@@ -54,7 +54,7 @@ def times(assembly: Assembly, dt: float | None, until: float | None) -> tuple[fl
 
 def _end(assembly: Assembly) -> float:
     """As the model suggests, but past its last event at a time, so that one sees what it does."""
-    end = float(assembly.suggested.get("until", DURATION))
+    end = float(assembly.suggested.get("until", DEFAULT_DURATION))
     last = max((scheduled.time for scheduled in assembly.schedule if scheduled.time is not None), default=0.0)
     return end if last < end else 1.2 * last
 

@@ -30,7 +30,7 @@ TWO_IDEAS = {  # and why they stay
     "components/bodies/natural/kernels.py:solve_locally": "Python calls it as well, for one body alone, and hands over arrays",
     "components/bodies/substeps.py:in_steps": "kernels inside it are made from those it is given",
     "coordinator/engine/driver.py:drive": "Python hands over, once for many ticks, what a thread needs",
-    "coordinator/distributed/workers/driver.py:drive_part": "the same for a worker",
+    "coordinator/distributed/workers/driver.py:drive_shard": "the same for a worker",
     "coordinator/distributed/workers/driver.py:swap": "what a worker's part of a tick hands on",
     "scenarios/commands/run.py:run": COMMAND,
     "scenarios/commands/live.py:live": COMMAND,

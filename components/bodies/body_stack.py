@@ -14,8 +14,8 @@ from modular.component import Component, plain
 from modular.elements import STEP, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
-from modular.makes import MadeStack
 from modular.newmark import Newmark
+from modular.shared_constants import SharedConstantsStack
 from modular.side import Mark
 from modular.table import airy
 
@@ -32,16 +32,16 @@ WITHIN = (
 )  # of elements, in several steps: forces, velocities half-way and at the end of a tick
 
 
-class BodyStack(MadeStack):
-    """Bodies of one kind; arrays have one row per body, or one per make (modular/makes.py).
+class BodyStack(SharedConstantsStack):
+    """Bodies of one kind; arrays have one row per body, or one per make (modular/shared_constants.py).
 
-    A subclass declares what it knows of its bodies and names the loops that move them: predict, foresee, correct, go_on, show,
-    reevaluate, respond, respond_freely, tighten; and to be glued drift, arrive, kick, strike, respond_ahead, set_out, retreat,
-    forget.
+    A subclass declares what it knows of its bodies and names the loops that move them: predict, show_end_velocity, correct,
+    correct_and_predict, show, reevaluate, respond, respond_freely, bound_loads; and to be glued drift, accept_step, kick,
+    apply_impulse, respond_ahead, save_start, restore_start, invalidate.
     """
 
     pointing = ("attached",)
-    constant = (*MadeStack.constant, "weights", "numbers")
+    constant = (*SharedConstantsStack.constant, "weights", "numbers")
     together: ClassVar[tuple[tuple[str, ...], ...]] = (GLUE,)
     in_steps: ClassVar[str] = ""  # the module with the loops for several steps in a tick (substeps.py)
     q: Array  # corrected coordinates, (n, ...)
@@ -81,8 +81,9 @@ class BodyStack(MadeStack):
         loops = import_module(self.in_steps)
         self.steps = steps
         self.loops |= {
-            "predict": loops.predict_in_steps, "correct": loops.correct_in_steps, "go_on": loops.go_on_in_steps,
-            "foresee": loops.foresee_in_steps, "respond_predicted": loops.respond_in_steps,
+            "predict": loops.predict_in_steps, "correct": loops.correct_in_steps,
+            "correct_and_predict": loops.correct_and_predict_in_steps,
+            "show_end_velocity": loops.show_end_velocity_in_steps, "respond_predicted": loops.respond_in_steps,
         }  # fmt: skip
         self.unfold(*self.together[0])
         listed = next(shape[0] == 0 for name, _, _, shape in self.fields() if name == "q")
@@ -222,7 +223,7 @@ class BodyStack(MadeStack):
         """Predict the state `dt` seconds on and show the predicted elements."""
         elements.clock[STEP] = dt
         self.play("predict", elements)
-        self.play("foresee", elements)
+        self.play("show_end_velocity", elements)
 
     def correct(self, elements: Elements, dt: float) -> str | None:
         """Solve the local equations, correct the state and show it; the first body that went wrong, if any."""
@@ -247,9 +248,9 @@ class BodyStack(MadeStack):
         elements.clock[STEP] = step
         return self._name_of(self.play("drift", elements))
 
-    def arrive(self, elements: Elements) -> None:
+    def accept_step(self, elements: Elements) -> None:
         """Stand where the drift has led."""
-        self.play("arrive", elements)
+        self.play("accept_step", elements)
 
     def kick(self, elements: Elements, step: float) -> str | None:
         """The other half of the kick; the first body that went wrong, if any."""
@@ -260,25 +261,25 @@ class BodyStack(MadeStack):
         """How elements at the end of the last drift answer forces at its beginning."""
         self.play("respond_ahead", elements)
 
-    def strike(self, elements: Elements) -> None:
+    def apply_impulse(self, elements: Elements) -> None:
         """Velocities after impulses on the elements."""
-        self.play("strike", elements)
+        self.play("apply_impulse", elements)
 
-    def foresee(self, elements: Elements) -> None:
+    def show_end_velocity(self, elements: Elements) -> None:
         """Show the velocities to which the accelerations lead."""
-        self.play("foresee", elements)
+        self.play("show_end_velocity", elements)
 
-    def set_out(self, elements: Elements) -> None:
-        """Remember where a step begins."""
-        self.play("set_out", elements)
+    def save_start(self, elements: Elements) -> None:
+        """Save where a step begins."""
+        self.play("save_start", elements)
 
-    def retreat(self, elements: Elements) -> None:
+    def restore_start(self, elements: Elements) -> None:
         """Stand there again."""
-        self.play("retreat", elements)
+        self.play("restore_start", elements)
 
-    def forget(self, elements: Elements) -> None:
-        """Nothing is known of the next drift."""
-        self.play("forget", elements)
+    def invalidate(self, elements: Elements) -> None:
+        """What the next drift would begin with is invalid."""
+        self.play("invalidate", elements)
 
     def _name_of(self, row: int) -> str | None:
         return None if row < 0 else self.names[row]
@@ -293,9 +294,9 @@ class BodyStack(MadeStack):
         """The same where they are predicted to be at the end of the tick, and where forces act on them."""
         self.play("respond_predicted", elements)
 
-    def tighten(self, elements: Elements) -> None:
+    def bound_loads(self, elements: Elements) -> None:
         """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
-        self.play("tighten", elements)
+        self.play("bound_loads", elements)
 
     # --- memory ----------------------------------------------------------------------------------------------------
 

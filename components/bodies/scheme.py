@@ -23,7 +23,7 @@ from modular.views import View
 
 # places in `gains`; SHARE: of a tick, that a step of the body takes; BURDEN: how often what acts on it counts against the limit
 BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD, MORE, SHARE, BURDEN = range(9)
-AGAIN = 2  # how often what whirls is asked once more
+EXTRA_GYROSCOPIC_ROUNDS = 2  # how often what whirls is asked once more
 
 
 @kernel

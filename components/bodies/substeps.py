@@ -26,7 +26,7 @@ from typing import Any
 from components.bodies.scheme import SHARE
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.loop import FINE, Loop, inside, loop
+from modular.loop import NO_FAILED_ROW, Loop, inside, loop
 from modular.views import View
 
 
@@ -67,7 +67,7 @@ VECTOR, MATRIX = (copy_vector, push_vector), (copy_matrix, push_matrix)
 
 
 @kernel
-def keep(start: int, stop: int, bodies: View, column: View, kept: View, share: float) -> None:
+def save_elements(start: int, stop: int, bodies: View, column: View, kept: View, share: float) -> None:
     """kept <- share kept + what the elements of the bodies show."""
     for n in range(start, stop):
         for k in range(bodies.numbers[n]):
@@ -78,7 +78,7 @@ def keep(start: int, stop: int, bodies: View, column: View, kept: View, share: f
 
 
 @kernel
-def give_back(start: int, stop: int, bodies: View, kept: View, column: View) -> None:
+def restore_elements(start: int, stop: int, bodies: View, kept: View, column: View) -> None:
     """Let the elements of the bodies show what was kept."""
     for n in range(start, stop):
         for k in range(bodies.numbers[n]):
@@ -88,7 +88,7 @@ def give_back(start: int, stop: int, bodies: View, kept: View, column: View) -> 
 
 
 @kernel
-def hush(start: int, stop: int, bodies: View, elements: View) -> None:
+def clear_forces(start: int, stop: int, bodies: View, elements: View) -> None:
     """Nothing acts on the elements of the bodies."""
     for n in range(start, stop):
         for k in range(bodies.numbers[n]):
@@ -101,30 +101,32 @@ def hush(start: int, stop: int, bodies: View, elements: View) -> None:
 
 
 def in_steps(
-    module: str, rows: tuple[Any, Any], *, predict: Loop, correct: Loop, foresee: Loop, show: Loop, reevaluate: Loop,
+    module: str, rows: tuple[Any, Any], *, predict: Loop, correct: Loop, show_end_velocity: Loop, show: Loop, reevaluate: Loop,
     respond: Loop,
 ) -> tuple[Loop, ...]:  # fmt: skip
-    """Loops of a kind of bodies, predict, correct, go_on, foresee and respond_predicted, for several steps in a tick.
+    """Loops of a kind of bodies for several steps in a tick, one for each verb.
+
+    In order: predict, correct, correct_and_predict, show_end_velocity and respond_predicted.
 
     From those for one step; `rows`: how rows of its coordinates are copied and pushed; `module`: where they are found by name.
     """
     copy, push = rows
-    predict_once, correct_once, foresee_once, show_now, reevaluate_now, respond_now = (
-        inside(each.dispatcher.py_func) for each in (predict, correct, foresee, show, reevaluate, respond)
+    predict_once, correct_once, show_end_velocity_once, show_now, reevaluate_now, respond_now = (
+        inside(each.dispatcher.py_func) for each in (predict, correct, show_end_velocity, show, reevaluate, respond)
     )
 
     @kernel
     def fly(start: int, stop: int, bodies: View, elements: View) -> int:
         """From the first impulse to the place before the second; velocities of the elements in the middle are kept."""
-        wrong, steps = FINE, int(1.0 / bodies.gains[SHARE] + 0.5)
+        wrong, steps = NO_FAILED_ROW, int(1.0 / bodies.gains[SHARE] + 0.5)
         for k in range(steps):
             if 2 * k + 1 == steps:  # predicted velocities are those half a step before
                 predict_once(start, stop, bodies, elements)
-                keep(start, stop, bodies, elements.velocity, bodies.halfway, 0.0)
+                save_elements(start, stop, bodies, elements.velocity, bodies.halfway, 0.0)
             found = correct_once(start, stop, bodies, elements)
             wrong = found if wrong < 0 else wrong
             if 2 * k + 2 == steps:
-                keep(start, stop, bodies, elements.velocity, bodies.halfway, 0.0)
+                save_elements(start, stop, bodies, elements.velocity, bodies.halfway, 0.0)
         return wrong
 
     @kernel
@@ -136,20 +138,20 @@ def in_steps(
             copy(bodies, bodies.v[n], bodies.pace[n])
             copy(bodies, bodies.a[n], bodies.whole[n])
         show_now(start, stop, bodies, elements)
-        keep(start, stop, bodies, elements.velocity, bodies.foreseen, 0.0)
-        keep(start, stop, bodies, elements.force, bodies.held, 0.0)
-        hush(start, stop, bodies, elements)
+        save_elements(start, stop, bodies, elements.velocity, bodies.foreseen, 0.0)
+        save_elements(start, stop, bodies, elements.force, bodies.held, 0.0)
+        clear_forces(start, stop, bodies, elements)
         reevaluate_now(start, stop, bodies, elements)
         for n in range(start, stop):
             push(bodies, bodies.v[n], half, bodies.whole[n], bodies.a[n])
         show_now(start, stop, bodies, elements)
-        keep(start, stop, bodies, elements.velocity, bodies.foreseen, -1.0)  # what the impulse has changed
+        save_elements(start, stop, bodies, elements.velocity, bodies.foreseen, -1.0)  # what the impulse has changed
         reevaluate_now(start, stop, bodies, elements)
         wrong = fly(start, stop, bodies, elements)
         show_now(start, stop, bodies, elements)
-        keep(start, stop, bodies, elements.velocity, bodies.foreseen, 1.0)  # and will change again
-        give_back(start, stop, bodies, bodies.held, elements.force)
-        give_back(start, stop, bodies, bodies.halfway, elements.velocity)
+        save_elements(start, stop, bodies, elements.velocity, bodies.foreseen, 1.0)  # and will change again
+        restore_elements(start, stop, bodies, bodies.held, elements.force)
+        restore_elements(start, stop, bodies, bodies.halfway, elements.velocity)
         for n in range(start, stop):
             copy(bodies, bodies.q[n], bodies.ahead[n])
             copy(bodies, bodies.v[n], bodies.half[n])
@@ -168,12 +170,12 @@ def in_steps(
         reevaluate_now(start, stop, bodies, elements)
         for n in range(start, stop):
             copy(bodies, bodies.a[n], bodies.whole[n])
-        keep(start, stop, bodies, elements.force, bodies.held, 0.0)
-        hush(start, stop, bodies, elements)
+        save_elements(start, stop, bodies, elements.force, bodies.held, 0.0)
+        clear_forces(start, stop, bodies, elements)
         reevaluate_now(start, stop, bodies, elements)
         for n in range(start, stop):
             push(bodies, bodies.v[n], half, bodies.whole[n], bodies.a[n])
-        give_back(start, stop, bodies, bodies.held, elements.force)
+        restore_elements(start, stop, bodies, bodies.held, elements.force)
         reevaluate_now(start, stop, bodies, elements)
         show_now(start, stop, bodies, elements)
 
@@ -188,23 +190,23 @@ def in_steps(
     def correct_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
         """The impulse at the end, corrected velocities of the elements."""
         conclude(start, stop, bodies, elements)
-        return FINE
+        return NO_FAILED_ROW
 
-    def go_on_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
+    def correct_and_predict_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
         """Correct, then predict for the next tick."""
         conclude(start, stop, bodies, elements)
-        keep(start, stop, bodies, elements.velocity, bodies.foreseen, 0.0)
-        give_back(start, stop, bodies, bodies.foreseen, elements.current_velocity)
+        save_elements(start, stop, bodies, elements.velocity, bodies.foreseen, 0.0)
+        restore_elements(start, stop, bodies, bodies.foreseen, elements.current_velocity)
         wrong: int = approach(start, stop, bodies, elements)
         return wrong
 
-    def foresee_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
+    def show_end_velocity_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
         """Velocities at the end of the tick, if forces stay as they are."""
         if bodies.gains[SHARE] == 1.0:  # between glued joints, which know no steps of it
-            foresee_once(start, stop, bodies, elements)
+            show_end_velocity_once(start, stop, bodies, elements)
         else:
-            give_back(start, stop, bodies, bodies.foreseen, elements.current_velocity)
-        return FINE
+            restore_elements(start, stop, bodies, bodies.foreseen, elements.current_velocity)
+        return NO_FAILED_ROW
 
     def respond_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
         """How bodies answer where forces act in a tick."""
@@ -214,10 +216,10 @@ def in_steps(
         respond_now(start, stop, bodies, elements)
         for n in range(start, stop):
             copy(bodies, bodies.origin[n], bodies.q[n])
-        return FINE
+        return NO_FAILED_ROW
 
     made: list[Callable[..., int]] = [
-        predict_in_steps, correct_in_steps, go_on_in_steps, foresee_in_steps, respond_in_steps,
+        predict_in_steps, correct_in_steps, correct_and_predict_in_steps, show_end_velocity_in_steps, respond_in_steps,
     ]  # fmt: skip
     for function in made:
         function.__module__ = module

@@ -8,11 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from components.forces.alike import Alike, ask_alike
+from components.forces.isotropic import IsotropicForces, isotropic_load
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -66,14 +66,14 @@ class AirDrag(Force):
         return cls(quadratic=0.4, linear=0.1, wind=(1.3, -0.7, 0.4)[:dimension])
 
 
-class AirDrags(Alike):
+class AirDrags(IsotropicForces):
     """Drags, one row each."""
 
     law: Array  # b and c, (n, 2)
     wind: Array  # [m/s], (n, d)
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(dimension, drag_loop, demand_loop)
+        super().__init__(dimension, drag_loop, request_load_loop)
         self.column("law", 2)
         self.column("wind", dimension)
 
@@ -104,11 +104,11 @@ def drag_loop(start: int, stop: int, drags: View, elements: View) -> int:
         share = law[0] + law[1] * np.sqrt(square)
         for c in range(wind.shape[0]):
             force[c] = -share * (v[c] - wind[c])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def demand_loop(start: int, stop: int, drags: View, elements: View) -> int:
+def request_load_loop(start: int, stop: int, drags: View, elements: View) -> int:
     """4 dt (b + 2 c |u|): the slope of the force along its velocity, which is the steepest, with the velocity that is shown."""
     dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
@@ -117,5 +117,5 @@ def demand_loop(start: int, stop: int, drags: View, elements: View) -> int:
         for c in range(wind.shape[0]):
             square += (elements.velocity[element, c] - wind[c]) ** 2
         drags.damper[n] = 4.0 * dt * (law[0] + 2.0 * law[1] * np.sqrt(square))
-        ask_alike(drags.damper[n], elements.response[element], elements.load[element])
-    return FINE
+        isotropic_load(drags.damper[n], elements.response[element], elements.load[element])
+    return NO_FAILED_ROW

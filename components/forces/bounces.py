@@ -24,19 +24,19 @@ LATE, DEEP, ASTRAY, RATE, CAME, TOUCHED, TURNED, AWAY, WHEN = range(3, 12)
 # and the speed to the last place; of a bounce its side, the speed with which it may leave, momentum and change of speed until it
 # turns, and the momentum that it has lacked
 SPEED, SIDE, LEAVES, GIVEN, CHANGED, OWED, KEEPS = range(12, 19)
-FAST = 5.0  # times `slow`: what comes faster leaves with the restitution that was given
-MEAN = 10.0  # ticks before and after a touch, of which speeds are means
-AFTER = 3.0  # ticks after a touch in which what it lacks is made up for at once
-LONG, LEAST = 1.5, 0.2  # times the ticks of a bounce with this restitution at least: what stays longer is pressed
-MUCH = 0.5  # of the speed that came: what lacks more has met something else
-SAME = 1e-9  # places that are worked out again from what was recorded
-FEW = 1e-3  # of what two bodies alone would answer: all that hangs on them answers more
+FULL_RESTITUTION_SPEED_RATIO = 5.0  # times `slow`: what comes faster leaves with the restitution that was given
+SPEED_AVERAGING_TICKS = 10.0  # ticks before and after a touch, of which speeds are means
+CORRECTION_TICKS = 3.0  # ticks after a touch in which what it lacks is made up for at once
+PRESSED_DURATION_RATIO, MIN_RESTITUTION = 1.5, 0.2  # times the ticks of a bounce with this restitution at least: what stays longer is pressed
+MAX_MISSING_SPEED_SHARE = 0.5  # of the speed that came: what lacks more has met something else
+SAME_POSITION_TOLERANCE = 1e-9  # places that are worked out again from what was recorded
+MIN_ANSWER_SHARE = 1e-3  # of what two bodies alone would answer: all that hangs on them answers more
 
 
 @kernel
 def answer(tried: Array, most: float) -> Any:
     """What is met answers w = dv / F dt, as the bounce itself has told; never more than two bodies alone, nor nothing."""
-    return min(max(tried[CHANGED] / tried[GIVEN], FEW * most), most) if tried[GIVEN] > 0.0 else most
+    return min(max(tried[CHANGED] / tried[GIVEN], MIN_ANSWER_SHARE * most), most) if tried[GIVEN] > 0.0 else most
 
 
 @kernel
@@ -46,9 +46,9 @@ def ended(tried: Array, law: Array, most: float, dt: float) -> None:
     tried[ASTRAY] *= back
     if tried[CAME] > law[SLOW]:
         tried[LATE] += dt * tried[TOUCHED] * left
-    if tried[CAME] > FAST * law[SLOW]:
+    if tried[CAME] > FULL_RESTITUTION_SPEED_RATIO * law[SLOW]:
         lacks = back * tried[CAME] - left
-        if 0.0 < lacks < MUCH * tried[CAME]:
+        if 0.0 < lacks < MAX_MISSING_SPEED_SHARE * tried[CAME]:
             tried[OWED] = lacks / answer(tried, most)
         else:
             tried[ASTRAY] -= lacks
@@ -67,22 +67,22 @@ def count(tried: Array, law: Array, beyond: float, rate: float, push: float, mos
     """
     if push == 0.0:
         tried[AWAY] += 1.0
-        ticks = tried[AWAY] - (AFTER if tried[TOUCHED] > 0.0 else 0.0)
+        ticks = tried[AWAY] - (CORRECTION_TICKS if tried[TOUCHED] > 0.0 else 0.0)
         if ticks > 0.0:
-            tried[RATE] += (rate - tried[RATE]) / min(ticks, MEAN)
-        if ticks == MEAN and tried[TOUCHED] > 0.0:
+            tried[RATE] += (rate - tried[RATE]) / min(ticks, SPEED_AVERAGING_TICKS)
+        if ticks == SPEED_AVERAGING_TICKS and tried[TOUCHED] > 0.0:
             ended(tried, law, most, dt)
     else:
         if tried[TOUCHED] == 0.0:
             tried[CAME], tried[TURNED], tried[GIVEN], tried[CHANGED] = abs(tried[RATE]), 0.0, 0.0, 0.0
-            tried[LEAVES] = np.sqrt(law[KEPT]) * tried[CAME] if tried[CAME] > FAST * law[SLOW] else -1.0
+            tried[LEAVES] = np.sqrt(law[KEPT]) * tried[CAME] if tried[CAME] > FULL_RESTITUTION_SPEED_RATIO * law[SLOW] else -1.0
         tried[TOUCHED] += 1.0 + (tried[AWAY] if tried[TOUCHED] > 0.0 else 0.0)
         tried[AWAY] = 0.0
         tried[DEEP] = max(tried[DEEP], beyond)
         if tried[TURNED] == 0.0 and rate * tried[SIDE] <= 0.0:
             tried[TURNED] = tried[TOUCHED]
-        whole = tried[TURNED] * (1.0 + 1.0 / max(np.sqrt(law[KEPT]), LEAST))
-        if whole > 0.0 and tried[TOUCHED] > LONG * whole:
+        whole = tried[TURNED] * (1.0 + 1.0 / max(np.sqrt(law[KEPT]), MIN_RESTITUTION))
+        if whole > 0.0 and tried[TOUCHED] > PRESSED_DURATION_RATIO * whole:
             tried[ASTRAY] = tried[CAME] = 0.0
             tried[LEAVES] = min(tried[LEAVES], 0.0)
     tried[LATE] += dt * abs(tried[ASTRAY])
@@ -114,7 +114,7 @@ def bounce(stops: View, elements: View, n: int, s: float, rate: float, beyond: f
     span = time - kept[WHEN]
     tried[WHEN] = time
     if abs(span - dt) > 1e-6 * dt:  # in a tick that is cut; or again at this time, also where a run is read
-        seen = kept[SIDE] != 0.0 and span == 0.0 and abs(s - kept[REACHED]) <= SAME * (1.0 + abs(s))
+        seen = kept[SIDE] != 0.0 and span == 0.0 and abs(s - kept[REACHED]) <= SAME_POSITION_TOLERANCE * (1.0 + abs(s))
         tried[SIDE] = kept[SIDE] if kept[SIDE] != 0.0 else sign
         return abs(kept[EFFORT]) if seen else push
     tried[SPEED] = (s - kept[REACHED]) / dt
@@ -124,7 +124,7 @@ def bounce(stops: View, elements: View, n: int, s: float, rate: float, beyond: f
         tried[GIVEN] += dt * abs(kept[EFFORT])
         tried[CHANGED] += tried[SIDE] * (kept[SPEED] - tried[SPEED])
     count(tried, law, beyond, rate, push, most, dt)
-    if tried[SIDE] == sign and tried[LEAVES] >= 0.0 and tried[TOUCHED] > 0.0 and tried[AWAY] <= AFTER:
+    if tried[SIDE] == sign and tried[LEAVES] >= 0.0 and tried[TOUCHED] > 0.0 and tried[AWAY] <= CORRECTION_TICKS:
         push = leave(kept, tried, beyond, push, most, dt)
     elif kept[OWED] > 0.0:
         if push == 0.0 and tried[SIDE] == sign:

@@ -11,7 +11,6 @@ import numpy as np
 from components.joints.marks import line_mark, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from modular.blocks import shaped
-from modular.demands import ask_rows, growth
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
@@ -20,8 +19,9 @@ from modular.joint import point_marks, unit
 from modular.kernel import kernel
 from modular.lanes import types
 from modular.ledger import STORED, account_loop
-from modular.loop import FINE, loop
-from modular.seen_mass import see_rows
+from modular.load_sharing import growth, request_load_rows
+from modular.loop import NO_FAILED_ROW, loop
+from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -139,7 +139,12 @@ class Bushings(ForceStack):
             self.column(name, rows, rows)
         self.column("margin")
         self.fixed("translations", dimension)
-        self.loops = {"exert": bushing_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop}
+        self.loops = {
+            "exert": bushing_loop,
+            "account": account_loop,
+            "request_load": request_load_loop,
+            "compute_margin": compute_margin_loop,
+        }
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a bushing in."""
@@ -154,23 +159,23 @@ class Bushings(ForceStack):
         """Those that damp."""
         return [name for name, row in self.row.items() if self.gains[row, :, 1].any()]
 
-    def demands(self) -> tuple[Array, Array]:
+    def requested_load(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per bushing as last asked, (n, rows, rows)."""
         return self.spring[: self.count], self.damper[: self.count]
 
 
-def _desk(forces: Any) -> list[tuple[int, ...]]:
+def _scratch(forces: Any) -> list[tuple[int, ...]]:
     first, second, rows = forces.shape_of("first_side"), forces.shape_of("second_side"), forces.shape_of("gains")[0]
     return [first, second, (rows, *first), (rows, *second), (rows,)]
 
 
-desk_of = shaped(types.float64, _desk)
+scratch_of = shaped(types.float64, _scratch)
 
 
 @kernel
-def stand(forces: View, elements: View, n: int, desk: Any) -> None:
+def measure_displacement(forces: View, elements: View, n: int, scratch: Any) -> None:
     """By how much it is shifted along its axes and turned about them, with derivatives."""
-    a, b, on_a, on_b, error = desk
+    a, b, on_a, on_b, error = scratch
     made, size = forces.made[n], a.shape[1]
     for k in range(a.shape[0]):
         for c in range(size):
@@ -220,11 +225,11 @@ def stand(forces: View, elements: View, n: int, desk: Any) -> None:
 @loop
 def bushing_loop(start: int, stop: int, bushings: View, elements: View) -> int:
     """-J^T (K e + C e')."""
-    desk = desk_of(bushings)
+    scratch = scratch_of(bushings)
     x, v = elements.force, elements.current_velocity
     for n in range(start, stop):
-        stand(bushings, elements, n, desk)
-        a, _, on_a, on_b, error = desk
+        measure_displacement(bushings, elements, n, scratch)
+        a, _, on_a, on_b, error = scratch
         first, second, gains = bushings.first[n], bushings.second[n], bushings.gains[n]
         stored, power = 0.0, 0.0
         for i in range(error.shape[0]):
@@ -245,16 +250,16 @@ def bushing_loop(start: int, stop: int, bushings: View, elements: View) -> int:
                 x[second + k, c] = on_other
         bushings.ledger[n, STORED] = stored
         bushings.power[n] = power
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def ask_loop(start: int, stop: int, bushings: View, elements: View) -> int:
+def request_load_loop(start: int, stop: int, bushings: View, elements: View) -> int:
     """dt^2 K + 4 dt C along its axes as they stand."""
-    dt, desk = elements.clock[GAIN_STEP], desk_of(bushings)
+    dt, scratch = elements.clock[GAIN_STEP], scratch_of(bushings)
     for n in range(start, stop):
-        stand(bushings, elements, n, desk)
-        a, _, on_a, on_b, error = desk
+        measure_displacement(bushings, elements, n, scratch)
+        a, _, on_a, on_b, error = scratch
         for i in range(error.shape[0]):
             for k in range(a.shape[0]):
                 for c in range(a.shape[1]):
@@ -264,13 +269,13 @@ def ask_loop(start: int, stop: int, bushings: View, elements: View) -> int:
                 bushings.spring[n, i, j] = dt * dt * bushings.gains[n, i, 0] if i == j else 0.0
                 bushings.damper[n, i, j] = 4.0 * dt * bushings.gains[n, i, 1] if i == j else 0.0
                 bushings.block[n, i, j] = bushings.spring[n, i, j] + bushings.damper[n, i, j]
-    see_rows(start, stop, bushings, elements, elements.load.shape[0])
-    ask_rows(start, stop, bushings, elements)
-    return FINE
+    compute_compliance_rows(start, stop, bushings, elements, elements.load.shape[0])
+    request_load_rows(start, stop, bushings, elements)
+    return NO_FAILED_ROW
 
 
 @loop
-def grow_loop(start: int, stop: int, bushings: View, elements: View) -> int:
+def compute_margin_loop(start: int, stop: int, bushings: View, elements: View) -> int:
     """The factor by which the step could grow before the bodies' answers reach their limit."""
     for n in range(start, stop):
         spring, damper = 0.0, 0.0
@@ -279,4 +284,4 @@ def grow_loop(start: int, stop: int, bushings: View, elements: View) -> int:
             damper += bushings.damper[n, i, i]
         bound = max(elements.bound[bushings.first[n]], elements.bound[bushings.second[n]])
         bushings.margin[n] = growth(spring, damper, bound)
-    return FINE
+    return NO_FAILED_ROW

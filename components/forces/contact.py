@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from components.forces.contact_answers import ask_loop, grow_loop, weigh_loop
-from components.forces.contact_law import act_again_loop, contact_loop, lean_loop
+from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_load_loop
+from components.forces.contact_law import apply_recorded_loop, contact_loop, lean_loop
 from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
@@ -132,9 +132,9 @@ class Contacts(ForceStack):
 
     remembered = ("now", "before", "did", "rests", "company", "sunk")
     recorded = ("did",)
-    told = ("sunk",)
+    error_columns = ("sunk",)
     forward_only = True
-    foresees = False
+    reads_end_velocity = False
     shape: Array  # of both sides: half extents along three axes and a radius [m], (n, 2, 4)
     kinds: Indices  # of both sides, (n, 2)
     swapped: Indices  # 1 where kernels take the second side first
@@ -176,8 +176,9 @@ class Contacts(ForceStack):
         self.column("starts", 3, 3)
         self.column("sunk", 2)
         self.loops = {
-            "exert": contact_loop, "account": account_loop, "ask": ask_loop, "grow": grow_loop, "weigh": weigh_loop,
-            "lean": lean_loop, "act_again": act_again_loop,
+            "exert": contact_loop, "account": account_loop, "request_load": request_load_loop,
+            "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop,
+            "lean": lean_loop, "apply_recorded": apply_recorded_loop,
         }  # fmt: skip
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
@@ -212,10 +213,10 @@ class Contacts(ForceStack):
         """Write into `starts` what those that begin at rest would do."""
         self.play("lean", elements)
 
-    def act_again(self, elements: Elements) -> None:
+    def apply_recorded(self, elements: Elements) -> None:
         """What a recorded tick did."""
-        self.play("act_again", elements)
+        self.play("apply_recorded", elements)
 
-    def weigh(self, elements: Elements) -> None:
+    def compute_mobility(self, elements: Elements) -> None:
         """How the bodies answer forces now."""
-        self.play("weigh", elements)
+        self.play("compute_mobility", elements)

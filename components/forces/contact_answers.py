@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from components.forces.contact_sides import lines_of, stand
+from components.forces.contact_sides import lines_of, pose_of
 from modular.blocks import room, shaped
-from modular.demands import growth
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import FINE, loop
+from modular.load_sharing import growth
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-desk_of = shaped(types.float64, lambda load: [(6, load[0]), (2, 6, load[0])])
+scratch_of = shaped(types.float64, lambda load: [(6, load[0]), (2, 6, load[0])])
 
 
 @kernel
-def seen_by(elements: View, row: int, carry: float, pose: Array, seen: Array) -> None:
+def side_response(elements: View, row: int, carry: float, pose: Array, seen: Array) -> None:
     """How velocity and turning of a side answer the motions of its body: B of its point, and w sum e x B of its directions."""
     dimension = elements.position.shape[0]
     lines = 1 if dimension == 2 else 3
@@ -48,30 +48,30 @@ def mobility_of(seen: Array, mobility: Array) -> None:
 
 
 @kernel
-def weigh_one(contacts: View, elements: View, n: int, side: int, pose: Array, seen: Array) -> None:
+def side_mobility(contacts: View, elements: View, n: int, side: int, pose: Array, seen: Array) -> None:
     """Mobility of one side."""
     row = contacts.first[n] if side == 0 else contacts.second[n]
     carry = contacts.carry[n]
     if carry[side] < 0.0:
         lines_of(elements, row, carry, side)
-    stand(elements, row, carry[side], pose)
-    seen_by(elements, row, carry[side], pose, seen)
+    pose_of(elements, row, carry[side], pose)
+    side_response(elements, row, carry[side], pose, seen)
     mobility_of(seen, contacts.mobility[n, side])
 
 
 @loop
-def weigh_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+def compute_mobility_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """How the bodies answer forces now."""
     pose = room((4, 3))
-    seen, _ = desk_of(elements.load)
+    seen, _ = scratch_of(elements.load)
     for n in range(start, stop):
         for side in range(2):
-            weigh_one(contacts, elements, n, side, pose, seen)
-    return FINE
+            side_mobility(contacts, elements, n, side, pose, seen)
+    return NO_FAILED_ROW
 
 
 @kernel
-def answer_at(centre: Array, pose: Array, seen: Array, answer: Array) -> None:
+def response_at(centre: Array, pose: Array, seen: Array, answer: Array) -> None:
     """How velocity and turning at a point answer the motions of the body of a side."""
     arm = room((3,))
     for c in range(3):
@@ -84,7 +84,7 @@ def answer_at(centre: Array, pose: Array, seen: Array, answer: Array) -> None:
 
 
 @kernel
-def ask_between(stiff: Array, answer: Array, p: int, q: int) -> float:
+def load_between(stiff: Array, answer: Array, p: int, q: int) -> float:
     """What a block asks of two motions."""
     value = 0.0
     for i in range(6):
@@ -105,35 +105,35 @@ def trace_of(stiff: Array, answer: Array) -> float:
 
 
 @kernel
-def ask_of(stiff: Array, answer: Array, factor: float, load: Array) -> None:
+def load_of(stiff: Array, answer: Array, factor: float, load: Array) -> None:
     """What a block asks of all motions of a body, times a factor."""
     for p in range(load.shape[0]):
         for q in range(load.shape[1]):
-            load[p, q] = factor * ask_between(stiff, answer, p, q)
+            load[p, q] = factor * load_between(stiff, answer, p, q)
 
 
 @loop
-def ask_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+def request_load_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """The blocks of the last tick, shared between the two bodies in the proportions of their answers."""
     pose, shares = room((4, 3)), room((2,))
-    seen, answer = desk_of(elements.load)
+    seen, answer = scratch_of(elements.load)
     for n in range(start, stop):
         for side in range(2):
-            weigh_one(contacts, elements, n, side, pose, seen)
-            answer_at(contacts.centre[n], pose, seen, answer[side])
+            side_mobility(contacts, elements, n, side, pose, seen)
+            response_at(contacts.centre[n], pose, seen, answer[side])
             shares[side] = trace_of(contacts.stiff[n], answer[side])
         whole = shares[0] + shares[1]
         for side in range(2):
             row = contacts.first[n] if side == 0 else contacts.second[n]
             factor = whole / shares[side] if shares[side] > 0.0 else 0.0
-            ask_of(contacts.stiff[n], answer[side], factor, elements.load[row])
-    return FINE
+            load_of(contacts.stiff[n], answer[side], factor, elements.load[row])
+    return NO_FAILED_ROW
 
 
 @loop
-def grow_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+def compute_margin_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """The factor by which the step could grow before the bodies' answers reach their limit; none where nothing touches."""
     for n in range(start, stop):
         bound = max(elements.bound[contacts.first[n]], elements.bound[contacts.second[n]])
         contacts.margin[n] = growth(contacts.asked[n, 0], contacts.asked[n, 1], bound)
-    return FINE
+    return NO_FAILED_ROW

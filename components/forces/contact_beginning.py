@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_friction import Rub, axes_across, new_rub, see_across, slide
+from components.forces.contact_friction import Rub, axes_across, new_rub, respond_across, slide
 from components.forces.contact_pair import Pair, Patch, along, answer_to, push
-from components.forces.contact_points import see_answers, watch
-from components.forces.contact_rest import hold, look_at_rest, new_rest
+from components.forces.contact_points import compute_responses, watch
+from components.forces.contact_rest import hold, new_rest, respond_at_rest
 from components.forces.touching import touch
 from components.forces.vectors import dot
 from modular.blocks import room
@@ -22,7 +22,7 @@ from modular.elements import Array
 from modular.kernel import kernel
 from modular.workspaces import Workspace
 
-TOUCH = 1e-9  # of the sizes of both shapes: gaps so small are none
+TOUCH_TOLERANCE = 1e-9  # of the sizes of both shapes: gaps so small are none
 
 
 @kernel
@@ -30,7 +30,7 @@ def gap_of_touch(pair: Pair) -> float:
     """Gaps up to which points touch at the first look [m]."""
     near = 0.0
     for k in range(4):
-        near += TOUCH * (pair.size_a[k] + pair.size_b[k])
+        near += TOUCH_TOLERANCE * (pair.size_a[k] + pair.size_b[k])
     return near
 
 
@@ -50,13 +50,13 @@ def begin(pair: Pair, patch: Patch) -> None:
         patch.pressing[i] = 0.0
     if pair.before.known == 1.0 and pair.before.rests > 0.0 and pair.law.stiffness < 0.0:
         rub, rest, about = new_rub(), new_rest(), pair.now.usual * pair.span * pair.span
-        press_at_rest(pair, patch, rub, rest, gap_of_touch(pair) + about)
+        preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair) + about)
         for c in range(3):
             patch.centre[c] = patch.normal[c] = 0.0
 
 
 @kernel
-def press_at_rest(pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: float) -> None:
+def preload_at_rest(pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: float) -> None:
     """Of points so near, friction bears what it can across, or acts against what slides; at last where they press together."""
     touching = 0
     for i in range(patch.count):
@@ -72,8 +72,8 @@ def press_at_rest(pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: flo
                 break
             axes_across(patch.normal, pair.flat, rub.t)
             slide(pair, patch, rub)
-            see_across(pair, patch, rub)
-            look_at_rest(pair, patch, rub, rest)
+            respond_across(pair, patch, rub)
+            respond_at_rest(pair, patch, rub, rest)
             speed = sqrt(rub.v[0] * rub.v[0] + rub.v[1] * rub.v[1])
             if speed > pair.slow:
                 rest.way[0], rest.way[1] = -rub.v[0] / speed, -rub.v[1] / speed
@@ -124,8 +124,8 @@ def lean(pair: Pair, patch: Patch, starts: Array) -> None:
     for i in range(patch.count):
         patch.hurry[i] = along(pair, pair.pace, patch.points[i], patch.normals[i])
         patch.v[i] = along(pair, pair.before.rates, patch.points[i], patch.normals[i])
-    see_answers(pair, patch)
-    press_at_rest(pair, patch, rub, rest, gap_of_touch(pair))
+    compute_responses(pair, patch)
+    preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair))
     for i in range(patch.count):
         push(pair, patch.points[i], patch.normals[i], patch.pressing[i], starts)
     for k in range(2):

@@ -20,9 +20,9 @@ from modular.workspaces import Workspace, workspace
 
 Rub = Workspace
 # of the step: dt^2 k W and dt c W of the contact alone
-STICK, RUB = 0.2, 0.2
-POINTED = 1e-9  # of the extent of both shapes: what presses on less does not hold against turning about the normal
-ALIKE = 1e-12  # of the largest answer across the normal squared: less counts as none
+STICK_STIFFNESS_SHARE, SLIP_DAMPING_SHARE = 0.2, 0.2
+POINT_CONTACT_TOLERANCE = 1e-9  # of the extent of both shapes: what presses on less does not hold against turning about the normal
+DETERMINANT_TOLERANCE = 1e-12  # of the largest answer across the normal squared: less counts as none
 
 new_rub = workspace(
     t=(2, 3),  # axes across the normal; in the plane the first looks out of it
@@ -43,7 +43,7 @@ def rub_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     """What friction does to both shapes, and what it asks of the step."""
     axes_across(patch.normal, pair.flat, rub.t)
     slide(pair, patch, rub)
-    see_across(pair, patch, rub)
+    respond_across(pair, patch, rub)
     stiffen_across(pair, patch, rub)
     carry_along(pair, rub)
     if pair.struck:
@@ -52,7 +52,7 @@ def rub_across(pair: Pair, patch: Patch, rub: Rub) -> None:
         stick(pair, patch, rub)
     bear(pair, patch, rub)
     if not pair.struck:
-        ask_across(pair, patch, rub)
+        request_across(pair, patch, rub)
 
 
 @kernel
@@ -91,7 +91,7 @@ def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
 
 
 @kernel
-def see_across(pair: Pair, patch: Patch, rub: Rub) -> None:
+def respond_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     """How sliding and turning answer forces across the normal and a moment about it."""
     out, answer = room((3,)), room((4, 3))
     for k in range(2):
@@ -111,12 +111,12 @@ def stiffen_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     """As stiff as the step allows, and what friction bears."""
     w, dt, ample = rub.w, pair.dt, pair.ample
     rub.most = 0.5 * (w[0, 0] + w[1, 1]) + sqrt(0.25 * (w[0, 0] - w[1, 1]) ** 2 + w[0, 1] * w[0, 1])
-    rub.k_t, rub.c_t = ample * STICK / (dt * dt * rub.most), ample * RUB / (dt * rub.most)
+    rub.k_t, rub.c_t = ample * STICK_STIFFNESS_SHARE / (dt * dt * rub.most), ample * SLIP_DAMPING_SHARE / (dt * rub.most)
     rub.k_r, rub.c_r = 0.0, 0.0
     rub.grip = pair.law.friction * patch.whole / pair.span
-    rub.winding = 1 if patch.radius > POINTED * patch.extent and rub.twisting > 0.0 and not pair.flat else 0
+    rub.winding = 1 if patch.radius > POINT_CONTACT_TOLERANCE * patch.extent and rub.twisting > 0.0 and not pair.flat else 0
     if rub.winding:
-        rub.k_r, rub.c_r = ample * STICK / (dt * dt * rub.twisting), ample * RUB / (dt * rub.twisting)
+        rub.k_r, rub.c_r = ample * STICK_STIFFNESS_SHARE / (dt * dt * rub.twisting), ample * SLIP_DAMPING_SHARE / (dt * rub.twisting)
 
 
 @kernel
@@ -152,7 +152,7 @@ def stop(pair: Pair, rub: Rub) -> None:
     if pair.flat:
         rub.f[0], rub.f[1] = 0.0, -v[1] / (w[1, 1] * span)
     else:
-        determinant = max(w[0, 0] * w[1, 1] - w[0, 1] * w[0, 1], ALIKE * rub.most * rub.most)
+        determinant = max(w[0, 0] * w[1, 1] - w[0, 1] * w[0, 1], DETERMINANT_TOLERANCE * rub.most * rub.most)
         rub.f[0] = -(w[1, 1] * v[0] - w[0, 1] * v[1]) / (determinant * span)
         rub.f[1] = -(w[0, 0] * v[1] - w[0, 1] * v[0]) / (determinant * span)
     rub.moment = -rub.turn / (rub.twisting * span) if rub.winding else 0.0
@@ -262,7 +262,7 @@ def bear(pair: Pair, patch: Patch, rub: Rub) -> None:
 
 
 @kernel
-def ask_across(pair: Pair, patch: Patch, rub: Rub) -> None:
+def request_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     """What springs and dampers across the normal and about it ask of the step."""
     dt, normal, stiff = pair.dt, patch.normal, pair.stiff
     pair.asked[0] += dt * dt * rub.k_t

@@ -12,7 +12,7 @@ from typing import Any
 from components.forces.contact_pair import Pair, Patch
 from modular.kernel import kernel
 
-SWEEPS = 60  # of the impulses of one pair
+MAX_SWEEPS = 60  # of the impulses of one pair
 
 
 @kernel
@@ -24,8 +24,8 @@ def impacts(pair: Pair, patch: Patch) -> None:
         meeting = meeting or patch.candidates[i] > 0.0
     if meeting:
         pair.struck = 1
-        strike(patch)
-        spare(pair, patch)
+        solve_impulses(patch)
+        limit_restitution(pair, patch)
 
 
 @kernel
@@ -65,12 +65,12 @@ def choose(pair: Pair, patch: Patch, i: int) -> None:
 
 
 @kernel
-def strike(patch: Patch) -> None:
+def solve_impulses(patch: Patch) -> None:
     """Impulses of one pair: none pulls, and where one pushes the point parts as it should (projected Gauss-Seidel)."""
     impulse, w = patch.impulse, patch.w
     for i in range(patch.count):
         impulse[i] = 0.0
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         change = 0.0
         for i in range(patch.count):
             if patch.candidates[i] == 0.0:
@@ -86,7 +86,7 @@ def strike(patch: Patch) -> None:
 
 
 @kernel
-def spare(pair: Pair, patch: Patch) -> None:
+def limit_restitution(pair: Pair, patch: Patch) -> None:
     """The part of the impulses that acts now, and no more of it than gives what the impact has taken before."""
     impulse, span = patch.impulse, pair.span
     given, square = 0.0, 0.0

@@ -20,24 +20,24 @@ from components.forces.contact_pair import (
     law_of,
     new_pair,
     new_patch,
-    remember,
-    start_anew,
+    record_tick,
+    reset,
+    shift_history,
     tick_of,
-    turn_page,
 )
-from components.forces.contact_points import see_answers, watch
-from components.forces.contact_sides import act, motion, stand
-from components.forces.contact_springs import ask_along, foretell, press, spend, spread, springs
+from components.forces.contact_points import compute_responses, watch
+from components.forces.contact_sides import act, motion, pose_of
+from components.forces.contact_springs import apply_impulses, request_ahead, request_along, spend, spread, springs
 from components.forces.touching import touch
 from modular.blocks import room
 from modular.elements import GAIN_STEP, STEP, TIME
 from modular.force import BEGUN
 from modular.kernel import kernel
 from modular.ledger import RELEASED, STORED
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-MOST = 3.0  # of the four of the stable rule: what contacts of one body may ask together
+MAX_CONTACT_DEMAND = 3.0  # of the four of the stable rule: what contacts of one body may ask together
 
 
 @kernel
@@ -67,8 +67,8 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         )  # fmt: skip
         pair.time, pair.dt, pair.flat = elements.clock[TIME], elements.clock[GAIN_STEP], elements.position.shape[0] == 2
         pair.kind_a, pair.kind_b = contacts.kinds[n, first], contacts.kinds[n, second]
-        stand(elements, a, carry[first], pair.a)
-        stand(elements, b, carry[second], pair.b)
+        pose_of(elements, a, carry[first], pair.a)
+        pose_of(elements, b, carry[second], pair.b)
         now, before, rates = pair.now, pair.before, pair.rates
         again = now.known > 0.0 and pair.time == now.time
         event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
@@ -76,7 +76,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         if event or back:
             repeat(pair, event)
         else:
-            turn_page(contacts.now[n], contacts.before[n], again, pair)
+            shift_history(contacts.now[n], contacts.before[n], again, pair)
             motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
             motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
             pair.crowd = max(elements.taken[a], elements.taken[b])
@@ -93,7 +93,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         for k in range(3):
             for c in range(3):
                 contacts.did[n, k, c] = pair.wrench[k, c]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -123,29 +123,29 @@ def lean_loop(start: int, stop: int, contacts: View, elements: View) -> int:
                 contacts.company[n],
             )
             pair.span, pair.fresh, pair.shown = pair.dt, 0, 1
-            stand(elements, a, carry[first], pair.a)
-            stand(elements, b, carry[second], pair.b)
+            pose_of(elements, a, carry[first], pair.a)
+            pose_of(elements, b, carry[second], pair.b)
             motion(elements, a, carry[first], pair.a, pair.before.pose[0], pair, pair.rates[0], pair.rates[1])
             motion(elements, b, carry[second], pair.b, pair.before.pose[1], pair, pair.rates[2], pair.rates[3])
-            remember(pair)
+            record_tick(pair)
             for c in range(3):
                 pair.none[c] = patch.centre[c] = patch.normal[c] = 0.0
             lean(pair, patch, contacts.starts[n])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def act_again_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+def apply_recorded_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """What a recorded tick did, where its bodies stand again."""
     pose = room((4, 3))
     for n in range(start, stop):
         first, a, b = sides_of(contacts, n)
         carry, did = contacts.carry[n], contacts.did[n]
-        stand(elements, a, carry[first], pose)
+        pose_of(elements, a, carry[first], pose)
         act(elements, a, carry[first], pose, did[0], did[1], -1.0)
-        stand(elements, b, carry[1 - first], pose)
+        pose_of(elements, b, carry[1 - first], pose)
         act(elements, b, carry[1 - first], pose, did[0], did[2], 1.0)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -162,8 +162,8 @@ def repeat(pair: Pair, event: bool) -> None:
 def play_tick(pair: Pair, patch: Patch) -> None:
     """One tick of one pair, from where both shapes are and how they move."""
     before = pair.before
-    remember(pair)
-    start_anew(pair, patch)
+    record_tick(pair)
+    reset(pair, patch)
     patch.count = touch(pair, patch)
     if pair.fresh and touches(pair, patch):
         pair.now.rests = 1.0
@@ -171,20 +171,20 @@ def play_tick(pair: Pair, patch: Patch) -> None:
         asked = pair.crowd / before.ample if before.ample > 0.0 else pair.crowd  # as if none had given way
         if before.carried == 0.0 or pair.crowd == 0.0:  # what they ask together is not known yet, or by nobody
             asked = max(asked, pair.company)
-        pair.ample = min(1.0, MOST / max(asked, MOST))
+        pair.ample = min(1.0, MAX_CONTACT_DEMAND / max(asked, MAX_CONTACT_DEMAND))
         pair.now.ample = pair.ample
-        see_answers(pair, patch)
+        compute_responses(pair, patch)
         impacts(pair, patch)
         begin(pair, patch)
         springs(pair, patch)
         spend(pair, patch)
     if patch.whole > 0.0:
-        press(pair, patch)
+        apply_impulses(pair, patch)
         spread(pair, patch)
-        ask_along(pair, patch)
+        request_along(pair, patch)
         if pair.law.friction > 0.0:
             rub_across(pair, patch, new_rub())
         take(pair)
     elif pair.law.stiffness >= 0.0:
-        foretell(pair)
+        request_ahead(pair)
     close_tick(pair, patch.whole > 0.0)

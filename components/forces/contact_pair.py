@@ -42,8 +42,8 @@ TICK = {
 }
 MEMORY = size_of(TICK)
 FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
-LASTING = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
-LATE = 4.0  # steps after which a tick is no longer one from which to go on
+MAX_IMPACT_TICKS = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
+MAX_MEMORY_AGE_STEPS = 4.0  # steps after which a tick is no longer one from which to go on
 
 tick_of = layout(**TICK)
 law_of = layout(friction=float, restitution=float, stiffness=float, damping=float)
@@ -87,7 +87,7 @@ new_patch = workspace(
 
 
 @kernel
-def turn_page(now: Array, before: Array, again: bool, pair: Pair) -> None:
+def shift_history(now: Array, before: Array, again: bool, pair: Pair) -> None:
     """What was now is before, unless this tick is worked out again; nothing is where it is too long ago to go on from."""
     if not again:
         for k in range(MEMORY):
@@ -95,7 +95,7 @@ def turn_page(now: Array, before: Array, again: bool, pair: Pair) -> None:
     for k in range(MEMORY):
         now[k] = 0.0
     pair.span = pair.time - pair.before.time
-    pair.fresh = 1 if pair.before.known == 0.0 or not 0.0 < pair.span <= LATE * pair.dt else 0
+    pair.fresh = 1 if pair.before.known == 0.0 or not 0.0 < pair.span <= MAX_MEMORY_AGE_STEPS * pair.dt else 0
     pair.shown = 1 if pair.fresh or pair.before.known == 1.0 else 0
     if pair.fresh:
         pair.span = pair.dt
@@ -104,11 +104,11 @@ def turn_page(now: Array, before: Array, again: bool, pair: Pair) -> None:
 
 
 @kernel
-def remember(pair: Pair) -> None:
+def record_tick(pair: Pair) -> None:
     """Where shapes are and how they move; and what others do to them: what came about since, less what the contact itself did."""
     now, before = pair.now, pair.before
     now.time, now.known, now.pull = pair.time, 1.0 if pair.fresh else 2.0, before.pull
-    pair.steady = 1 if not pair.fresh and (before.struck == 0.0 or before.struck > LASTING) else 0
+    pair.steady = 1 if not pair.fresh and (before.struck == 0.0 or before.struck > MAX_IMPACT_TICKS) else 0
     own, factor = room((4, 3)), 2.0 if before.known == 1.0 else 1.0
     if pair.steady:
         answer_to(pair, before.wrench, own)
@@ -123,7 +123,7 @@ def remember(pair: Pair) -> None:
 
 
 @kernel
-def start_anew(pair: Pair, patch: Patch) -> None:
+def reset(pair: Pair, patch: Patch) -> None:
     """Nothing acts yet, and nothing is asked."""
     for c in range(3):
         pair.none[c] = patch.centre[c] = patch.normal[c] = 0.0

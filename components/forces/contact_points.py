@@ -8,9 +8,9 @@ from components.forces.contact_pair import Pair, Patch, along, respond_to
 from modular.blocks import room
 from modular.kernel import kernel
 
-SLOW = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
-LASTS = 0.995  # of the pull that is known, from tick to tick
-BAND = 20.0  # times the way of that velocity in a tick: points so near count as touching when springs are chosen
+SLOW_IMPACT_FACTOR = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
+PULL_DECAY_PER_TICK = 0.995  # of the pull that is known, from tick to tick
+TOUCHING_BAND_FACTOR = 20.0  # times the way of that velocity in a tick: points so near count as touching when springs are chosen
 
 
 @kernel
@@ -18,7 +18,7 @@ def watch(pair: Pair, patch: Patch) -> Any:
     """Velocities and accelerations along normals; whether any point touches or will soon."""
     now, before = pair.now, pair.before
     near, nearest, lowest = False, 0, 1e300
-    patch.band = BAND * before.pull * pair.dt * pair.dt
+    patch.band = TOUCHING_BAND_FACTOR * before.pull * pair.dt * pair.dt
     for i in range(patch.count):
         x, normal, gap = patch.points[i], patch.normals[i], patch.gaps[i]
         patch.v[i] = along(pair, pair.rates, x, normal)
@@ -36,8 +36,8 @@ def watch(pair: Pair, patch: Patch) -> Any:
     sure = min(now.pull, before.pull)  # a blow by others lasts one tick
     if before.known == 1.0 and patch.count > 0:  # what falls with what it lies on will be stopped with it
         sure = max(now.pull, fall_of(pair, patch, nearest, 0), fall_of(pair, patch, nearest, 2))
-    now.usual = max(sure, LASTS * before.usual)  # who holds it now may let go
-    pair.slow = SLOW * pair.span * max(now.pull, now.usual)
+    now.usual = max(sure, PULL_DECAY_PER_TICK * before.usual)  # who holds it now may let go
+    pair.slow = SLOW_IMPACT_FACTOR * pair.span * max(now.pull, now.usual)
     return near
 
 
@@ -53,7 +53,7 @@ def fall_of(pair: Pair, patch: Patch, i: int, first: int) -> float:
 
 
 @kernel
-def see_answers(pair: Pair, patch: Patch) -> None:
+def compute_responses(pair: Pair, patch: Patch) -> None:
     """How rates, and velocities of all points along their normals, answer a force along each."""
     for i in range(patch.count):
         respond_to(pair, patch.points[i], patch.normals[i], pair.none, patch.answers[i])

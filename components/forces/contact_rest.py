@@ -9,10 +9,10 @@ from components.forces.contact_pair import Pair, Patch, along
 from modular.kernel import kernel
 from modular.workspaces import Workspace, workspace
 
-EDGE = 1e-6  # of what friction can bear: so much more counts as rounding
-SETTLED = 1e-9  # of the largest force: sweeps that change less have found what holds a pair
-SWEEPS = 60  # of the forces of one pair
-ENDLESS = 1e300  # more than any force [N], or any coefficient of friction
+FRICTION_LIMIT_TOLERANCE = 1e-6  # of what friction can bear: so much more counts as rounding
+CONVERGENCE_TOLERANCE = 1e-9  # of the largest force: sweeps that change less have found what holds a pair
+MAX_SWEEPS = 60  # of the forces of one pair
+UNBOUNDED = 1e300  # more than any force [N], or any coefficient of friction
 
 new_rest = workspace(
     touching=(8,),  # 1 where a point does, or nearly
@@ -27,22 +27,22 @@ new_rest = workspace(
 def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
     """Whether friction bears what keeps all points where they are; then nothing slips. A spring that is new starts with that."""
     rest = new_rest()
-    look_at_rest(pair, patch, rub, rest)
+    respond_at_rest(pair, patch, rub, rest)
     for i in range(patch.count):
         rest.touching[i] = 1.0 if patch.gaps[i] <= patch.band else 0.0
-    pressed, bearing = hold(patch, rest, ENDLESS), rest.bearing
+    pressed, bearing = hold(patch, rest, UNBOUNDED), rest.bearing
     rub.bearing[0], rub.bearing[1] = bearing[0], bearing[1]
     borne = sqrt(bearing[0] * bearing[0] + bearing[1] * bearing[1])
     if new:
         rub.s[0], rub.s[1], rub.twist = -bearing[0] / rub.k_t, -bearing[1] / rub.k_t, 0.0
-    if borne > pair.law.friction * pressed * (1.0 + EDGE):
+    if borne > pair.law.friction * pressed * (1.0 + FRICTION_LIMIT_TOLERANCE):
         return False
-    rub.grip = ENDLESS
+    rub.grip = UNBOUNDED
     return True
 
 
 @kernel
-def look_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace) -> None:
+def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace) -> None:
     """What pulls across the normal, and how points answer what holds against it."""
     for k in range(2):
         out = pair.flat == 1 and k == 0  # of the plane
@@ -64,7 +64,7 @@ def hold(patch: Patch, rest: Workspace, friction: float) -> Any:
     for i in range(patch.count):
         pressing[i] = 0.0
     bearing[0] = bearing[1] = 0.0
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         pressed, change, most = 0.0, 0.0, 0.0
         for i in range(patch.count):
             if rest.touching[i] == 0.0 or not patch.w[i, i] > 0.0:
@@ -79,15 +79,15 @@ def hold(patch: Patch, rest: Workspace, friction: float) -> Any:
         if way[0] != 0.0 or way[1] != 0.0:
             bearing[0], bearing[1] = friction * pressed * way[0], friction * pressed * way[1]
         else:
-            stand_against(patch, rest, friction * pressed)
+            hold_across(patch, rest, friction * pressed)
         change = max(change, abs(bearing[0] - first), abs(bearing[1] - second))
-        if change <= SETTLED * most:
+        if change <= CONVERGENCE_TOLERANCE * most:
             break
     return pressed
 
 
 @kernel
-def stand_against(patch: Patch, rest: Workspace, grip: float) -> None:
+def hold_across(patch: Patch, rest: Workspace, grip: float) -> None:
     """Forces across the normal, no larger than a grip, with which nothing pulls there."""
     bearing, across = rest.bearing, rest.across
     for k in range(2):

@@ -34,7 +34,7 @@ def lines_of(elements: View, row: int, carry: Array, side: int) -> None:
 
 
 @kernel
-def stand(elements: View, row: int, carry: float, pose: Array) -> None:
+def pose_of(elements: View, row: int, carry: float, pose: Array) -> None:
     """Middle and axes of a shape: pose[0] and pose[1:4]."""
     dimension = elements.position.shape[0]
     for k in range(4):

@@ -11,8 +11,8 @@ from modular.elements import Array
 from modular.kernel import kernel
 
 # of the step: dt^2 k W and dt c W of the contact alone
-SPRING, DAMPER = 0.3, 0.35
-RATIO = 0.3  # of the critical damping, where a stiffness is given and no damping
+SPRING_SHARE, DAMPER_SHARE = 0.3, 0.35
+DEFAULT_DAMPING_RATIO = 0.3  # of the critical damping, where a stiffness is given and no damping
 
 
 @kernel
@@ -33,15 +33,15 @@ def answer_together(patch: Patch) -> float:
 def stiffen(pair: Pair, patch: Patch) -> None:
     """As stiff as the step allows, or as given."""
     law, dt, row = pair.law, pair.dt, answer_together(patch)
-    patch.k_n = pair.ample * SPRING / (dt * dt * row) if row > 0.0 else 0.0
-    patch.c_n = pair.ample * DAMPER / (dt * row) if row > 0.0 else 0.0
+    patch.k_n = pair.ample * SPRING_SHARE / (dt * dt * row) if row > 0.0 else 0.0
+    patch.c_n = pair.ample * DAMPER_SHARE / (dt * row) if row > 0.0 else 0.0
     if law.stiffness >= 0.0:
         patch.k_n = law.stiffness
         patch.c_n = 0.0
         if law.damping >= 0.0:
             patch.c_n = law.damping
         elif row > 0.0:
-            patch.c_n = 2.0 * RATIO * sqrt(law.stiffness / row)
+            patch.c_n = 2.0 * DEFAULT_DAMPING_RATIO * sqrt(law.stiffness / row)
 
 
 @kernel
@@ -95,7 +95,7 @@ def springs(pair: Pair, patch: Patch) -> None:
 
 
 @kernel
-def press(pair: Pair, patch: Patch) -> None:
+def apply_impulses(pair: Pair, patch: Patch) -> None:
     """What all impulses do to both shapes, and where they act together."""
     centre, normal = patch.centre, patch.normal
     for i in range(patch.count):
@@ -130,7 +130,7 @@ def spread(pair: Pair, patch: Patch) -> None:
 
 
 @kernel
-def ask_along(pair: Pair, patch: Patch) -> None:
+def request_along(pair: Pair, patch: Patch) -> None:
     """What springs and dampers along normals ask of the step."""
     dt, k_n, c_n = pair.dt, patch.k_n, patch.c_n
     for c in range(3):
@@ -157,7 +157,7 @@ def add_line(stiff: Array, x: Array, centre: Array, normal: Array, size: float) 
 
 
 @kernel
-def foretell(pair: Pair) -> None:
+def request_ahead(pair: Pair) -> None:
     """A given stiffness tells before anything touches what it will ask, straight on the second shape."""
     dt, law = pair.dt, pair.law
     pair.asked[0], pair.asked[1] = dt * dt * law.stiffness, 2.0 * dt * max(law.damping, 0.0)

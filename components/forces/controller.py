@@ -8,20 +8,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from components.forces.coordinate import AlongCoordinate, AlongCoordinates, desk_of, pull, stand
+from components.forces.coordinate import AlongCoordinate, AlongCoordinates, measure_coordinate, pull, scratch_of
 from components.joints.turns import wrapped
 from components.sensors import Sensor
 from modular.allowed import function_named, given, name_of
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.force import Force, Sight
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.numbers import even_part, exactly, number
 from modular.views import View
 
 EFFORT, MOST, EVERY, ASKED = range(4)
-NEVER = -1.0
-WHOLE = 1e-6  # of a tick
+NOT_YET_ASKED = -1.0
+WHOLE_TICK_TOLERANCE = 1e-6  # of a tick
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Controllers(AlongCoordinates):
         function = _function(force)
         row = self.take(name, force, first)
         most = np.inf if force.most is None else force.most
-        self.law[row] = 0.0, most, force.every if force.period is None else -force.period, NEVER
+        self.law[row] = 0.0, most, force.every if force.period is None else -force.period, NOT_YET_ASKED
         for column, width in (("store", len(force.memory)), ("seen", len(force.inputs))):
             if width > getattr(self, column).shape[1]:
                 self.widen(column, width)
@@ -177,7 +177,7 @@ class Controllers(AlongCoordinates):
         every = self.law[: self.count, EVERY]
         ticks = np.where(every < 0.0, -every / dt, every)
         whole = np.rint(ticks).astype(np.int64)
-        wrong = np.flatnonzero((np.abs(ticks - whole) > WHOLE) | (whole < 1))
+        wrong = np.flatnonzero((np.abs(ticks - whole) > WHOLE_TICK_TOLERANCE) | (whole < 1))
         if wrong.size:
             row = int(wrong[0])
             raise ModelError(
@@ -189,7 +189,7 @@ class Controllers(AlongCoordinates):
     def decide(self, name: str, tick: int, time: float, sight: Sight) -> None:
         """Ask for the effort of the next ticks."""
         row, force = self.row[name], self.forces[name]
-        first = self.law[row, ASKED] == NEVER
+        first = self.law[row, ASKED] == NOT_YET_ASKED
         readings: dict[str, Any] = {}
         for k, (label, sensor) in enumerate(force.inputs.items()):
             shown = sensor.read(sight)
@@ -217,10 +217,10 @@ class Controllers(AlongCoordinates):
 @loop
 def controller_loop(start: int, stop: int, controllers: View, elements: View) -> int:
     """The effort that was decided; it drives, so it pulls with -F."""
-    desk = desk_of(controllers)
+    scratch = scratch_of(controllers)
     for n in range(start, stop):
-        _, rate = stand(controllers, elements, n, desk)
+        _, rate = measure_coordinate(controllers, elements, n, scratch)
         effort = controllers.law[n, EFFORT]
         controllers.drawn[n, 0] = -effort * rate
-        pull(controllers, elements, n, -effort, desk)
-    return FINE
+        pull(controllers, elements, n, -effort, scratch)
+    return NO_FAILED_ROW

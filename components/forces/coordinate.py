@@ -17,7 +17,6 @@ from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
-from modular.demands import ask_rows, growth
 from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
@@ -26,15 +25,16 @@ from modular.joint import point_marks, unit
 from modular.kernel import kernel
 from modular.lanes import LANES, types
 from modular.ledger import DISSIPATED, book_rows, close, settle_rows
-from modular.loop import FINE, Loop, loop
+from modular.load_sharing import growth, request_load_rows
+from modular.loop import NO_FAILED_ROW, Loop, loop
 from modular.numbers import number
-from modular.seen_mass import see_rows
+from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
 from modular.views import View, store
 
 MEASURES = ("angle", "way", "distance")
 ANGLE, WAY, DISTANCE = 1, 2, 3
-SHARE = 0.2  # of the 4 that a step can bear: what a stiffness asks that is chosen by it
+STABLE_STIFFNESS_SHARE = 0.2  # of the 4 that a step can bear: what a stiffness asks that is chosen by it
 MADE, ORIGIN, COSINE, SINE = range(4)  # of the frame in which a coordinate is told
 STIFFNESS, DAMPING, RATIO = range(3)  # gains; a stiffness below zero is to be chosen: minus so many shares
 REACHED, SPENT, EFFORT = range(
@@ -163,7 +163,8 @@ class AlongCoordinates(ForceStack):
         self.fixed("translations", int(measure != "angle"))
         self.fixed("measure", 1 + MEASURES.index(measure))  # its length tells loops which it is
         self.loops = {
-            "exert": exert, "account": account_loop, "settle_up": settle_up_too_loop, "ask": ask_loop, "grow": grow_loop,
+            "exert": exert, "account": account_loop, "settle_up": settle_up_too_loop, "request_load": request_load_loop,
+            "compute_margin": compute_margin_loop,
         }  # fmt: skip
 
     def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
@@ -198,17 +199,17 @@ class AlongCoordinates(ForceStack):
         """All may."""
         return list(self.names)
 
-    def demands(self) -> tuple[Array, Array]:
+    def requested_load(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per row as last asked, (n, 1, 1)."""
         return self.spring[: self.count], self.damper[: self.count]
 
 
-def _desk(forces: Any) -> list[tuple[int, ...]]:
+def _scratch(forces: Any) -> list[tuple[int, ...]]:
     first, second = forces.shape_of("first_side"), forces.shape_of("second_side")
     return [first, second, (1, *first), (1, *second), (1,)]
 
 
-desk_of = shaped(types.float64, _desk)
+scratch_of = shaped(types.float64, _scratch)
 
 
 @kernel
@@ -218,9 +219,9 @@ def unit_of(forces: View) -> int:
 
 
 @kernel
-def stand(forces: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]:
-    """The coordinate and its rate; its derivatives on both sides stay on the desk."""
-    a, b, on_a, on_b, way = desk
+def measure_coordinate(forces: View, elements: View, n: int, scratch: Any) -> tuple[Any, Any]:
+    """The coordinate and its rate; its derivatives on both sides stay in the scratch blocks."""
+    a, b, on_a, on_b, way = scratch
     first, second, frame = forces.first[n], forces.second[n], forces.frame[n]
     size = a.shape[1]
     for k in range(a.shape[0]):
@@ -281,9 +282,9 @@ def stand(forces: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]:
 
 
 @kernel
-def pull(forces: View, elements: View, n: int, effort: float, desk: Any) -> None:
+def pull(forces: View, elements: View, n: int, effort: float, scratch: Any) -> None:
     """-J^T F on both sides."""
-    a, b, on_a, on_b, _ = desk
+    a, b, on_a, on_b, _ = scratch
     forces.tried[n, EFFORT] = effort
     for k in range(a.shape[0]):
         for c in range(a.shape[1]):
@@ -294,7 +295,7 @@ def pull(forces: View, elements: View, n: int, effort: float, desk: Any) -> None
 
 
 @kernel
-def see_all_ways(forces: View, elements: View, n: int) -> None:
+def compute_total_compliance(forces: View, elements: View, n: int) -> None:
     """Where two points coincide, their distance may grow any way, and no way is seen more than all of them together."""
     seen = 0.0
     for c in range(forces.on_first.shape[2]):
@@ -304,50 +305,50 @@ def see_all_ways(forces: View, elements: View, n: int) -> None:
         for k in range(forces.on_second.shape[1]):
             for e in range(forces.on_second.shape[2]):
                 forces.on_second[n, 0, k, e] = 1.0 if k == 0 and e == c else 0.0
-        see_rows(n, n + 1, forces, elements, elements.load.shape[0])
+        compute_compliance_rows(n, n + 1, forces, elements, elements.load.shape[0])
         seen += forces.compliance[n, 0, 0]
     forces.compliance[n, 0, 0] = seen
 
 
 @loop
-def ask_loop(start: int, stop: int, forces: View, elements: View) -> int:
+def request_load_loop(start: int, stop: int, forces: View, elements: View) -> int:
     """dt^2 k + 4 dt c along the coordinate; a stiffness that is not given is chosen so that the step can bear it with ease."""
-    dt, desk = elements.clock[GAIN_STEP], desk_of(forces)
+    dt, scratch = elements.clock[GAIN_STEP], scratch_of(forces)
     for n in range(start, stop):
-        stand(forces, elements, n, desk)
-        _, _, on_a, on_b, _ = desk
+        measure_coordinate(forces, elements, n, scratch)
+        _, _, on_a, on_b, _ = scratch
         for k in range(on_a.shape[1]):
             for c in range(on_a.shape[2]):
                 forces.on_first[n, 0, k, c] = on_a[0, k, c]
         for k in range(on_b.shape[1]):
             for c in range(on_b.shape[2]):
                 forces.on_second[n, 0, k, c] = on_b[0, k, c]
-    see_rows(start, stop, forces, elements, elements.load.shape[0])
+    compute_compliance_rows(start, stop, forces, elements, elements.load.shape[0])
     if forces.measure.shape[0] == DISTANCE:
         for n in range(start, stop):
             if forces.tried[n, REACHED] == 0.0:
-                see_all_ways(forces, elements, n)
+                compute_total_compliance(forces, elements, n)
     for n in range(start, stop):
         seen, gains = forces.compliance[n, 0, 0], forces.gains[n]
         if gains[STIFFNESS] < 0.0 and seen > 0.0:
-            gains[STIFFNESS] *= -SHARE / (dt * dt * seen)
+            gains[STIFFNESS] *= -STABLE_STIFFNESS_SHARE / (dt * dt * seen)
         if gains[RATIO] > 0.0 and seen > 0.0:
             gains[DAMPING] += 2.0 * gains[RATIO] * np.sqrt(gains[STIFFNESS] / seen)
             gains[RATIO] = 0.0
         forces.spring[n, 0, 0] = dt * dt * max(gains[STIFFNESS], 0.0)
         forces.damper[n, 0, 0] = 4.0 * dt * gains[DAMPING]
         forces.block[n, 0, 0] = forces.spring[n, 0, 0] + forces.damper[n, 0, 0]
-    ask_rows(start, stop, forces, elements)
-    return FINE
+    request_load_rows(start, stop, forces, elements)
+    return NO_FAILED_ROW
 
 
 @loop
-def grow_loop(start: int, stop: int, forces: View, elements: View) -> int:
+def compute_margin_loop(start: int, stop: int, forces: View, elements: View) -> int:
     """The factor by which the step could grow before the bodies' answers reach their limit."""
     for n in range(start, stop):
         bound = max(elements.bound[forces.first[n]], elements.bound[forces.second[n]])
         forces.margin[n] = growth(forces.spring[n, 0, 0], forces.damper[n, 0, 0], bound)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -370,7 +371,7 @@ def account_loop(start: int, stop: int, forces: View, elements: View) -> int:
         book_rows(forces, elements, elements.velocity, n, stop, book)
         store(book, forces.ledger, n, stop)
     commit(start, stop, forces)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -378,4 +379,4 @@ def settle_up_too_loop(start: int, stop: int, forces: View, elements: View) -> i
     """The same from the works that the elements have gathered."""
     settle_rows(start, stop, forces, elements)
     commit(start, stop, forces)
-    return FINE
+    return NO_FAILED_ROW

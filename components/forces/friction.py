@@ -12,30 +12,30 @@ from components.forces.coordinate import (
     DAMPING,
     EFFORT,
     REACHED,
-    SHARE,
     SPENT,
+    STABLE_STIFFNESS_SHARE,
     STIFFNESS,
     AlongCoordinate,
     AlongCoordinates,
-    desk_of,
+    measure_coordinate,
     pull,
-    stand,
+    scratch_of,
     unit_of,
 )  # fmt: skip
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.force import Force
 from modular.kernel import kernel
 from modular.ledger import STORED
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 # what is kept beside the coordinate: how it moved in the last tick, when that was, and what friction did then
 ANCHOR, MODE, WAY, SPEED, SINCE, WHEN, PACE, PULLED, EARLIER, OWED, UNTIL, GRIP, YIELDED = range(3, 16)
 KEEPS = 16
 NEW, BEGINS, HELD, SLIDES, TURNS = range(5)
-AT_ONCE = 1e-6  # of a step
-PATIENCE = 12.0  # ticks in which joints that are springs have answered a force that jumped
-MANY = 50.0  # times less than two bodies alone may all that hangs on them answer
+INSTANT_TOLERANCE = 1e-6  # of a step
+SPRING_RESPONSE_TICKS = 12.0  # ticks in which joints that are springs have answered a force that jumped
+MAX_ANSWER_REDUCTION = 50.0  # times less than two bodies alone may all that hangs on them answer
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Frictions(AlongCoordinates):
     """Frictions, one row each."""
 
     remembered = (*AlongCoordinates.remembered, "yielded")
-    told = ("yielded",)
+    error_columns = ("yielded",)
     law: Array  # dry and viscous, and 1 where the stiffness is chosen by the step: then what slides turns in an instant
     yielded: Array  # by how much what is held has moved, where its spring is as stiff as the step says [m], [rad]
 
@@ -129,7 +129,7 @@ def turn_or_slide(
     since = time - 0.5 * span
     pace = (speed - kept[SPEED]) / (since - kept[SINCE])
     mode, way = kept[MODE], kept[WAY]
-    answer = SHARE / (stiffness * dt * dt)  # of the two bodies alone; all that hangs on them answers less
+    answer = STABLE_STIFFNESS_SHARE / (stiffness * dt * dt)  # of the two bodies alone; all that hangs on them answers less
     tried[SPEED], tried[SINCE], tried[WHEN], tried[PACE], tried[EARLIER] = speed, since, time, pace, kept[PULLED]
     tried[WAY], tried[MODE] = way, HELD
     if mode == NEW:
@@ -140,9 +140,9 @@ def turn_or_slide(
             tried[MODE] = BEGINS
         return 1.5 * load - 0.5 * kept[PULLED], load
     if mode == BEGINS:
-        load = max(-dry, min(load_of(kept, pace, answer / MANY, answer), dry))
+        load = max(-dry, min(load_of(kept, pace, answer / MAX_ANSWER_REDUCTION, answer), dry))
         tried[WAY] = 1.0 if load > 0.0 else -1.0
-        tried[OWED], tried[UNTIL] = 2.5 * span * (tried[WAY] * dry - load), time + PATIENCE * span
+        tried[OWED], tried[UNTIL] = 2.5 * span * (tried[WAY] * dry - load), time + SPRING_RESPONSE_TICKS * span
         return 2.5 * load - kept[PULLED] - 0.5 * kept[EARLIER], load
     if mode == TURNS:
         load = -way * dry
@@ -150,8 +150,8 @@ def turn_or_slide(
             tried[MODE] = TURNS
             return load, load
         if speed * way >= 0.0:
-            load = max(-dry, min(load_of(kept, pace, answer / MANY, answer), dry))
-        tried[WAY], tried[OWED], tried[UNTIL] = -way, span * (-way * dry - load), time + PATIENCE * span
+            load = max(-dry, min(load_of(kept, pace, answer / MAX_ANSWER_REDUCTION, answer), dry))
+        tried[WAY], tried[OWED], tried[UNTIL] = -way, span * (-way * dry - load), time + SPRING_RESPONSE_TICKS * span
         return load, load
     if mode == SLIDES:
         if way * (speed + pace * span) <= 0.0:
@@ -185,9 +185,9 @@ def give_way(kept: Array, tried: Array, s: float, holds: bool, held: bool) -> No
 @loop
 def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int:
     """F = k (s - s_0) + d s', at most dry, and s_0 is moved where it has to slip; beside it c s'."""
-    desk, time = desk_of(frictions), elements.clock[TIME]
+    scratch, time = scratch_of(frictions), elements.clock[TIME]
     for n in range(start, stop):
-        s, rate = stand(frictions, elements, n, desk)
+        s, rate = measure_coordinate(frictions, elements, n, scratch)
         dry, viscous = frictions.law[n, 0], frictions.law[n, 1]
         kept, tried = frictions.kept[n], frictions.tried[n]
         stiffness, anchor = max(frictions.gains[n, STIFFNESS], 0.0), kept[ANCHOR]
@@ -196,7 +196,7 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
         for k in range(MODE, KEEPS):
             tried[k] = kept[k]
         if chosen and not between:
-            if time - kept[WHEN] > AT_ONCE * elements.clock[GAIN_STEP]:
+            if time - kept[WHEN] > INSTANT_TOLERANCE * elements.clock[GAIN_STEP]:
                 sudden, load = turn_or_slide(kept, tried, s, time, elements.clock[GAIN_STEP], dry, stiffness)
             else:  # back where the tick began
                 sudden, load = kept[PULLED], kept[EFFORT]
@@ -230,10 +230,10 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
             for k in range(MODE, KEEPS):
                 tried[k] = kept[k]
         frictions.ledger[n, STORED] = stored
-        pull(frictions, elements, n, hold + damper + viscous * rate, desk)
+        pull(frictions, elements, n, hold + damper + viscous * rate, scratch)
         tried[EFFORT] = hold
         if chosen:
             held = abs(kept[EFFORT]) < dry and kept[MODE] == HELD
             give_way(kept, tried, s, abs(hold) < dry and tried[MODE] == HELD, held)
             frictions.yielded[n, unit_of(frictions)] = tried[YIELDED]
-    return FINE
+    return NO_FAILED_ROW

@@ -8,11 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from components.forces.alike import Alike, ask_alike
+from components.forces.isotropic import IsotropicForces, isotropic_load
 from modular.elements import GAIN_STEP, Array, Indices
 from modular.errors import ModelError
 from modular.force import Force
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -77,7 +77,7 @@ class Hand(Force):
         return cls(stiffness=9.0, damping=1.3, most=25.0, target=(0.3, 0.9, -0.5)[:dimension])
 
 
-class Hands(Alike):
+class Hands(IsotropicForces):
     """Hands, one row each; their targets are columns, so that they go wherever the stack goes."""
 
     recorded = ("target",)
@@ -86,7 +86,7 @@ class Hands(Alike):
     aimed: Indices  # 1 once there is a target; before, the first look takes it from where the hand has taken hold
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(dimension, pull_loop, demand_loop)
+        super().__init__(dimension, pull_loop, request_load_loop)
         self.column("law", 3)
         self.column("target", dimension)
         self.column("aimed", dtype=np.int64)
@@ -136,18 +136,18 @@ def pull_loop(start: int, stop: int, hands: View, elements: View) -> int:
             share = law[2] / np.sqrt(square)
             for c in range(size):
                 force[c] *= share
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def demand_loop(start: int, stop: int, hands: View, elements: View) -> int:
+def request_load_loop(start: int, stop: int, hands: View, elements: View) -> int:
     """dt^2 k + 4 dt c; where the pull is shortened it is softer than that."""
     dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
         law, element = hands.law[n], hands.first[n]
         hands.spring[n], hands.damper[n] = dt * dt * law[0], 4.0 * dt * law[1]
-        ask_alike(hands.spring[n] + hands.damper[n], elements.response[element], elements.load[element])
-    return FINE
+        isotropic_load(hands.spring[n] + hands.damper[n], elements.response[element], elements.load[element])
+    return NO_FAILED_ROW
 
 
 def _is_number(value: object) -> bool:

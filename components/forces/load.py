@@ -11,7 +11,7 @@ from components.forces.values import Table, Value, check_value
 from modular.elements import TIME
 from modular.errors import ModelError
 from modular.force import Force
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -77,4 +77,4 @@ def load_loop(start: int, stop: int, loads: View, elements: View) -> int:
             follow(loads.knots[n], loads.number[n], elements.clock[TIME], loads.value[n])
         for c in range(loads.value.shape[0]):
             elements.force[loads.first[n], c] = loads.value[n, c]
-    return FINE
+    return NO_FAILED_ROW

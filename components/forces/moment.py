@@ -11,7 +11,7 @@ from components.forces.values import Table, Value, check_value
 from modular.elements import TIME
 from modular.errors import ModelError
 from modular.force import Force
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -105,4 +105,4 @@ def moment_loop(start: int, stop: int, moments: View, elements: View) -> int:
             force[k, 0] = share * (moment[n, 1] * x[k, 2] - moment[n, 2] * x[k, 1])
             force[k, 1] = share * (moment[n, 2] * x[k, 0] - moment[n, 0] * x[k, 2])
             force[k, 2] = share * (moment[n, 0] * x[k, 1] - moment[n, 1] * x[k, 0])
-    return FINE
+    return NO_FAILED_ROW

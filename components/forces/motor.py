@@ -9,21 +9,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from components.courses import Course
-from components.forces.coordinate import AlongCoordinate, AlongCoordinates, desk_of, pull, stand
+from components.forces.coordinate import AlongCoordinate, AlongCoordinates, measure_coordinate, pull, scratch_of
 from components.forces.values import Law
 from modular.allowed import function_named, name_of
 from modular.blocks import shaped
-from modular.courses import SHARE, follow
+from modular.courses import NUMBERS_PER_ROW, follow
 from modular.elements import TIME, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.lanes import types
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.numbers import number
 from modular.views import View
 
 EFFORT, DROOP, MOST, STIFFNESS, DAMPING, SAID = range(6)
-PIECE = 1 + SHARE
+PIECE = 1 + NUMBERS_PER_ROW
 
 
 @dataclass(frozen=True)
@@ -195,10 +195,10 @@ courses = shaped(types.float64, lambda _: [(1, 3)])
 @loop
 def motor_loop(start: int, stop: int, motors: View, elements: View) -> int:
     """F = F_0(t) (1 - s' / s'_0) + k (s_d - s) + c (s_d' - s'), held to the most; it drives, so it pulls with -F."""
-    desk = desk_of(motors)
+    scratch = scratch_of(motors)
     (course,) = courses(motors)
     for n in range(start, stop):
-        s, rate = stand(motors, elements, n, desk)
+        s, rate = measure_coordinate(motors, elements, n, scratch)
         law, time = motors.law[n], elements.clock[TIME]
         effort = law[EFFORT] - law[DROOP] * rate + law[SAID]
         if motors.head[n, 0, 0] > 0.0:
@@ -210,5 +210,5 @@ def motor_loop(start: int, stop: int, motors: View, elements: View) -> int:
         effort = max(-law[MOST], min(effort, law[MOST]))
         motors.rate[n] = rate
         motors.drawn[n, 0] = -effort * rate
-        pull(motors, elements, n, -effort, desk)
-    return FINE
+        pull(motors, elements, n, -effort, scratch)
+    return NO_FAILED_ROW

@@ -8,8 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from components.forces.coordinate import ANGLE, MEASURES, WAY, AlongCoordinate, AlongCoordinates, pull, stand
-from components.forces.coordinate import desk_of as coordinate_desk_of
+from components.forces.coordinate import (
+    ANGLE,
+    MEASURES,
+    WAY,
+    AlongCoordinate,
+    AlongCoordinates,
+    measure_coordinate,
+    pull,
+)
+from components.forces.coordinate import scratch_of as coordinate_scratch_of
 from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import shaped
@@ -19,7 +27,7 @@ from modular.force import Force
 from modular.joint import unit
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -189,9 +197,9 @@ reading_of = shaped(types.float64, _reading)
 
 
 @kernel
-def read(regulators: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]:
+def read(regulators: View, elements: View, n: int, scratch: Any) -> tuple[Any, Any]:
     """What is read and its rate, from where it was made."""
-    a, b, on_a, on_b = desk
+    a, b, on_a, on_b = scratch
     size, last = a.shape[1], a.shape[0] - 1
     first, third, begin = regulators.first[n], regulators.third[n], regulators.begin[n]
     for k in range(a.shape[0]):
@@ -252,11 +260,11 @@ def read(regulators: View, elements: View, n: int, desk: Any) -> tuple[Any, Any]
 @loop
 def regulator_loop(start: int, stop: int, regulators: View, elements: View) -> int:
     """Read, sum up the error by trapezes since the last tick, and drive."""
-    desk, reading = coordinate_desk_of(regulators), reading_of(regulators)
+    scratch, reading = coordinate_scratch_of(regulators), reading_of(regulators)
     for n in range(start, stop):
         law, kept, tried = regulators.law[n], regulators.kept[n], regulators.tried[n]
         new = regulators.begin[n, KNOWN] == 0.0
-        _, rate = stand(regulators, elements, n, desk)
+        _, rate = measure_coordinate(regulators, elements, n, scratch)
         value, pace = read(regulators, elements, n, reading)
         force = elements.force[regulators.third[n]]
         force[:] = 0.0
@@ -268,5 +276,5 @@ def regulator_loop(start: int, stop: int, regulators: View, elements: View) -> i
         effort = law[PROPORTIONAL] * error + law[INTEGRAL] * tried[SUM] - law[DERIVATIVE] * pace
         effort = max(-law[MOST], min(effort, law[MOST]))
         regulators.drawn[n, 0] = -effort * rate
-        pull(regulators, elements, n, -effort, desk)
-    return FINE
+        pull(regulators, elements, n, -effort, scratch)
+    return NO_FAILED_ROW

@@ -8,15 +8,15 @@ from typing import Self
 
 import numpy as np
 
-from modular.demands import ask_rows, growth
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
 from modular.forces import ForceStack
 from modular.joint import point_marks
 from modular.ledger import STORED, account_loop
-from modular.loop import FINE, loop
-from modular.seen_mass import see_rows
+from modular.load_sharing import growth, request_load_rows
+from modular.loop import NO_FAILED_ROW, loop
+from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
 from modular.views import View
 
@@ -94,7 +94,12 @@ class Springs(ForceStack):
             self.column(name, dimension, dimension)
         self.fixed("translations", dimension)
         self.column("margin")
-        self.loops = {"exert": spring_loop, "account": account_loop, "ask": demand_loop, "grow": grow_loop}
+        self.loops = {
+            "exert": spring_loop,
+            "account": account_loop,
+            "request_load": request_load_loop,
+            "compute_margin": compute_margin_loop,
+        }
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a spring in."""
@@ -110,13 +115,13 @@ class Springs(ForceStack):
         """Those with a damper."""
         return [name for name, damping in zip(self.names, self.law[:, 1], strict=False) if damping != 0.0]
 
-    def demands(self) -> tuple[Array, Array]:
+    def requested_load(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per spring, as last asked, (n, d, d)."""
         return self.spring[: self.count], self.damper[: self.count]
 
 
 @loop
-def demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
+def request_load_loop(start: int, stop: int, springs: View, elements: View) -> int:
     """dt^2 (k n n^T + F/l (1 - n n^T)) and 4 dt c n n^T; a pushed spring gives way sideways and asks nothing there.
 
     Where its ends coincide it may be drawn out in any direction, and asks in all of them.
@@ -142,13 +147,13 @@ def demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
         for i in range(size):
             for j in range(size):
                 block[i, j] = spring[i, j] + damper[i, j]
-    see_rows(start, stop, springs, elements, elements.load.shape[0])
-    ask_rows(start, stop, springs, elements)
-    return FINE
+    compute_compliance_rows(start, stop, springs, elements, elements.load.shape[0])
+    request_load_rows(start, stop, springs, elements)
+    return NO_FAILED_ROW
 
 
 @loop
-def grow_loop(start: int, stop: int, springs: View, elements: View) -> int:
+def compute_margin_loop(start: int, stop: int, springs: View, elements: View) -> int:
     """The factor by which the step could grow before the bodies' answers reach their limit."""
     for n in range(start, stop):
         spring, damper = 0.0, 0.0
@@ -158,7 +163,7 @@ def grow_loop(start: int, stop: int, springs: View, elements: View) -> int:
         springs.margin[n] = growth(
             spring, damper, max(elements.bound[springs.first[n]], elements.bound[springs.second[n]])
         )
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -186,4 +191,4 @@ def spring_loop(start: int, stop: int, springs: View, elements: View) -> int:
             along = (x[second, c] - x[first, c]) / length if length > 0.0 else 0.0
             force[first, c] = pull * along
             force[second, c] = -pull * along
-    return FINE
+    return NO_FAILED_ROW

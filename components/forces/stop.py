@@ -14,19 +14,19 @@ from components.forces.coordinate import (
     STIFFNESS,
     AlongCoordinate,
     AlongCoordinates,
-    desk_of,
+    measure_coordinate,
     pull,
-    stand,
+    scratch_of,
 )  # fmt: skip
 from modular.elements import GAIN_STEP, STEP, Array
 from modular.force import Force
 from modular.kernel import kernel
 from modular.ledger import STORED
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 LOW, HIGH = range(2)
-WALL = 2.0  # shares of what a step can bear: a wall is met seldom, and gives way by little
+WALL_STIFFNESS_SHARES = 2.0  # shares of what a step can bear: a wall is met seldom, and gives way by little
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Stops(AlongCoordinates):
 
     begins_and_ends = True
     remembered = (*AlongCoordinates.remembered, "late")
-    told = ("late",)
+    error_columns = ("late",)
     law: Array  # low, high, what of its energy the spring gives back, slow, 1 where its stiffness is left to the step
     late: Array  # by how much bounces came late and went astray so far [m], [rad]
 
@@ -108,7 +108,7 @@ class Stops(AlongCoordinates):
         low, high = (-np.inf if force.low is None else force.low), (np.inf if force.high is None else force.high)
         kept = 1.0 if force.restitution is None else force.restitution**2
         self.law[row] = low, high, kept, force.slow, float(force.stiffness is None)
-        self.gains[row] = -WALL if force.stiffness is None else force.stiffness, force.damping, 0.0
+        self.gains[row] = -WALL_STIFFNESS_SHARES if force.stiffness is None else force.stiffness, force.damping, 0.0
 
 
 @kernel
@@ -127,9 +127,9 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
     ways it goes over as tanh of the rate, so that what rests on it does not shake. It goes over within `slow`, or within what the
     force that is to change would itself change of the rate in a tick: faster, it would be a damper that no step can bear.
     """
-    desk, dt = desk_of(stops), elements.clock[GAIN_STEP]
+    scratch, dt = scratch_of(stops), elements.clock[GAIN_STEP]
     for n in range(start, stop):
-        s, rate = stand(stops, elements, n, desk)
+        s, rate = measure_coordinate(stops, elements, n, scratch)
         law, gains = stops.law[n], stops.gains[n]
         beyond, sign = s - law[HIGH], 1.0
         if law[LOW] - s > beyond:
@@ -151,5 +151,5 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
         else:
             stops.ledger[n, STORED] = 0.5 * stiffness * max(beyond, 0.0) ** 2
             stops.power[n] = (effort - spring) * inward
-        pull(stops, elements, n, sign * effort, desk)
-    return FINE
+        pull(stops, elements, n, sign * effort, scratch)
+    return NO_FAILED_ROW

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from components.forces.coordinate import AlongCoordinate, AlongCoordinates, desk_of, pull, stand
+from components.forces.coordinate import AlongCoordinate, AlongCoordinates, measure_coordinate, pull, scratch_of
 from modular.elements import Array, Indices
 from modular.force import Force
 from modular.kernel import kernel
 from modular.ledger import STORED
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 
@@ -176,11 +176,11 @@ def line_of_force(points: View, number: int, s: float) -> tuple[float, float]:
 @loop
 def spring_loop(start: int, stop: int, springs: View, elements: View) -> int:
     """F(s) + c s'."""
-    desk = desk_of(springs)
+    scratch = scratch_of(springs)
     for n in range(start, stop):
-        s, rate = stand(springs, elements, n, desk)
+        s, rate = measure_coordinate(springs, elements, n, scratch)
         force, energy = line_of_force(springs.points[n], springs.number[n], s)
         springs.ledger[n, STORED] = energy
         springs.power[n] = springs.damping[n] * rate * rate
-        pull(springs, elements, n, force + springs.damping[n] * rate, desk)
-    return FINE
+        pull(springs, elements, n, force + springs.damping[n] * rate, scratch)
+    return NO_FAILED_ROW

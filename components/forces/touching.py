@@ -17,9 +17,9 @@ from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
 
-PARALLEL = 1e-2  # square of the sine below which two capsules lie along each other
-SECTIONS = 32  # of a line, in search of its point that is nearest to a box
-GOLDEN = 0.6180339887498949
+PARALLEL_SINE_SQUARED = 1e-2  # square of the sine below which two capsules lie along each other
+SEARCH_SECTIONS = 32  # of a line, in search of its point that is nearest to a box
+GOLDEN_RATIO = 0.6180339887498949
 
 
 @kernel
@@ -85,7 +85,7 @@ def on_lines(size_a: Array, a: Array, size_b: Array, b: Array, patch: Patch) -> 
         on_a += a[1, c] * (b[0, c] - a[0, c])
         on_b += b[1, c] * (a[0, c] - b[0, c])
     low, high = 0.0, 0.0
-    if half_a > 0.0 and half_b > 0.0 and 1.0 - along * along < PARALLEL:
+    if half_a > 0.0 and half_b > 0.0 and 1.0 - along * along < PARALLEL_SINE_SQUARED:
         low, high = shared_stretch(half_a, half_b, along, on_a)
     count = 2 if low < high else 1
     for k in range(count):
@@ -141,16 +141,16 @@ def nearest_on_line(half: Array, a: Array, long: float, b: Array, flat: bool) ->
     """Where on its line a capsule is nearest to a box, by golden sections."""
     p, n = room((3,)), room((3,))
     low, high = -long, long
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    for _ in range(SECTIONS):
+    left, right = high - GOLDEN_RATIO * (high - low), low + GOLDEN_RATIO * (high - low)
+    for _ in range(SEARCH_SECTIONS):
         at_left = off_box_at(half, a, b, left, flat, p, n)
         at_right = off_box_at(half, a, b, right, flat, p, n)
         if at_left < at_right:
             high, right = right, left
-            left = high - GOLDEN * (high - low)
+            left = high - GOLDEN_RATIO * (high - low)
         else:
             low, left = left, right
-            right = low + GOLDEN * (high - low)
+            right = low + GOLDEN_RATIO * (high - low)
     return 0.5 * (low + high)
 
 

@@ -17,10 +17,10 @@ from modular.elements import Array
 from modular.kernel import kernel
 from modular.workspaces import GIVEN, Workspace, workspace
 
-POINTS = 8  # most of one pair
-EDGE = 1e-3  # of a box: by so much an edge must be the better answer than a face
+MAX_POINTS_PER_PAIR = 8  # most of one pair
+EDGE_PREFERENCE = 1e-3  # of a box: by so much an edge must be the better answer than a face
 FLUSH = 1e-9  # of a box: corners so near to a side lie in it, whatever rounding says
-THIN = 1e-6  # square of the sine below which two edges lie along each other
+PARALLEL_SINE_SQUARED = 1e-6  # square of the sine below which two edges lie along each other
 AXES, FACES = 15, 6  # all that may separate two boxes; of them those along faces come first
 
 new_face = workspace(
@@ -70,7 +70,7 @@ def furthest_apart(pair: Pair, normal: Array) -> tuple[int, float]:
         for k in range(3):
             spread += half_a[k] * abs(dot(line, pair.a[1 + k])) + half_b[k] * abs(dot(line, pair.b[1 + k]))
         gap = abs(apart) - spread
-        if gap > best + (EDGE * min(reach_a, reach_b) if axis > 2 else 0.0):
+        if gap > best + (EDGE_PREFERENCE * min(reach_a, reach_b) if axis > 2 else 0.0):
             best, which = gap, axis
             for c in range(3):
                 normal[c] = (1.0 if apart >= 0.0 else -1.0) * line[c]
@@ -86,7 +86,7 @@ def axis_of(pair: Pair, axis: int, line: Array) -> bool:
     else:
         cross(pair.a[1 + (axis - FACES) // 3], pair.b[1 + (axis - FACES) % 3], line)
     square = dot(line, line)
-    if square < THIN:
+    if square < PARALLEL_SINE_SQUARED:
         return False
     length = sqrt(square)
     for c in range(3):
@@ -195,7 +195,7 @@ def clip_by(face: Workspace, k: int, side: float) -> None:
 @kernel
 def below_face(face: Workspace, normal: Array, patch: Patch) -> Any:
     """What is left of the polygon touches, half-way to the kept face; how many points."""
-    x, found, outward = room((3,)), min(face.count, POINTS), face.outward
+    x, found, outward = room((3,)), min(face.count, MAX_POINTS_PER_PAIR), face.outward
     for e in range(found):
         gap = -face.half[face.axis]
         for c in range(3):

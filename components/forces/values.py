@@ -13,9 +13,9 @@ from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
 
-SEEN = 0.2  # of the range of a table, or of the area of a pulse, that steps may miss
+MISSED_SHARE_LIMIT = 0.2  # of the range of a table, or of the area of a pulse, that steps may miss
 
-LONG = 1000  # ticks, of which no pulse is missed
+MAX_PULSE_TICKS = 1000  # ticks, of which no pulse is missed
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Table(Component):
         tick, values = np.floor(times / dt), self.at(times)
         before, after = self.at(tick * dt), self.at((tick + 1) * dt)
         beyond = np.maximum(values - np.maximum(before, after), np.minimum(before, after) - values)
-        found = np.flatnonzero((beyond > SEEN * np.ptp(values, axis=1)[:, None]).any(axis=0) & (times > since))
+        found = np.flatnonzero((beyond > MISSED_SHARE_LIMIT * np.ptp(values, axis=1)[:, None]).any(axis=0) & (times > since))
         if found.size:
             return float(times[found[0]])
-        if times[0] <= since or values[:, [0, -1]].any() or tick[-1] - tick[0] > LONG:
+        if times[0] <= since or values[:, [0, -1]].any() or tick[-1] - tick[0] > MAX_PULSE_TICKS:
             return None
         area = dt * self.at(dt * np.arange(tick[0], tick[-1] + 2)).sum(axis=1)
-        missed = np.abs(area - np.trapezoid(values, times)) > SEEN * np.trapezoid(np.abs(values), times)
+        missed = np.abs(area - np.trapezoid(values, times)) > MISSED_SHARE_LIMIT * np.trapezoid(np.abs(values), times)
         return float(times[np.abs(values).max(axis=0).argmax()]) if missed.any() else None
 
 

@@ -17,10 +17,10 @@ from modular.blocks import like
 from modular.courses import follow
 from modular.elements import TIME, Array
 from modular.joint import JointForm
-from modular.joints import desk_of, keep, look
+from modular.joints import load_joints, scratch_of, store_joints
 from modular.kernel import kernel
 from modular.lanes import LANES
-from modular.loop import FINE, Loop, inside, made
+from modular.loop import NO_FAILED_ROW, Loop, inside, made
 from modular.side import Side
 from modular.views import View, fetch
 
@@ -41,13 +41,13 @@ def led_joint_loop(rows: Callable[..., None]) -> Loop:
     fill_in = inside(rows)
 
     def linearise(start: int, stop: int, joints: View, elements: View) -> int:
-        desk, course = desk_of(joints), like(joints.course)
+        scratch, course = scratch_of(joints), like(joints.course)
         for n in range(start, stop, LANES):
-            a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+            a, b, marker, error, on_first, on_second = load_joints(joints, elements, n, stop, scratch)
             take_courses(joints, elements, n, stop, course)
             fill_in(a, b, marker, error, on_first, on_second, course)
-            keep(joints, n, stop, error, on_first, on_second)
-        return FINE
+            store_joints(joints, n, stop, error, on_first, on_second)
+        return NO_FAILED_ROW
 
     return made(linearise, rows)
 

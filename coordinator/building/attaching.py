@@ -15,7 +15,7 @@ from modular.joint import Attachment, JointForm
 from modular.port import GROUND
 from modular.side import Mark, Side
 
-TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
+JOINING_GAP_TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
 
 
 def of_ports(form: JointForm, edge: JointEdge, places: Array, homes: Mapping[str, Bodies]) -> Attachment:
@@ -43,8 +43,8 @@ def tolerance_for(sides: Sequence[Side], gravity: Array, moving: float | None) -
             size = max(size, *map(abs, side.position.tolist()))
             fastest = max(fastest, hypot(*side.acceleration.tolist()))
     if moving is None:
-        return TOLERANCE * size
-    return TOLERANCE * size + min(20.0 * fastest * moving**2, 1e-3 * size)
+        return JOINING_GAP_TOLERANCE * size
+    return JOINING_GAP_TOLERANCE * size + min(20.0 * fastest * moving**2, 1e-3 * size)
 
 
 def attach(name: str, edge: JointEdge, first: Side, second: Side, tolerance: float) -> Attachment:

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from coordinator.engine.score import Part
+from coordinator.engine.program import Operation
 from coordinator.system import System
 from modular.errors import LeakWarning
 from modular.ledger import LEAKED, Booked, leak_loop
@@ -19,7 +19,7 @@ class Alarm:
         self.limit = limit
         self.rung: set[str] = set()  # names that have been told
 
-    def score(self, system: System) -> list[Part]:
+    def program(self, system: System) -> list[Operation]:
         """Loops that stop a run of many ticks where the alarm has to ring."""
         if self.limit is None:
             return []

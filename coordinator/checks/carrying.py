@@ -2,8 +2,8 @@
 
 A force F at an arm r, with a moment M, changes its moment about the mass centre by up to (F r + M) theta as the body turns by
 theta. That is a stiffness of which no rule knows, since it hangs on the load; it asks dt^2 (F r + M) / I of the step, beside what
-joints ask (modular/demands.py), and of what all ask together the step bears four. A body at one joint alone is not concerned: what
-that joint bears turns with it.
+joints ask (modular/load_sharing.py), and of what all ask together the step bears four. A body at one joint alone is not
+concerned: what that joint bears turns with it.
 
 In the plane a moment stays one about the same axis, and turns nothing; but by what it changes the body tilts, dt^2 dM / I over what
 joints bear, and is lost by a radian or so. It changes as a mechanism swings by no more than about what it is.
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from coordinator.simulation import Simulation
     from coordinator.system import System
 
-LIMIT = 4.0  # of all demands on a body
-HELD_BACK = 2.0  # times what loads ask, since they grow as a mechanism swings
-SIDES = 24  # sides of joints with the largest loads, on whose bodies one looks
-RISING = 0.7  # of the step that would just do: the same once more
-GROWS = 16.0  # times the load of a part of the way on the whole of it, at most
-JUMPS = 4.0  # times what the step bears: a load beyond, after smaller ones, is the divergence itself
-BEFORE = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
-LEAST = 1e-3  # of a step: a smaller one is no remedy
-FIRST, THEN = 64, 1.2  # ticks after which a run looks again at the earliest, and times so many from there on
+STABILITY_LIMIT = 4.0  # of all demands on a body
+LOAD_GROWTH_RESERVE = 2.0  # times what loads ask, since they grow as a mechanism swings
+MAX_EXAMINED_SIDES = 24  # sides of joints with the largest loads, on whose bodies one looks
+STEP_SAFETY_FACTOR = 0.7  # of the step that would just do: the same once more
+MAX_LOAD_GROWTH = 16.0  # times the load of a part of the way on the whole of it, at most
+DIVERGED_LOAD_RATIO = 4.0  # times what the step bears: a load beyond, after smaller ones, is the divergence itself
+DIVERGED_TICKS = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
+MIN_STEP_RATIO = 1e-3  # of a step: a smaller one is no remedy
+FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.2  # ticks after which a run looks again at the earliest, and times so many from there on
 Loads = Mapping[str, tuple[Any, Any]]  # of joints: force [N] and moment [N m], now or in each sample
 
 
@@ -73,7 +73,7 @@ class Carrier:
 
     def growth(self, demand: float) -> float:
         """By how much the step could grow under twice the load; infinite where there is none."""
-        return float(np.sqrt(self.room / (HELD_BACK * demand))) if demand > 0.0 else float("inf")
+        return float(np.sqrt(self.room / (LOAD_GROWTH_RESERVE * demand))) if demand > 0.0 else float("inf")
 
     def load(self, loads: Loads, dt: float) -> Load:
         """What these loads leave."""
@@ -108,7 +108,7 @@ def after(simulation: Simulation, margins: Mapping[str, float], touched: Sequenc
     """The same after an event, of the bodies that it touched, which have answered for their margins."""
     if simulation.coupling.swings is None:
         return among(simulation, margins, touched)
-    few = touched is None or len(simulation.system.body_home) <= SIDES
+    few = touched is None or len(simulation.system.body_home) <= MAX_EXAMINED_SIDES
     return now(simulation, margins) if few else []  # of many, that is seen at the next look
 
 
@@ -117,7 +117,7 @@ def among(simulation: Simulation, margins: Mapping[str, float], bodies: Sequence
     system, carriers = simulation.system, simulation.foreteller.carriers
     if simulation.coupling.swings is not None or not concerns(simulation, margins):
         return []
-    if bodies is None or len(bodies) > SIDES:
+    if bodies is None or len(bodies) > MAX_EXAMINED_SIDES:
         carriers.clear()
         bodies = _heaviest(system)
     found = []
@@ -149,7 +149,7 @@ def sampled(simulation: Simulation) -> list[Load]:
 
 def next_look(tick: int) -> int:
     """The tick at which a run looks again that has looked at this one."""
-    return max(tick + 1, FIRST, int(THEN * tick))
+    return max(tick + 1, FIRST_CHECK_TICK, int(CHECK_INTERVAL_FACTOR * tick))
 
 
 def swinging(simulation: Simulation) -> list[Load]:
@@ -179,11 +179,13 @@ def least(loads: Sequence[Load]) -> Load | None:
 
 def tell(margins: Mapping[str, float], loads: Sequence[Load]) -> tuple[Mapping[str, float], dict[str, dict[str, Any]]]:
     """Margins in which what loads leave counts; of joints where that is less, whose load it is, and what stiffness leaves."""
-    told: dict[str, dict[str, Any]] = {}
+    overloaded: dict[str, dict[str, Any]] = {}
     for body, joint, margin in sorted(loads, key=lambda load: -load.margin):
         if margin < margins.get(joint, np.inf):
-            told[joint] = {"body": body, "margin": margin, "without": margins.get(joint)}
-    return ({**margins, **{joint: entry["margin"] for joint, entry in told.items()}} if told else margins), told
+            overloaded[joint] = {"body": body, "margin": margin, "without": margins.get(joint)}
+    return (
+        {**margins, **{joint: entry["margin"] for joint, entry in overloaded.items()}} if overloaded else margins
+    ), overloaded
 
 
 def _heaviest(system: System) -> list[str]:
@@ -194,7 +196,7 @@ def _heaviest(system: System) -> list[str]:
     with np.errstate(all="ignore"):  # numbers that have left the world say so themselves
         force = np.linalg.norm(elements.force[rows], axis=-1)
         answer = np.square(elements.response[rows]).sum(axis=(-2, -1))
-        chosen = np.argsort(-(force * answer).ravel(), kind="stable")[:SIDES].tolist()
+        chosen = np.argsort(-(force * answer).ravel(), kind="stable")[:MAX_EXAMINED_SIDES].tolist()
     names = [name for joints in stacks for name in joints.names]
     return list(dict.fromkeys(system.joint_home[names[k // 2]].owners[k % 2] for k in chosen))
 
@@ -220,8 +222,8 @@ def _carrier(system: System, margins: Mapping[str, float], body: str) -> Carrier
             over[home.name] = over.get(home.name, 0.0) + (turning / arm if arm > 0.0 else 0.0)
             easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
     if system.elements.dimension == 2:
-        easiest /= HELD_BACK
-    room = LIMIT * (1.0 - min(min(margins[home.name] for home in homes), 1e9) ** -2)
+        easiest /= LOAD_GROWTH_RESERVE
+    room = STABILITY_LIMIT * (1.0 - min(min(margins[home.name] for home in homes), 1e9) ** -2)
     return Carrier(body, {name: (lever, easiest) for name, lever in over.items()}, room) if room > 0.0 else None
 
 
@@ -263,7 +265,7 @@ def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
     if not found:
         return None, 1.0
     _, load, tick = min(found, key=lambda one: one[0])
-    return (load if load.margin < 1.0 else None), float(np.clip(simulation.bound_for / max(tick, 1), 1.0, GROWS))
+    return (load if load.margin < 1.0 else None), float(np.clip(simulation.bound_for / max(tick, 1), 1.0, MAX_LOAD_GROWTH))
 
 
 def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[Array, Array]]]:
@@ -275,13 +277,13 @@ def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[A
 def _sound(demand: Array, ticks: Indices, tick: int, room: float) -> tuple[int, float]:
     """The sample of the largest demand that was one of loads, and that demand."""
     beyond = np.flatnonzero(np.nan_to_num(demand) > room)
-    sound = max(1, int(np.searchsorted(ticks, tick - BEFORE)))
+    sound = max(1, int(np.searchsorted(ticks, tick - DIVERGED_TICKS)))
     if len(beyond):
         first = int(beyond[0])
         if ticks[first] <= 1 or first == 0:  # no step has been lost yet
             return first, float(demand[first])
-        if first < sound or demand[first] <= JUMPS * room:
-            return first, float(min(demand[first], JUMPS * room))
+        if first < sound or demand[first] <= DIVERGED_LOAD_RATIO * room:
+            return first, float(min(demand[first], DIVERGED_LOAD_RATIO * room))
         sound = max(1, first)
     at = int(np.argmax(np.nan_to_num(demand[:sound])))
     return at, float(np.nan_to_num(demand[at]))
@@ -290,7 +292,7 @@ def _sound(demand: Array, ticks: Indices, tick: int, room: float) -> tuple[int, 
 def remedy(load: Load, coupling: Coupling, dt: float, grows: float = 1.0) -> tuple[str, float | None]:
     """What helps, and a step [s] if one within reason does; `grows`: times the load as it will be."""
     body, margin = load.body, load.margin
-    step = RISING * margin * dt / float(np.sqrt(grows))
+    step = STEP_SAFETY_FACTOR * margin * dt / float(np.sqrt(grows))
     why = f"'{body}' has little inertia against the loads that it passes on, which springs cannot hold at this step"
     if coupling.swings is not None:
         return (
@@ -298,6 +300,6 @@ def remedy(load: Load, coupling: Coupling, dt: float, grows: float = 1.0) -> tup
             step,
         )
     others = "joints without springs, as Glued() or Centralized(HHT())"
-    if step < LEAST * dt:
+    if step < MIN_STEP_RATIO * dt:
         return f"{why}, nor at one a thousandth as long: take {others}", None
     return f"{why}: take dt = {step:.2g} s, or {others}", step

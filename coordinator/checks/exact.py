@@ -13,9 +13,9 @@ import numpy as np
 
 from coordinator.system import System
 from modular.elements import Array
-from modular.seen_mass import seen_by
+from modular.seen_mass import responses_of
 
-LIMIT = 4.0
+STABILITY_LIMIT = 4.0
 
 
 def exact_margin(system: System, dt: float) -> float:
@@ -32,11 +32,11 @@ def exact_margin(system: System, dt: float) -> float:
         return float(np.linalg.eigvalsh(whole)[-1] if symmetric else np.linalg.eigvals(whole).real.max())
 
     low, high = 0.0, 1.0
-    while largest(high) < LIMIT:
+    while largest(high) < STABILITY_LIMIT:
         low, high = high, 2.0 * high
     while high - low > 1e-9 * high:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if largest(middle) < LIMIT else (low, middle)
+        low, high = (middle, high) if largest(middle) < STABILITY_LIMIT else (low, middle)
     return low
 
 
@@ -49,21 +49,25 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
     spring, damper, losses = np.zeros((size, size)), np.zeros((size, size)), np.zeros((size, size))
     burdens = [float(getattr(home, "burden", 1.0)) for home in system.body_home.values()]
     for joints in system.joints:
-        joints.see(system.elements)
+        joints.compute_compliance(system.elements)
     for name, home in system.joint_home.items():
         row = home.stack.row[name]
-        seen = seen_by(home.stack, system.elements, row)
+        seen = responses_of(home.stack, system.elements, row)
         g = _placed(column, home.owners, seen, size)
         spring += g.T @ (dt**2 * home.stack.stiffness[row]) @ g
         damper += g.T @ (2.0 * dt * home.stack.damping[row]) @ g
     for forces in system.forces:
-        forces.ask(system.elements, dt)
+        forces.request_load(system.elements, dt)
     for name, force in system.force_home.items():
         row = force.stack.row[name]
-        x, y = (block[row] for block in force.stack.demands())
+        x, y = (block[row] for block in force.stack.requested_load())
         if x.any() or y.any():
             alone = len(force.owners) == 1  # on a point of one body
-            seen = [system.elements.response[force.starts[0]]] if alone else seen_by(force.stack, system.elements, row)
+            seen = (
+                [system.elements.response[force.starts[0]]]
+                if alone
+                else responses_of(force.stack, system.elements, row)
+            )
             g = _placed(column, tuple(force.owners), seen, size)
             spring += g.T @ x @ g
             losses += g.T @ y @ g

@@ -19,10 +19,10 @@ from modular.assembly import Assembly
 from modular.component import class_name
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.seen_mass import seen_by
+from modular.seen_mass import responses_of
 
-TENTH = 0.1  # of the compliance at a joint between flexible bodies: what may be its own without a word
-MOST = 300  # bodies up to which the rank of all joint equations is found
+MAX_OWN_COMPLIANCE_SHARE = 0.1  # of the compliance at a joint between flexible bodies: what may be its own without a word
+MAX_BODIES_FOR_RANK = 300  # bodies up to which the rank of all joint equations is found
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def examine(simulation: Simulation) -> Examination:
     system, assembly, margins, loads = simulation.system, simulation.assembly, simulation.margins, simulation.loads
     system.respond()
     for joints in system.joints:
-        joints.see(system.elements)
+        joints.compute_compliance(system.elements)
     reports = [
         _joint(
             system, home, class_name(type(assembly.joint_edges[name].joint)), margins.get(name, inf), loads.get(name)
@@ -74,12 +74,12 @@ def examine(simulation: Simulation) -> Examination:
         for name, home in system.joint_home.items()
     ]
     freedoms = sum(body.freedoms for body in assembly.bodies.values())
-    equations = _equations(simulation) if len(assembly.bodies) <= MOST else {}
+    equations = _equations(simulation) if len(assembly.bodies) <= MAX_BODIES_FOR_RANK else {}
     return Examination(
         masses={name: body.total_mass for name, body in assembly.bodies.items() if not body.led},
         freedoms=freedoms,
         locks=sum(report.locks for report in reports),
-        mobility=freedoms - _rank(list(equations.values())) if len(assembly.bodies) <= MOST else None,
+        mobility=freedoms - _rank(list(equations.values())) if len(assembly.bodies) <= MAX_BODIES_FOR_RANK else None,
         joints=reports,
         springs={name: margins[name] for name in system.force_home if name in margins},
         advice=[*(_said_twice(simulation, equations) if equations else []), *_advice(simulation, reports)],
@@ -115,13 +115,13 @@ def _stiffness(home: JointHome) -> float:
 
 def _softer(reports: list[JointReport]) -> list[JointReport]:
     """The joint that is the softest beside the flexible bodies on it, where it is too soft."""
-    return sorted((r for r in reports if (r.share or 0.0) > TENTH), key=lambda r: -(r.share or 0.0))[:1]
+    return sorted((r for r in reports if (r.share or 0.0) > MAX_OWN_COMPLIANCE_SHARE), key=lambda r: -(r.share or 0.0))[:1]
 
 
 def _soft(simulation: Simulation, name: str, share: float | None) -> str:
     """Own compliance falls with the square of the step, that of bodies stays."""
     assert share is not None
-    step = 0.95 * simulation.dt * np.sqrt(TENTH / (1.0 - TENTH) * (1.0 - share) / share)
+    step = 0.95 * simulation.dt * np.sqrt(MAX_OWN_COMPLIANCE_SHARE / (1.0 - MAX_OWN_COMPLIANCE_SHARE) * (1.0 - share) / share)
     return (
         f"'{name}' gives way beside the flexible bodies that it holds: {share:.0%} of the compliance there is the joint's own. "
         f"Take dt = {in_words(simulation, step)} s, which brings it below a tenth, or joints that do not give: Glued()."
@@ -137,7 +137,7 @@ def _equations(simulation: Simulation) -> dict[str, Array]:
     for name, home in system.joint_home.items():
         row = home.stack.row[name]
         block = np.zeros((home.stack.form.rows, motions * len(column)))
-        for owner, seen in zip(home.owners, seen_by(home.stack, system.elements, row), strict=True):
+        for owner, seen in zip(home.owners, responses_of(home.stack, system.elements, row), strict=True):
             if owner in column:
                 block[:, column[owner] : column[owner] + motions] += seen[:, :motions]
         largest = np.abs(block).max()
@@ -186,7 +186,7 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
             f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is its own and does not follow "
             "the step."
         )
-    lines += [told] if (told := rings(simulation)) else []
+    lines += [ringing] if (ringing := rings(simulation)) else []
     soft = max((r for r in reports if r.give is not None), key=lambda r: r.give or 0.0, default=None)
     if soft is not None and soft.give is not None:
         lines.append(

@@ -20,11 +20,11 @@ class Foreteller:
     """Remembers of what it has told."""
 
     def __init__(self) -> None:
-        self.look_at = carrying.FIRST  # the tick from which on loads are looked at again
+        self.look_at = carrying.FIRST_CHECK_TICK  # the tick from which on loads are looked at again
         self.carriers: dict[
             str, carrying.Carrier
         ] = {}  # bodies that pass on loads, as they stood when that was looked at
-        self._told = 0  # changes of margins
+        self._reported = 0  # changes of margins
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
         self._looked: dict[str, Force] = {}  # forces of which it knows whether ticks see what they do
@@ -32,9 +32,9 @@ class Foreteller:
     def begin(self, simulation: Simulation) -> None:
         """Say so where something is stiffer than the step can bear, or over before a step is."""
         self._look_between(simulation)
-        if self._told == len(simulation.past.margins):
+        if self._reported == len(simulation.past.margins):
             return
-        self._told = len(simulation.past.margins)
+        self._reported = len(simulation.past.margins)
         if (found := beyond(simulation)) is not None:
             self._overloaded |= {found[0]} if found[1] == "body" else set()
             _warn(simulation, *found[:4])
@@ -43,7 +43,7 @@ class Foreteller:
         """Say so where loads ask for more than the step bears: as an event has left them, or now and then."""
         if simulation.tick >= self.look_at:
             self.look_at = carrying.next_look(simulation.tick)
-            at_home = simulation.company is None or not simulation.company.has_it
+            at_home = simulation.distributed_run is None or not simulation.distributed_run.is_distributed
             latest = simulation.past.latest_margins()
             self._loads = carrying.now(simulation, latest) if at_home else carrying.sampled(simulation)
         loads, self._loads = self._loads, []
@@ -70,9 +70,9 @@ class Foreteller:
         """Margins of stiffness, all or those on touched bodies, with what loads leave of them, as the log has it."""
         known = dict(margins.items())  # for now: of many the log keeps no more than they are
         self._loads = carrying.after(simulation, known, bodies)
-        told, loads = carrying.tell(known, self._loads)
+        reported, loads = carrying.tell(known, self._loads)
         return (
-            {"tick": simulation.tick, "margins": told, "loads": loads}
+            {"tick": simulation.tick, "margins": reported, "loads": loads}
             if loads
             else {"tick": simulation.tick, "margins": margins}
         )

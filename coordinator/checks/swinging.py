@@ -19,10 +19,10 @@ import numpy as np
 from coordinator.system import System
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.seen_mass import seen_by
+from modular.seen_mass import responses_of
 
-RIGID = 1e-6  # of what elements answer: what may be no turning of the body as a whole
-YIELDS = 1e-9  # of what a body answers at a joint: what the other side does at the least
+RIGID_ROTATION_TOLERANCE = 1e-6  # of what elements answer: what may be no turning of the body as a whole
+MIN_COMPLIANCE_RATIO = 1e-9  # of what a body answers at a joint: what the other side does at the least
 
 
 class Swing(NamedTuple):
@@ -88,8 +88,8 @@ def _turning(system: System, pushed: list[Pushed]) -> Array | None:
     turned, answers = np.concatenate([_across(arm) for arm in arms]), np.concatenate(moved)
     if not np.isfinite(turned).all() or not np.isfinite(answers).all():
         return None
-    angle = np.linalg.lstsq(turned, answers, rcond=RIGID)[0]
-    return angle if np.abs(turned @ angle - answers).max() <= RIGID * np.abs(answers).max() else None
+    angle = np.linalg.lstsq(turned, answers, rcond=RIGID_ROTATION_TOLERANCE)[0]
+    return angle if np.abs(turned @ angle - answers).max() <= RIGID_ROTATION_TOLERANCE * np.abs(answers).max() else None
 
 
 def _across(arm: Array) -> Array:
@@ -114,10 +114,10 @@ def _resisting(system: System, body: str, joints: list[str]) -> Array:
     mass = np.eye(elements.response.shape[-1])
     for joint in dict.fromkeys(joints):
         home = system.joint_home[joint]
-        sides = seen_by(home.stack, elements, home.stack.row[joint])
+        sides = responses_of(home.stack, elements, home.stack.row[joint])
         for side, owner in enumerate(home.owners):
             mine, other = sides[side], sides[1 - side]
-            least = YIELDS * float(np.square(mine).sum(axis=-1).max(initial=0.0))
+            least = MIN_COMPLIANCE_RATIO * float(np.square(mine).sum(axis=-1).max(initial=0.0))
             if owner == body and least > 0.0:
                 mass += mine.T @ np.linalg.solve(other @ other.T + least * np.eye(len(other)), mine)
     return mass

@@ -17,7 +17,7 @@ import numpy as np
 
 from coordinator.checks.orders import order_of
 from coordinator.record.run import Run
-from coordinator.record.verdict import OF_MOTION, Estimate
+from coordinator.record.verdict import MAX_ERROR_SHARE_OF_MOTION, Estimate
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
@@ -25,10 +25,10 @@ from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-ROUNDING = 1e-10  # of the extent: differences below say nothing of an order
-FAR = 0.5  # of an order, from the declared one
-OFF = 1e-2  # of the extent: more should be known to whoever runs it
-OFF_MOTION = OF_MOTION / OFF  # and so many times that of how far anything moves
+RELATIVE_ROUNDING = 1e-10  # of the extent: differences below say nothing of an order
+MAX_ORDER_DEVIATION = 0.5  # of an order, from the declared one
+REPORTED_ERROR_SHARE = 1e-2  # of the extent: more should be known to whoever runs it
+MOTION_ERROR_FACTOR = MAX_ERROR_SHARE_OF_MOTION / REPORTED_ERROR_SHARE  # and so many times that of how far anything moves
 Progress = Callable[["Simulation"], None]
 
 
@@ -57,7 +57,7 @@ class Verification:
     def held(self) -> str:
         """The error, held against the extent or against how far anything moves."""
         if self.reach < self.extent:
-            return f"{self.error / self.reach * OFF_MOTION:.2g} of how far anything moves"
+            return f"{self.error / self.reach * MOTION_ERROR_FACTOR:.2g} of how far anything moves"
         return f"{self.share:.2g} of the extent"
 
     @property
@@ -68,7 +68,7 @@ class Verification:
     @property
     def as_declared(self) -> bool:
         """Whether errors fall as they should, as far as that could be measured."""
-        return self.order is None or self.declared is None or self.order > self.declared - FAR
+        return self.order is None or self.declared is None or self.order > self.declared - MAX_ORDER_DEVIATION
 
     @property
     def too_much(self) -> bool:
@@ -92,12 +92,12 @@ class Verification:
         if self.reach < self.extent:
             off = f"measured, the run is off by {self.error:.2g} m, {self.held}"
         off += f", and by less than {self.limit} until {self.followed:.6g} s"
-        if self.order is None or not self.as_declared or self.order < FAR:
+        if self.order is None or not self.as_declared or self.order < MAX_ORDER_DEVIATION:
             return (
                 f"{off}. Errors do not fall with the step as they should: believe it until then. Where a shorter step helps "
                 "little, the motion is too sensitive to be followed any further."
             )
-        step = self.dt * (0.1 * OFF * self.reach / self.error) ** (1.0 / self.order)
+        step = self.dt * (0.1 * REPORTED_ERROR_SHARE * self.reach / self.error) ** (1.0 / self.order)
         return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, self.declared, words)}."
 
     def to_data(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def verify(run: Run, *, progress: Progress | None = None) -> Verification:
     if len(run) < 2:
         raise ModelError("verify: the run has no two samples yet; let it run first.")
     extent, little = (run.estimate.get(what, 0.0) for what in ("extent", "little")) if run.estimate else (1.0, 0.0)
-    reach = min(extent, OFF_MOTION * little) if little else extent
+    reach = min(extent, MOTION_ERROR_FACTOR * little) if little else extent
     try:
         fine = at_step(run, 0.5, progress)
     except (Diverged, CouplingError) as error:
@@ -118,9 +118,9 @@ def verify(run: Run, *, progress: Progress | None = None) -> Verification:
     near, port, time = largest(run, fine)
     declared = declared_order(run)
     order = measured_order(run, fine, extent, progress)
-    believed = order if order is not None and declared is not None and abs(order - declared) < FAR else declared or 2
+    believed = order if order is not None and declared is not None and abs(order - declared) < MAX_ORDER_DEVIATION else declared or 2
     off = near * 2.0**believed / (2.0**believed - 1.0)
-    share = OFF * reach * near / off if off > 0.0 else 0.0  # of what both runs differ by
+    share = REPORTED_ERROR_SHARE * reach * near / off if off > 0.0 else 0.0  # of what both runs differ by
     followed, end = parted(run, fine, share), float(run.time[-1])
     return Verification(last_tick(run), off, extent, reach, port, time, order, declared, run.dt, end, followed)
 
@@ -132,7 +132,7 @@ def measured_order(run: Run, fine: Run, extent: float, progress: Progress | None
     except (Diverged, CouplingError, ModelError):
         return None
     far, near = spread_of(coarse, run), spread_of(run, fine, like=coarse)
-    if not (near > ROUNDING * extent and np.isfinite(far) and far > 0.0):
+    if not (near > RELATIVE_ROUNDING * extent and np.isfinite(far) and far > 0.0):
         return None
     return log2(far / near)
 

@@ -19,8 +19,8 @@ from coordinator.system import System
 from modular.elements import Array
 from modular.ledger import LEAKED
 
-MOST = 7  # halvings of a tick
-EASY = 0.1  # of what is allowed: below, the next tick is tried with half as many steps
+MAX_HALVINGS = 7  # halvings of a tick
+COARSEN_BELOW = 0.1  # of what is allowed: below, the next tick is tried with half as many steps
 HALVINGS, REFUSED, BEYOND, DEEPEST, TAKEN, ABOUT = range(6)  # places in what is remembered
 Step = Callable[[float, float], str | None]  # takes a step that ends at a time
 
@@ -31,7 +31,7 @@ def state_of(system: System) -> Array:
     The most halvings, the steps that were taken; and the energy that was about when the topology last changed.
     """
     state = system.memory.get("adaptive")
-    if state is None or state.shape != (6,) or not 0.0 <= state[HALVINGS] <= MOST:  # none, or none of ours
+    if state is None or state.shape != (6,) or not 0.0 <= state[HALVINGS] <= MAX_HALVINGS:  # none, or none of ours
         state = system.memory["adaptive"] = np.zeros(6)
     return state
 
@@ -58,11 +58,11 @@ def advance_adaptively(system: System, span: float, end: float, share: float, st
         for now, before in zip(_leaks(system), books, strict=True):
             leaked += abs(now - before)
         good = wrong is None and leaked <= allowed
-        if good or state[HALVINGS] >= MOST:
+        if good or state[HALVINGS] >= MAX_HALVINGS:
             state[[REFUSED, TAKEN]] += refused, taken
             state[BEYOND] += not good
             state[DEEPEST] = max(state[DEEPEST], state[HALVINGS])
-            if good and leaked <= EASY * allowed and state[HALVINGS] > 0:
+            if good and leaked <= COARSEN_BELOW * allowed and state[HALVINGS] > 0:
                 state[HALVINGS] -= 1
             return wrong
         system.restore(kept)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from coordinator.engine.score import Rounds
+from coordinator.engine.program import TickProgram
 from coordinator.system import System
 from modular.component import Component
 from modular.errors import CouplingError
@@ -38,22 +38,22 @@ class Coupling(Component):
         Returns the name of a body that went wrong, if any.
         """
 
-    def score(self, system: System) -> Rounds | None:
-        """Whole ticks as parts in order, for the engine; None where a tick is more than that."""
+    def program(self, system: System) -> TickProgram | None:
+        """Whole ticks as operations in order, for the engine; None where a tick is more than that."""
         return None
 
-    def divided(self, system: System) -> Rounds | None:
+    def divided(self, system: System) -> TickProgram | None:
         """The same for workers, who move a part each; None where a tick cannot be divided among them."""
-        return self.score(system)
+        return self.program(system)
 
-    def standing(self, system: System) -> dict[str, Any]:
+    def checkpoint_state(self, system: System) -> dict[str, Any]:
         """What `configure` does not find again where the system stands now: numbers and arrays, for checkpoints."""
         return {}
 
-    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
-        """Stand so, once configured."""
+    def restore_state(self, system: System, state: Mapping[str, Any]) -> None:
+        """Go back to that state, once configured."""
 
-    def told(self, system: System) -> dict[str, float]:
+    def counters(self, system: System) -> dict[str, float]:
         """What it counted on the way, by name, for the timings of a run."""
         return {}
 

@@ -19,15 +19,15 @@ from functools import partial
 import numpy as np
 
 from coordinator.couplings.rules import Stable
-from coordinator.engine.passage import Step
+from coordinator.engine.event_program import EventOperation
+from coordinator.engine.program import compiled
 from coordinator.engine.region import CHOSEN, Region
-from coordinator.engine.score import compiled
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.joints import Joints
 
-MOST = 100  # iterations; a load not quite found only leaves some ringing
-ENOUGH = 1e-5  # of the acceleration that the joints find at first
+MAX_ITERATIONS = 100  # iterations; a load not quite found only leaves some ringing
+RESIDUAL_TOLERANCE = 1e-5  # of the acceleration that the joints find at first
 
 
 New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
@@ -38,7 +38,7 @@ def just_made(region: Region) -> New:
     homes, new = region.system.joint_home, []
     for joints in region.joints:
         fresh, names = joints.fresh, joints.names
-        rows = region.rows(joints) if region.local else np.flatnonzero(fresh[: joints.count]).tolist()
+        rows = region.rows(joints) if region.restricted else np.flatnonzero(fresh[: joints.count]).tolist()
         rows = [row for row in rows if fresh[row] == 1 and not homes.again(names[row])]
         if rows and joints.form.holonomic:
             new.append((joints, rows))
@@ -57,8 +57,8 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
         region.play(("meet", id(joints)), partial(_meeting_one, joints))
         trial: Trial = OfOne(region, dt, joints, rows[0])
     else:
-        region.perform([*region.keep(), *_meeting(region), *Stable().score(region)])
-        region.ensemble.forget()  # what is kept there was written for another rule
+        region.perform([*region.save_forces(), *_meeting(region), *Stable().program(region)])
+        region.registry.forget()  # what is kept there was written for another rule
         trial = OfMany(region, dt, new)
     trial.carry(_conjugate_gradients(trial))
     region.elements.clock[STEP] = 0.0  # it is now again
@@ -90,12 +90,12 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     clock[STEP], clock[TIME] = 0.0, now
     region.play("as it is", _meeting)
     if turns:
-        region.play("loads as they are", lambda region: [(joints, "take_load") for joints in region.joints])
+        region.play("loads as they are", lambda region: [(joints, "compute_parting") for joints in region.joints])
 
 
-def _first_tick(region: Region) -> list[Step]:
+def _first_tick(region: Region) -> list[EventOperation]:
     """Errors of the joints and their rates as the first tick will see them."""
-    ahead: list[Step] = [(bodies, "predict") for bodies in region.bodies]
+    ahead: list[EventOperation] = [(bodies, "predict") for bodies in region.bodies]
     return [*ahead, *((joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates"))]
 
 
@@ -111,17 +111,17 @@ def _bends(joints: Joints) -> bool:
     return joints.form.coincident < joints.form.rows
 
 
-def _meeting(region: Region) -> list[Step]:
+def _meeting(region: Region) -> list[EventOperation]:
     """How the joints stand, and how fast their sides move."""
-    steps: list[Step] = [(bodies, "show") for bodies in region.bodies]
-    return steps + [(joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")]
+    operations: list[EventOperation] = [(bodies, "show") for bodies in region.bodies]
+    return operations + [(joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")]
 
 
-def _meeting_one(joints: Joints, region: Region) -> list[Step]:
+def _meeting_one(joints: Joints, region: Region) -> list[EventOperation]:
     """The same, what the chosen joint sees, and how bodies answer forces that choose their stiffness by it."""
     responding = [(bodies, "respond") for bodies in region.bodies]
-    weighing = [(forces, "weigh") for forces in region.forces if compiled((forces, "weigh"))]
-    return [*region.keep(), *_meeting(region), *responding, *weighing, (joints, "see", CHOSEN)]
+    mobilities = [(forces, "compute_mobility") for forces in region.forces if compiled((forces, "compute_mobility"))]
+    return [*region.save_forces(), *_meeting(region), *responding, *mobilities, (joints, "compute_compliance", CHOSEN)]
 
 
 class Trial(ABC):
@@ -232,21 +232,21 @@ class OfMany(Trial):
         return np.split(vector[self._back], np.cumsum(sizes)[:-1])
 
 
-def _trying(region: Region) -> list[Step]:
+def _trying(region: Region) -> list[EventOperation]:
     """Accelerations under the loads as they stand, and the rates to which they lead."""
     elements, meeting = region.elements, _meeting(region)
-    ahead: list[Step] = [(bodies, "predict") for bodies in region.bodies]
-    ahead += [(bodies, "foresee") for bodies in region.bodies if compiled((bodies, "foresee"))]
+    ahead: list[EventOperation] = [(bodies, "predict") for bodies in region.bodies]
+    ahead += [(bodies, "show_end_velocity") for bodies in region.bodies if compiled((bodies, "show_end_velocity"))]
     driven = any(joints.form.drives for joints in region.joints)
     return [
         *meeting,
-        (elements, "stand"),
+        (elements, "use_present_velocity"),
         *([partial(_tell_step, dt=0.0)] if driven else []),
         *((stack, "exert") for stack in (*region.joints, *region.forces)),
         *((bodies, "reevaluate") for bodies in region.bodies),
         *([_tell_step] if driven else []),
         *ahead,
-        (elements, "look_ahead"),
+        (elements, "use_end_velocity"),
         *([partial(_look_beyond, ticks=1.0)] if driven else []),
         *((joints, verb) for joints in region.joints for verb in ("linearise", "measure_rates")),
         *([partial(_look_beyond, ticks=0.0)] if driven else []),
@@ -273,9 +273,9 @@ def _conjugate_gradients(trial: Trial) -> Array:
     if start == 0.0:
         return nothing
     direction, before = nothing, 0.0
-    if load.any() and _largest(residual) <= ENOUGH * start:
+    if load.any() and _largest(residual) <= RESIDUAL_TOLERANCE * start:
         return load
-    for _ in range(MOST):
+    for _ in range(MAX_ITERATIONS):
         eased = trial.ease(residual)
         now = float(np.add.reduce(residual * eased))
         if now <= 0.0:
@@ -287,7 +287,7 @@ def _conjugate_gradients(trial: Trial) -> Array:
             break  # what is left is rounding
         step = now / given
         load, residual, before = load + step * direction, residual - step * answer, now
-        if _largest(residual) <= ENOUGH * start:
+        if _largest(residual) <= RESIDUAL_TOLERANCE * start:
             break
     return load
 

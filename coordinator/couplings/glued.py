@@ -14,12 +14,12 @@ from typing import Any, ClassVar, cast
 
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.couplings.interface.face import OPEN
-from coordinator.couplings.interface.holding import PARTS, can_be_tried, parts_that_hold
+from coordinator.couplings.interface.fields import OPEN
 from coordinator.couplings.interface.interface import Interface, tolerate
-from coordinator.couplings.interface.stopping import stop_together
+from coordinator.couplings.interface.projection import project_velocities
+from coordinator.couplings.interface.substep_search import TRIED_DIVISORS, can_repeat_a_tick, divisions_that_converge
 from coordinator.couplings.margins import stability_margins
-from coordinator.engine.score import Part, Rounds
+from coordinator.engine.program import Operation, TickProgram
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
@@ -36,10 +36,12 @@ class Glued(Coupling):
     """
 
     verbs: ClassVar[tuple[str, ...]] = (
-        "show", "linearise", "measure_rates", "recall", "press", "drift", "steady", "account", "keep", "arrive", "respond", "face",
-        "weigh", "answer", "respond_ahead", "weigh_ahead", "answer_ahead", "stand", "kick", "expect", "reevaluate", "foresee",
-        "look_ahead", "strike", "carry", "close", "stop", "look_along", "forget", "move_along", "react", "meet", "settle",
-        "wrenches", "advance", "exert", "ask",
+        "show", "linearise", "measure_rates", "use_predicted_reactions", "apply_multipliers", "drift", "steady",
+        "account", "save_reaction_change", "accept_step", "respond", "compute_joint_response", "compute_mobility",
+        "factorise", "solve", "respond_ahead", "factorise_ahead", "solve_ahead", "use_present_velocity", "kick",
+        "predict_reactions", "reevaluate", "show_end_velocity", "use_end_velocity", "apply_impulse",
+        "apply_joint_impulses", "hold_reactions", "close", "stop", "compute_bias", "invalidate", "move_along",
+        "compute_reactions", "update_operator", "settle", "wrenches", "advance", "exert", "request_load",
     )  # fmt: skip
 
     order: int = 2
@@ -98,53 +100,53 @@ class Glued(Coupling):
         """A method of local iterations, and how many a stage may take; none where the interface solves for all at once."""
         return None
 
-    def told(self, system: System) -> dict[str, float]:
+    def counters(self, system: System) -> dict[str, float]:
         """Rounds of all stages together."""
-        return self._interface(system).told
+        return self._interface(system).counters
 
-    def standing(self, system: System) -> dict[str, Any]:
+    def checkpoint_state(self, system: System) -> dict[str, Any]:
         """The extent of the system when the present topology began."""
         return {"tolerance": system.elements.tolerance.copy()}
 
-    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
-        """Stand so."""
-        system.elements.tolerance[:] = standing["tolerance"]
+    def restore_state(self, system: System, state: Mapping[str, Any]) -> None:
+        """Go back to that state."""
+        system.elements.tolerance[:] = state["tolerance"]
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One macro step, or a part of it."""
-        face, elements = self._interface(system), system.elements
+        interface, elements = self._interface(system), system.elements
         elements.clock[:] = (stop - start) * dt, (system.tick + stop) * dt, dt
-        system.evaluations += len(face.stages)
-        wrong = face.perform("advance")
+        system.evaluations += len(interface.stages)
+        wrong = interface.perform("advance")
         if wrong is None:
-            face.perform("react")
+            interface.perform("compute_reactions")
         return wrong
 
-    def score(self, system: System) -> Rounds | None:
+    def program(self, system: System) -> TickProgram | None:
         """The same for the engine; reactions and accelerations are worked out where somebody looks.
 
         That is at every tick where a joint may break: what it carries must not depend on when samples are taken.
         """
         return self.divided(system) if self._interface(system).compiled else None
 
-    def divided(self, system: System) -> Rounds | None:
+    def divided(self, system: System) -> TickProgram | None:
         """The same for workers, also where something is plain Python: the step itself calls it."""
-        face = self._interface(system)
-        react: list[Part] = [(face, "react")]
-        step: list[Part] = [(face, "advance")]
+        interface = self._interface(system)
+        react: list[Operation] = [(interface, "compute_reactions")]
+        step: list[Operation] = [(interface, "advance")]
         if any(system.joint_home.edge(name).breaks_at is not None for name in system.joint_home):
             step, react = step + react, []
-        return Rounds(first=step, again=step, end=react, evaluations=len(face.stages))
+        return TickProgram(first_tick=step, next_ticks=step, epilogue=react, evaluations=len(interface.stages))
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Velocities that no joint stops, reactions and accelerations at the unchanged place."""
-        face, elements = self._interface(system), system.elements
+        interface, elements = self._interface(system), system.elements
         elements.clock[:] = 0.0, system.time(dt), dt
-        face.perform("meet")
+        interface.perform("update_operator")
         for forces in system.forces:
-            forces.ask(elements, dt)  # bodies have answered: those that choose their stiffness by it do it now
-        stop_together(system, [face])
-        face.perform("settle")
+            forces.request_load(elements, dt)  # bodies have answered: those that choose their stiffness by it do it now
+        project_velocities(system, [interface])
+        interface.perform("settle")
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity
         for stack in system.booked:
@@ -174,11 +176,13 @@ class Glued(Coupling):
 
     def cure(self, system: System, dt: float) -> tuple[str, float | None]:
         """A step with which the tick comes to its end: tried, where joints stay open, and only told if there is one."""
-        face = self._interface(system)
-        if face.why != OPEN or not can_be_tried(system):
+        interface = self._interface(system)
+        if interface.why != OPEN or not can_repeat_a_tick(system):
             return self.shorter(system, dt / 4)
-        parts = parts_that_hold(system, face, lambda start, stop: self.advance(system, dt, start, stop))
-        return self._locked(system, dt / PARTS[-1]) if parts is None else self.shorter(system, dt / parts)
+        divisions = divisions_that_converge(
+            system, interface, lambda start, stop: self.advance(system, dt, start, stop)
+        )
+        return self._locked(system, dt / TRIED_DIVISORS[-1]) if divisions is None else self.shorter(system, dt / divisions)
 
     def _locked(self, system: System, dt: float) -> tuple[str, None]:
         """What to do where no step helps, down to one of dt."""

@@ -16,7 +16,9 @@ def check_group(system: System, bodies: Sequence[str], what: str) -> None:
         if body != GROUND and body not in system.body_home:
             raise ModelError(f"{what}: " + missing("body", body, list(system.body_home)))
     if len(set(bodies)) < 2:
-        raise ModelError(f"{what}: {told(bodies)} is one body; name two neighbours or more, such as 'crank', 'rod'.")
+        raise ModelError(
+            f"{what}: {describe(bodies)} is one body; name two neighbours or more, such as 'crank', 'rod'."
+        )
     import networkx as nx  # a tenth of a second, for those who need it
 
     graph = nx.Graph()
@@ -28,11 +30,11 @@ def check_group(system: System, bodies: Sequence[str], what: str) -> None:
     parts = sorted(map(sorted, nx.connected_components(graph)))
     if len(parts) > 1:
         raise ModelError(
-            f"{what}: no joint connects {told(parts[0])} with {told(parts[1])}; merge neighbours, or name the bodies "
+            f"{what}: no joint connects {describe(parts[0])} with {describe(parts[1])}; merge neighbours, or name the bodies "
             "between them too."
         )
 
 
-def told(bodies: Sequence[str]) -> str:
+def describe(bodies: Sequence[str]) -> str:
     """Names for a sentence."""
     return ", ".join(f"'{body}'" for body in bodies)

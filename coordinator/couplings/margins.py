@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.engine.passage import Step
+from coordinator.engine.event_program import EventOperation
+from coordinator.engine.program import compiled
 from coordinator.engine.region import WIDER, Region
-from coordinator.engine.score import compiled
 from coordinator.system import System
-from modular.demands import growth
 from modular.elements import GAIN_STEP
-from modular.force import asks
+from modular.force import requests_load
+from modular.load_sharing import growth
 
 
 class Margins(Mapping[str, float]):
@@ -60,7 +60,7 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     values = array("d")
     for stack in (*([] if glued else region.joints), *region.forces):
         rows = region.rows(stack)
-        rooms = _rooms(stack, rows) if compiled((stack, "grow")) else region.remarks.pop(id(stack), [])
+        rooms = _rooms(stack, rows) if compiled((stack, "compute_margin")) else region.remarks.pop(id(stack), [])
         known = stack.names
         for row, room in zip(rows, rooms, strict=False):
             if isfinite(room):
@@ -69,19 +69,22 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
     return Margins(names, values)
 
 
-def _asking(region: Region, *, glued: bool) -> list[Step]:
+def _asking(region: Region, *, glued: bool) -> list[EventOperation]:
     """What stiffness asks of the bodies, and what room they leave."""
     elements = region.elements
     bodies, forces = list(region.bodies), region.forces_within(1)
     joints = [] if glued else list(region.joints)
-    steps: list[Step] = [(elements, "keep_bounds", WIDER)]  # of when the stiffness was chosen
-    steps += [(elements, "forget_loads", WIDER)] if glued else []
-    steps += [(stack, "respond", WIDER) for stack in bodies]
-    steps += [(stack, verb, WIDER) for stack in joints for verb in ("load", "ask")]
-    steps += [(stack, "ask", WIDER) for stack in forces if asks(stack)]
-    steps += [(stack, "tighten", WIDER) for stack in bodies]
-    steps += [(stack, "grow") if compiled((stack, "grow")) else partial(_grow, stack) for stack in (*joints, *forces)]
-    return [*steps, (elements, "put_bounds_back", WIDER)]
+    operations: list[EventOperation] = [(elements, "save_bounds", WIDER)]  # of when the stiffness was chosen
+    operations += [(elements, "clear_loads", WIDER)] if glued else []
+    operations += [(stack, "respond", WIDER) for stack in bodies]
+    operations += [(stack, verb, WIDER) for stack in joints for verb in ("compute_load", "request_load")]
+    operations += [(stack, "request_load", WIDER) for stack in forces if requests_load(stack)]
+    operations += [(stack, "bound_loads", WIDER) for stack in bodies]
+    operations += [
+        (stack, "compute_margin") if compiled((stack, "compute_margin")) else partial(_compute_margin, stack)
+        for stack in (*joints, *forces)
+    ]
+    return [*operations, (elements, "restore_bounds", WIDER)]
 
 
 def _rooms(stack: Any, rows: list[int]) -> list[float]:
@@ -90,11 +93,11 @@ def _rooms(stack: Any, rows: list[int]) -> list[float]:
     return margin[: stack.count].tolist() if len(rows) == stack.count else [float(margin[row]) for row in rows]
 
 
-def _grow(stack: Any, region: Region) -> None:
+def _compute_margin(stack: Any, region: Region) -> None:
     """The same for a stack that only says what it demands; nothing of one that asks nothing."""
-    if compiled((stack, "exert")) or not hasattr(stack, "demands"):
+    if compiled((stack, "exert")) or not hasattr(stack, "requested_load"):
         return
-    spring, damper = (np.einsum("nii->n", block) for block in stack.demands())
+    spring, damper = (np.einsum("nii->n", block) for block in stack.requested_load())
     bounds = stack.bounds(region.elements)
     region.remarks[id(stack)] = [float(growth(spring[row], damper[row], bounds[row])) for row in region.rows(stack)]
 

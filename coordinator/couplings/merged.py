@@ -22,7 +22,7 @@ from modular.ledger import STORED
 from modular.numbers import number
 from modular.port import GROUND
 
-LOOKS = 50  # ticks from one look at the ledger to the next
+LEDGER_CHECK_TICKS = 50  # ticks from one look at the ledger to the next
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Merged(Penalty):
 
     def configure(self, system: System, dt: float) -> None:
         """As `Penalty`; at the start of a run groups are merged."""
-        if system.tick == 0 and not system.workshop.get("grouped"):
-            system.workshop["grouped"] = True
+        if system.tick == 0 and not system.cache.get("grouped"):
+            system.cache["grouped"] = True
             for group in self.groups:
                 check_group(system, group, "Merged: groups")
                 for body in group:
@@ -68,7 +68,7 @@ class Merged(Penalty):
     @property
     def looks(self) -> int:  # type: ignore[override]
         """Only where something is merged by itself."""
-        return 0 if self.heavy is None and self.light is None else LOOKS
+        return 0 if self.heavy is None and self.light is None else LEDGER_CHECK_TICKS
 
     def look(self, system: System) -> dict[tuple[str, ...], str]:
         """Neighbours whose joint is too weak for its load, or sees too little mass."""
@@ -102,7 +102,7 @@ def seen_masses(system: System) -> dict[str, float]:
         lengths = stack.form.translations
         if lengths > 0:
             stack.linearise(system.elements)
-            stack.see(system.elements)
+            stack.compute_compliance(system.elements)
             answers = np.einsum("nii->n", stack.compliance[: stack.count, :lengths, :lengths]) / lengths
             found.update(
                 (name, 1.0 / (answer * mean)) for name, answer in zip(stack.names, answers, strict=True) if answer

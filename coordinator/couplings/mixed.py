@@ -73,9 +73,9 @@ class Mixed(Penalty):
     def configure(self, system: System, dt: float) -> None:
         """As `Penalty`, and joints that are to be glued must find bodies that can be."""
         super().configure(system, dt)
-        if system.workshop.get("wishes") != (system.version, self):
+        if system.cache.get("wishes") != (system.version, self):
             self._check(system)
-            system.workshop["wishes"] = system.version, self
+            system.cache["wishes"] = system.version, self
 
     def _check(self, system: System) -> None:
         """Names that fit nobody, and wishes that cannot be granted."""

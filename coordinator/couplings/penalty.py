@@ -16,13 +16,13 @@ from coordinator.couplings.halving import Halving
 from coordinator.couplings.interface.bounds import margins_of
 from coordinator.couplings.interface.interface import tolerate
 from coordinator.couplings.interface.mixture import RuleInPython
-from coordinator.couplings.interface.settling import settle
+from coordinator.couplings.interface.mixture_events import settle
 from coordinator.couplings.margins import stability_margins
 from coordinator.couplings.rules import Stable, StiffnessRule
 from coordinator.couplings.with_components import WithComponents
-from coordinator.engine.passage import Step
+from coordinator.engine.event_program import EventOperation
+from coordinator.engine.program import Operation, TickProgram, compiled, perform
 from coordinator.engine.region import Region
-from coordinator.engine.score import Part, Rounds, compiled, perform
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP, STEP
@@ -34,7 +34,7 @@ from modular.newmark import Newmark
 from modular.numbers import number
 
 
-def guarded(joints: Joints) -> Part:
+def guarded(joints: Joints) -> Operation:
     """What lets joints settle their accounts of energy."""
     joints.loops["guard"] = guard_loop
     return joints, "guard"
@@ -45,10 +45,11 @@ class Penalty(WithComponents):
     """Explicit penalty joints; second order in dt with the default gains."""
 
     verbs: ClassVar[tuple[str, ...]] = (
-        "show", "linearise", "measure_rates", "keep", "respond", "see", "judge", "weigh", "ask", "tighten", "stiffen",
-        "take_load", "stand", "exert", "reevaluate", "predict", "foresee", "respond_predicted", "bear_load", "look_ahead",
-        "put_back", "remember", "open", "keep_bounds", "load", "grow", "put_bounds_back", "wrenches", "go_on", "exert_on",
-        "account",
+        "show", "linearise", "measure_rates", "save_forces", "respond", "compute_compliance", "find_uneven",
+        "compute_seen_mass", "compute_mobility", "request_load", "bound_loads", "stiffen", "compute_parting",
+        "use_present_velocity", "exert", "reevaluate", "predict", "show_end_velocity", "respond_predicted",
+        "update_preload", "use_end_velocity", "restore_forces", "save_previous", "open", "save_bounds", "compute_load",
+        "compute_margin", "restore_bounds", "wrenches", "correct_and_predict", "account_and_exert", "account",
     )  # fmt: skip
     adapts: ClassVar[bool] = True  # whether a tick may be taken in halves
 
@@ -81,13 +82,13 @@ class Penalty(WithComponents):
         """Bodies must predict, correct and report their compliance; those of components must step on their own."""
         if self.mixture(system) is not None:
             tolerate(system, self.tolerance)
-        if system.workshop.get("configured") == (system.turnover, dt, self):
+        if system.cache.get("configured") == (system.turnover, dt, self):
             return  # nobody is new
         require(system, PredictsAndCorrects, "Penalty", "predict and correct their state")
         require(system, GivesCompliance, "Penalty", "report their compliance")
         self._hand_out(system, dt)
-        system.workshop["configured"] = (system.turnover, dt, self)
-        system.workshop.pop("ensemble", None)
+        system.cache["configured"] = (system.turnover, dt, self)
+        system.cache.pop("stack registry", None)
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick (or a part of it), as Figure IV-2: predict, exchange, solve locally, correct."""
@@ -108,14 +109,14 @@ class Penalty(WithComponents):
 
     def _halving(self, system: System) -> Halving:
         """Ticks in halves, for the stacks that there are."""
-        known = system.workshop.get("halving")
+        known = system.cache.get("halving")
         key = (system.version, id(system), id(system.elements), system.elements.sheet, system.turns, self)
         if known is None or known[0] != key:
             refresh = self.refreshing_in_a_tick(system)
-            rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
-            show: list[Part] = [(bodies, "show") for bodies in system.bodies]
-            parts = [*self.approach(system), *rule, *self.answer(system), *show]
-            known = system.workshop["halving"] = key, Halving(system, parts, self.adaptive or 0.0)
+            rule: list[Operation] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
+            show: list[Operation] = [(bodies, "show") for bodies in system.bodies]
+            operations = [*self.approach(system), *rule, *self.answer(system), *show]
+            known = system.cache["halving"] = key, Halving(system, operations, self.adaptive or 0.0)
         return cast(Halving, known[1])
 
     def _step(self, system: System, dt: float, step: float, time: float) -> str | None:
@@ -133,52 +134,58 @@ class Penalty(WithComponents):
             bodies.show(elements)
         return wrong
 
-    def approach(self, system: System) -> list[Part]:
+    def approach(self, system: System) -> list[Operation]:
         """Before the stiffness is known: predict, show the predicted ports, write the joint equations there."""
-        parts: list[Part] = [(bodies, "predict") for bodies in system.bodies]
+        operations: list[Operation] = [(bodies, "predict") for bodies in system.bodies]
         if system.force_home:
-            parts += [(bodies, "foresee") for bodies in system.bodies if compiled((bodies, "foresee"))]
-        return parts + [(joints, "linearise") for joints in system.joints]
+            operations += [
+                (bodies, "show_end_velocity") for bodies in system.bodies if compiled((bodies, "show_end_velocity"))
+            ]
+        return operations + [(joints, "linearise") for joints in system.joints]
 
-    def answer(self, system: System) -> list[Part]:
+    def answer(self, system: System) -> list[Operation]:
         """Joint forces, local solves, correction, and the energy of the tick."""
         booked = system.booked
-        parts: list[Part] = [(stack, "exert") for stack in booked]
+        operations: list[Operation] = [(stack, "exert") for stack in booked]
         if self.guard:
-            parts += [guarded(joints) for joints in system.joints]
-        parts += [(bodies, "correct") for bodies in system.bodies]
-        return parts + [(stack, "account") for stack in booked]
+            operations += [guarded(joints) for joints in system.joints]
+        operations += [(bodies, "correct") for bodies in system.bodies]
+        return operations + [(stack, "account") for stack in booked]
 
-    def score(self, system: System) -> Rounds | None:
+    def program(self, system: System) -> TickProgram | None:
         """The same ticks for the engine, but for adaptive ones; points that coincide need no equations of their own.
 
         With joints alone, bodies correct and predict in one go, and joints book the tick that has passed when they exert
         for the next: every row is fetched once per tick.
         """
         if (mixture := self.mixture(system)) is not None:
-            return mixture.score()
+            return mixture.tick_program()
         if self.adaptive is not None:
             halving = self._halving(system)
-            step: list[Part] = [(halving, "advance")]
-            return Rounds(first=step, again=step, evaluations=0) if halving.compiled else None
+            step: list[Operation] = [(halving, "advance")]
+            return TickProgram(first_tick=step, next_ticks=step, evaluations=0) if halving.compiled else None
         refresh = self.refreshing_in_a_tick(system)
         if refresh is None:
             return None
         approach = [*self.approach(system), *refresh]
-        approach = [part for part in approach if part[1] != "linearise" or part[0].form.coincident < part[0].form.rows]
+        approach = [
+            operation
+            for operation in approach
+            if operation[1] != "linearise" or operation[0].form.coincident < operation[0].form.rows
+        ]
         bodies, joints = list(system.bodies), list(system.joints)
-        hand: list[Part] = [(stack, verb) for stack in bodies for verb in ("go_on", "show")]
-        hand += [(stack, "exert_on") for stack in joints]
+        hand: list[Operation] = [(stack, verb) for stack in bodies for verb in ("correct_and_predict", "show")]
+        hand += [(stack, "account_and_exert") for stack in joints]
         if system.force_home or self.guard or not all(map(compiled, hand)):
             whole = [*approach, *self.answer(system)]
-            return Rounds(first=whole, again=whole)
-        between = [part for part in approach if part[1] != "predict"]
-        go_on: list[Part] = [(stack, "go_on") for stack in bodies]
-        return Rounds(
-            begin=[part for part in approach if part[1] == "predict"],
-            first=[*between, *((stack, "exert") for stack in joints), *go_on],
-            again=[*between, *((stack, "exert_on") for stack in joints), *go_on],
-            end=[*((stack, "show") for stack in bodies), *((stack, "account") for stack in joints)],
+            return TickProgram(first_tick=whole, next_ticks=whole)
+        between = [operation for operation in approach if operation[1] != "predict"]
+        correct_and_predict: list[Operation] = [(stack, "correct_and_predict") for stack in bodies]
+        return TickProgram(
+            prologue=[operation for operation in approach if operation[1] == "predict"],
+            first_tick=[*between, *((stack, "exert") for stack in joints), *correct_and_predict],
+            next_ticks=[*between, *((stack, "account_and_exert") for stack in joints), *correct_and_predict],
+            epilogue=[*((stack, "show") for stack in bodies), *((stack, "account") for stack in joints)],
         )
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
@@ -207,10 +214,10 @@ class Penalty(WithComponents):
         if new:
             carry_loads(region, dt, new)
             region.play("settle", self._settling)
-            turns = any(verb == "take_load" for _, verb in self.refreshing(region) or ())
+            turns = any(verb == "compute_parting" for _, verb in self.refreshing(region) or ())
             start_as_predicted(region, dt, new, turns)
         else:
-            region.play("keep and settle", lambda region: [*region.keep(), *self._settling(region)])
+            region.play("keep and settle", lambda region: [*region.save_forces(), *self._settling(region)])
 
     def _rest(self, system: System, dt: float) -> None:
         """Now, with gains at rest: see equilibrium.py."""
@@ -227,17 +234,17 @@ class Penalty(WithComponents):
                 settings = own.settings(f"body '{name}'", *settings, elastic=getattr(bodies, "elastic", False))
             cast(PredictsAndCorrects, bodies).configure(*settings)
 
-    def _settling(self, region: Region) -> list[Step]:
+    def _settling(self, region: Region) -> list[EventOperation]:
         """Stiffness, forces and accelerations of what an event touches."""
         elements = region.elements
-        steps: list[Step] = [(bodies, "show") for bodies in region.bodies]
+        operations: list[EventOperation] = [(bodies, "show") for bodies in region.bodies]
         if region.system.force_home:
-            steps.append((elements, "stand"))
-        steps += [(joints, "linearise") for joints in region.joints]
+            operations.append((elements, "use_present_velocity"))
+        operations += [(joints, "linearise") for joints in region.joints]
         refresh = self.refreshing(region)
-        steps += [self._refresh] if refresh is None else refresh
-        steps += [(stack, "exert") for stack in (*region.joints, *region.forces)]
-        return [*steps, *region.put_back(), *((bodies, "reevaluate") for bodies in region.bodies)]
+        operations += [self._refresh] if refresh is None else refresh
+        operations += [(stack, "exert") for stack in (*region.joints, *region.forces)]
+        return [*operations, *region.restore_forces(), *((bodies, "reevaluate") for bodies in region.bodies)]
 
     def _refresh(self, region: Region) -> None:
         """A rule in Python knows no regions; there is no step, although loads were tried with one (equilibrium.py)."""
@@ -246,10 +253,10 @@ class Penalty(WithComponents):
         self.rule.refresh(region.system, float(clock[GAIN_STEP]))
         clock[STEP] = step
 
-    def told(self, system: System) -> dict[str, float]:
+    def counters(self, system: System) -> dict[str, float]:
         """Of adaptive ticks: which were refused, and which leaked too much all the same."""
         if self.adaptive is None:
-            return super().told(system)
+            return super().counters(system)
         state = state_of(system)
         return {
             "evaluations": float(state[TAKEN]),

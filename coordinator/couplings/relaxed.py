@@ -15,8 +15,8 @@ from coordinator.couplings.interface.relaxing import METHODS
 from coordinator.system import System
 from modular.errors import ModelError
 
-FEWEST = "conjugate-gradients"
-USUAL = {"conjugate-gradients": 200, "gauss-seidel": 2000, "jacobi": 4000}  # iterations; sweeps need more
+FASTEST_METHOD = "conjugate-gradients"
+DEFAULT_ITERATIONS = {"conjugate-gradients": 200, "gauss-seidel": 2000, "jacobi": 4000}  # iterations; sweeps need more
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class Relaxed(Glued):
 
     @property
     def _more(self) -> str:
-        more = 10 * max(self.most, USUAL[self.method])
+        more = 10 * max(self.most, DEFAULT_ITERATIONS[self.method])
         return f"allow more iterations ({self.most} now), as in Relaxed(iterations={more})" + (
-            f", or take method='{FEWEST}'" if self.method != FEWEST else ""
+            f", or take method='{FASTEST_METHOD}'" if self.method != FASTEST_METHOD else ""
         )
 
     @property
     def most(self) -> int:
         """Iterations of a stage, at most."""
-        return USUAL[self.method] if self.iterations is None else self.iterations
+        return DEFAULT_ITERATIONS[self.method] if self.iterations is None else self.iterations
 
     @property
     def _local(self) -> tuple[str, int] | None:

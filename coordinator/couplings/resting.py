@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.coupling import Coupling
-from coordinator.engine.score import Part, perform
+from coordinator.engine.program import Operation, perform
 from coordinator.system import System
 from modular.elements import STEP, TIME, Array
 from modular.force import BEGUN, BeginsAtRest
@@ -96,7 +96,7 @@ def look_ahead(system: System, dt: float, stacks: list[Any]) -> None:
     clock = system.elements.clock
     step, now = float(clock[STEP]), float(clock[TIME])
     clock[STEP], clock[TIME] = dt, now + dt
-    ahead: list[Part] = [(bodies, "predict") for bodies in system.bodies]
+    ahead: list[Operation] = [(bodies, "predict") for bodies in system.bodies]
     perform(system.elements, [*ahead, *((stack, "lean") for stack in stacks)])
     clock[STEP], clock[TIME] = step, now
     perform(system.elements, [(bodies, "show") for bodies in system.bodies])

@@ -11,11 +11,11 @@ from typing import Any, cast
 from coordinator.building.homes import JointHome
 from coordinator.couplings.coupling import Coupling
 from coordinator.couplings.interface.mixture import Mixture, RuleInPython
+from coordinator.couplings.interface.mixture_events import preload_from_reactions
 from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
-from coordinator.couplings.interface.settling import go_on_carrying
 from coordinator.couplings.rules import StiffnessRule
 from coordinator.couplings.rules.rule import in_a_tick
-from coordinator.engine.score import Part, Stacks
+from coordinator.engine.program import Operation, Stacks
 from coordinator.system import System
 
 
@@ -42,21 +42,21 @@ class WithComponents(Coupling):
 
     def mixture(self, system: System) -> Mixture | None:
         """Of components that step on their own and others; None where every body predicts and corrects."""
-        known = system.workshop.get("mixture")
+        known = system.cache.get("mixture")
         if not self.mixes(system):
             if known is not None:
-                go_on_carrying(system, filter(system.joint_home.__contains__, known[1].plan.glued))
-                del system.workshop["mixture"]
+                preload_from_reactions(system, filter(system.joint_home.__contains__, known[1].plan.glued))
+                del system.cache["mixture"]
             return None
         key = (system.version, id(system), id(system.elements), system.elements.sheet, system.turns, self)
         if known is None or known[0] != key:
             refresh = self.refreshing(system) if system.turns else []
-            rule: list[Part] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
+            rule: list[Operation] = [(RuleInPython(self.rule, system), "refresh")] if refresh is None else refresh
             made = Mixture(system, self.plan(system), rule, guard=self.guard, extrapolate=self.extrapolate)
             if known is not None:
-                made.go_on_counting(known[1])
-                go_on_carrying(system, set(made.plan.springs).intersection(known[1].plan.glued))
-            known = system.workshop["mixture"] = key, made
+                made.inherit_counters(known[1])
+                preload_from_reactions(system, set(made.plan.springs).intersection(known[1].plan.glued))
+            known = system.cache["mixture"] = key, made
         return cast(Mixture, known[1])
 
     def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
@@ -73,29 +73,29 @@ class WithComponents(Coupling):
         flies = mixture is not None and body in mixture.plan.rate
         return "it is glued to others, and flies between them by a rule without weights and gains" if flies else None
 
-    def told(self, system: System) -> dict[str, float]:
+    def counters(self, system: System) -> dict[str, float]:
         """Rounds of components that are glued inside."""
-        return {} if (mixture := self.mixture(system)) is None else mixture.told
+        return {} if (mixture := self.mixture(system)) is None else mixture.counters
 
-    def refreshing(self, system: Stacks) -> list[Part] | None:
-        """The rule as parts; None where it is Python, or a rule of ours that somebody has changed."""
-        return self.rule.score(system) if type(self.rule).refresh is StiffnessRule.refresh else None
+    def refreshing(self, system: Stacks) -> list[Operation] | None:
+        """The rule as operations; None where it is Python, or a rule of ours that somebody has changed."""
+        return self.rule.program(system) if type(self.rule).refresh is StiffnessRule.refresh else None
 
-    def refreshing_in_a_tick(self, system: System) -> list[Part] | None:
+    def refreshing_in_a_tick(self, system: System) -> list[Operation] | None:
         """The same between the prediction and the forces; nothing where all that it looks at stays as it is."""
         if not system.turns:
             return []
-        parts = self.refreshing(system)
-        return None if parts is None else in_a_tick(parts)
+        operations = self.refreshing(system)
+        return None if operations is None else in_a_tick(operations)
 
-    def standing(self, system: System) -> dict[str, Any]:
+    def checkpoint_state(self, system: System) -> dict[str, Any]:
         """The extent of the system when components were merged."""
         return {"tolerance": system.elements.tolerance.copy()} if self.mixes(system) else {}
 
-    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
-        """Stand so."""
-        if "tolerance" in standing:
-            system.elements.tolerance[:] = standing["tolerance"]
+    def restore_state(self, system: System, state: Mapping[str, Any]) -> None:
+        """Go back to that state."""
+        if "tolerance" in state:
+            system.elements.tolerance[:] = state["tolerance"]
 
     def reason(self, system: System, name: str) -> str | None:
         """Which joint of a component stays open."""

@@ -1,7 +1,7 @@
 """Conditions that a coordinate of a port crosses a value, watched by the engine itself.
 
 It plays a tick, asks whether a condition has come true in it, and if so takes the tick back and leaves it to the step, which
-finds the instant (coordinator/events/located.py). What a tick changes is copied before it for that.
+finds the instant (coordinator/events/event_location.py). What a tick changes is copied before it for that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.kernel import kernel
 from modular.lanes import NUMBER, types
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.port import PortName
 from modular.stack import Stack
 from modular.table import Table
@@ -26,7 +26,7 @@ from modular.views import View
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-MOST = 4  # elements that a port is put together from
+MAX_ELEMENTS_PER_PORT = 4  # elements that a port is put together from
 
 
 class Guards(Stack):
@@ -46,7 +46,7 @@ class Guards(Stack):
             self.column(name, dtype=np.int64)
         for name in ("value", "band", "side"):
             self.column(name)
-        self.column("weights", MOST)
+        self.column("weights", MAX_ELEMENTS_PER_PORT)
         self.loops = {"guard": guard_loop}
 
 
@@ -148,7 +148,7 @@ def _number(context: Any, address: Any) -> Any:
 def margin(guards: View, n: int) -> Any:
     """How far the coordinate is beyond its value."""
     x = 0.0
-    for i in range(MOST):
+    for i in range(MAX_ELEMENTS_PER_PORT):
         if guards.weights[n, i] != 0.0:
             x += guards.weights[n, i] * _number(guards.place[n] + i * guards.step[n])
     return x - guards.value[n]
@@ -166,4 +166,4 @@ def guard_loop(start: int, stop: int, guards: View, elements: View) -> int:
         now = margin(guards, n)
         if abs(now) > guards.band[n]:
             guards.side[n] = 1.0 if now > 0.0 else -1.0
-    return FINE
+    return NO_FAILED_ROW

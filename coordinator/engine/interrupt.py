@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-LATE = 0.7  # seconds that Ctrl-C waits for others
+INTERRUPT_GRACE_SECONDS = 0.7  # seconds that Ctrl-C waits for others
 _held: list[Interrupt] = []  # where it waits now
 
 
@@ -38,7 +38,7 @@ class Interrupt:
     @property
     def late(self) -> bool:
         """Whether somebody has asked and waits for too long."""
-        return self._asked and time.monotonic() - self._asked_at > LATE
+        return self._asked and time.monotonic() - self._asked_at > INTERRUPT_GRACE_SECONDS
 
     def obey(self) -> None:
         """Raise KeyboardInterrupt, once, where Ctrl-C was noted."""

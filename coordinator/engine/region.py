@@ -19,8 +19,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from coordinator.engine.passage import Passage, Step
-from coordinator.engine.score import compiled
+from coordinator.engine.event_program import EventOperation, EventProgram
+from coordinator.engine.program import compiled
 from coordinator.system import System
 from modular.elements import EITHER_SIDE, OTHER_SIDE, Array, Elements
 from modular.joints import Joints
@@ -30,34 +30,38 @@ from modular.table import Table
 
 NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies in ring 1 have to say as well
 RINGS = 3
-HERE, WIDER, CHOSEN = range(3)  # for whom a part is meant: what is touched, one ring further, a row that was chosen
+HERE, WIDER, CHOSEN = range(
+    3
+)  # for whom an operation is meant: what is touched, one ring further, a row that was chosen
 Rings = tuple[Sequence[int], Sequence[int], Sequence[int]]  # rows of a stack, ring by ring
 
 
 @dataclass
-class Ensemble:
-    """The stacks that there are, as long as none comes or goes, and the passages that were written for them."""
+class StackRegistry:
+    """The stacks that there are, as long as none comes or goes, and the programs that were written for them."""
 
     turnover: int
     stacks: list[Any]
-    place: dict[int, int]  # of a stack among them, by its identity
-    whole: bool  # whether one of them can only be asked as a whole
-    passages: dict[Any, dict[Any, Passage]] = field(default_factory=dict)
+    index: dict[int, int]  # of a stack among them, by its identity
+    needs_whole_stacks: bool  # whether one of them can only be asked as a whole
+    programs: dict[Any, dict[Any, EventProgram]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, system: System) -> Ensemble:
+    def of(cls, system: System) -> StackRegistry:
         """That of a system now."""
-        known = system.workshop.get("ensemble")
+        known = system.cache.get("stack registry")
         if known is None or known.turnover != system.turnover:
             stacks = [*system.bodies, *system.joints, *system.forces, system.elements]
-            whole = not all(isinstance(stack, Table) or getattr(stack, "by_rows", False) for stack in stacks)
-            known = cls(system.turnover, stacks, {id(stack): k for k, stack in enumerate(stacks)}, whole)
-            system.workshop["ensemble"] = known
-        return cast(Ensemble, known)
+            needs_whole_stacks = not all(
+                isinstance(stack, Table) or getattr(stack, "by_rows", False) for stack in stacks
+            )
+            known = cls(system.turnover, stacks, {id(stack): k for k, stack in enumerate(stacks)}, needs_whole_stacks)
+            system.cache["stack registry"] = known
+        return cast(StackRegistry, known)
 
     def forget(self) -> None:
-        """Let passages be written anew."""
-        for known in self.passages.values():
+        """Let programs be written anew."""
+        for known in self.programs.values():
             known.clear()
 
 
@@ -70,23 +74,23 @@ class Region:
         homes = system.body_home
         self.names = [name for name in dict.fromkeys(touched) if name in homes]
         self.everything = len(self.names) == len(homes)
-        self.ensemble = Ensemble.of(system)
-        self.stacks, self._place = self.ensemble.stacks, self.ensemble.place
-        self.local = not (self.everything or self.ensemble.whole)
+        self.registry = StackRegistry.of(system)
+        self.stacks, self._index = self.registry.stacks, self.registry.index
+        self.restricted = not (self.everything or self.registry.needs_whole_stacks)
         self.uses: set[str] = set()  # touched joints and forces
         self._rings: list[Rings] = [((), (), ())] * len(self.stacks)
         if not self.everything:
             self._look_around()
-        if not self.local:
+        if not self.restricted:
             self._ask_all()
         self._lay_out()
-        self._passages = self.ensemble.passages.setdefault((self.everything, *self._forces_as_they_are()), {})
-        self._held: list[tuple[Any, Array, Array]] = []
+        self._programs = self.registry.programs.setdefault((self.everything, *self._forces_as_they_are()), {})
+        self._saved_books: list[tuple[Any, Array, Array]] = []
         self.remarks: dict[int, list[float]] = {}  # of stacks that are Python, about their rows
 
     def _look_around(self) -> None:
         """Find the rows in each ring."""
-        system, homes, place = self.system, self.system.body_home, self._place
+        system, homes, index = self.system, self.system.body_home, self._index
         rings: list[tuple[list[int], list[int], list[int]]] = [([], [], []) for _ in self.stacks]
         self._rings = list(rings)
         mine, others, outer = rings[-1]
@@ -102,7 +106,7 @@ class Region:
                     seen.add(use)
                     home = system.home(use)
                     stack = home.stack
-                    rings[place[id(stack)]][ring].append(stack.row[use])
+                    rings[index[id(stack)]][ring].append(stack.row[use])
                     for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
                         if owner not in found and owner != GROUND:
                             found[owner] = ring + 1
@@ -114,7 +118,7 @@ class Region:
             here = beyond
         for name, ring in found.items():
             bodies = homes[name]
-            rings[place[id(bodies)]][ring].append(bodies.row[name])
+            rings[index[id(bodies)]][ring].append(bodies.row[name])
 
     def _ask_all(self) -> None:
         """Stacks as wholes; of the elements, those that are not touched keep their forces."""
@@ -125,7 +129,7 @@ class Region:
             self._rings[-1] = (range(counts[-1]), sorted(set(range(counts[-1])).difference(touched)), ())
 
     def _lay_out(self) -> None:
-        """Ring after ring of every stack as stretches of rows, first row and beyond the last, in one list of whole numbers.
+        """Ring after ring of every stack as ranges of rows, first row and beyond the last, in one list of whole numbers.
 
         Before them stand four places in that list for every stack: where its rings begin, and where each of them ends. In the
         end there is a row that may be chosen.
@@ -154,10 +158,10 @@ class Region:
     def of(cls, system: System, touched: Iterable[str]) -> Region:
         """The region of some bodies; the last ones are kept as long as the topology stays."""
         key = tuple(touched)
-        version, known = system.workshop.get("regions", (-1, {}))
+        version, known = system.cache.get("regions", (-1, {}))
         if version != system.version:
             known = {}
-            system.workshop["regions"] = (system.version, known)
+            system.cache["regions"] = (system.version, known)
         if key not in known:
             known[key] = cls(system, key)
         return cast(Region, known[key])
@@ -181,36 +185,36 @@ class Region:
 
     def forces_within(self, last: int) -> list[Any]:
         """Stacks of forces that have rows up to a ring."""
-        place, rings = self._place, self._rings
-        return [s for s in self.system.forces if not self.local or any(rings[place[id(s)]][: last + 1])]
+        index, rings = self._index, self._rings
+        return [s for s in self.system.forces if not self.restricted or any(rings[index[id(s)]][: last + 1])]
 
-    # --- playing parts on what is touched ------------------------------------------------------------------------
+    # --- playing operations on what is touched -------------------------------------------------------------------
 
-    def play(self, name: Any, steps: Callable[[Region], Sequence[Step]]) -> None:
-        """Play what `steps` writes down; asked once for all regions in which the same stacks take part."""
-        passage = self._passages.get(name)
-        if passage is None:
-            passage = self._passages[name] = Passage(self, steps(self))
-        passage.play(self)
+    def play(self, name: Any, operations: Callable[[Region], Sequence[EventOperation]]) -> None:
+        """Play what `operations` writes down; asked once for all regions in which the same stacks take part."""
+        program = self._programs.get(name)
+        if program is None:
+            program = self._programs[name] = EventProgram(self, operations(self))
+        program.play(self)
 
-    def perform(self, steps: Sequence[Step]) -> None:
-        """Play parts once."""
-        Passage(self, steps).play(self)
+    def perform(self, operations: Sequence[EventOperation]) -> None:
+        """Play operations once."""
+        EventProgram(self, operations).play(self)
 
     def choose(self, row: int) -> None:
-        """Let parts that are meant for it be played on one row alone."""
+        """Let operations that are meant for it be played on one row alone."""
         self.layout[-2:] = row, row + 1
 
     def compiles(self, stack: Any, verb: str) -> bool:
-        """Whether a part is a loop; where a stack is asked as a whole, only a method knows for whom to re-evaluate."""
-        return compiled((stack, verb)) and (verb != "reevaluate" or self.local or self.everything)
+        """Whether an operation is a loop; where a stack is asked as a whole, only a method knows for whom to re-evaluate."""
+        return compiled((stack, verb)) and (verb != "reevaluate" or self.restricted or self.everything)
 
     def group(self, stack: Any, verb: str, meant: int = HERE) -> tuple[int, int]:
-        """The places in the layout that say where the rows for a part begin and end."""
+        """The places in the layout that say where the rows for an operation begin and end."""
         if meant == CHOSEN:
             last = (1 + RINGS) * len(self.stacks)
             return last, last + 1
-        first = (1 + RINGS) * self._place[id(stack)]
+        first = (1 + RINGS) * self._index[id(stack)]
         if stack is self.elements:
             return first + (verb in OTHER_SIDE), first + 1 + (verb in EITHER_SIDE or verb in OTHER_SIDE) + meant
         return first, first + 1 + (verb in NEIGHBOURS_TOO) + meant
@@ -219,7 +223,7 @@ class Region:
         """Which of them are touched, and what they do as loops: that changes as laws come and go."""
         if not self.system.force_home:
             return []
-        rings = [self._rings[self._place[id(stack)]] for stack in self.system.forces]
+        rings = [self._rings[self._index[id(stack)]] for stack in self.system.forces]
         loops = [stack.loops if isinstance(stack, Table) else () for stack in self.system.forces]
         return [(*map(bool, rows), *verbs) for rows, verbs in zip(rings, loops, strict=True)]
 
@@ -231,38 +235,38 @@ class Region:
 
     def rows_in_rings(self, stack: Any) -> Rings:
         """Rows of a stack that an event works on, and of those around them."""
-        return self._rings[self._place[id(stack)]]
+        return self._rings[self._index[id(stack)]]
 
-    def keep(self) -> list[Step]:
+    def save_forces(self) -> list[EventOperation]:
         """Others keep their forces; where stacks are asked as a whole, also their energies and powers."""
-        return [(self.elements, "keep"), *([] if self.local or self.everything else [_hold_books])]
+        return [(self.elements, "save_forces"), *([] if self.restricted or self.everything else [_save_books])]
 
-    def put_back(self) -> list[Step]:
+    def restore_forces(self) -> list[EventOperation]:
         """Others keep their forces and books; from here on energies and powers of what was touched count."""
-        steps: list[Step] = [(self.elements, "put_back"), (self.elements, "remember")]
-        if not (self.local or self.everything):
-            steps.append(_give_back_books)
+        operations: list[EventOperation] = [(self.elements, "restore_forces"), (self.elements, "save_previous")]
+        if not (self.restricted or self.everything):
+            operations.append(_restore_books)
         for stack in (*self.joints, *self.forces):
             if isinstance(stack, Booked):
                 stack.loops["open"] = open_loop
-                steps.append((stack, "open"))
+                operations.append((stack, "open"))
             else:
-                steps.append(partial(_open_books, stack))
-        return steps
+                operations.append(partial(_open_books, stack))
+        return operations
 
 
 def _open_books(stack: Any, region: Region) -> None:
     stack.open_books()
 
 
-def _hold_books(region: Region) -> None:
-    region._held = [
+def _save_books(region: Region) -> None:
+    region._saved_books = [
         (stack, stack.ledger[: stack.count, STORED].copy(), stack.power[: stack.count].copy())
         for stack in region.system.booked
     ]
 
 
-def _give_back_books(region: Region) -> None:
-    for stack, held, power in region._held:
-        stack.keep_books(held, power, region.uses)
-    region._held = []
+def _restore_books(region: Region) -> None:
+    for stack, stored, power in region._saved_books:
+        stack.keep_books(stored, power, region.uses)
+    region._saved_books = []

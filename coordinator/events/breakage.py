@@ -7,16 +7,16 @@ from math import exp
 import numpy as np
 
 from coordinator.building.homes import JointHome
-from coordinator.engine.score import Part
+from coordinator.engine.program import Operation
 from coordinator.system import System
 from modular.assembly import JointEdge
 from modular.elements import GAIN_STEP, Array, Indices
 from modular.errors import ModelError
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.stack import Stack
 from modular.views import View
 
-TICKS = 20  # shortest window
+MIN_WINDOW_TICKS = 20  # shortest window
 
 
 class Watched(Stack):
@@ -54,10 +54,10 @@ class Breakage:
 
     def check(self, name: str, edge: JointEdge) -> None:
         """Refuse a window too short for the step."""
-        if edge.breaks_at is not None and edge.breaks_at.window < TICKS * self.dt * (1 - 1e-9):
+        if edge.breaks_at is not None and edge.breaks_at.window < MIN_WINDOW_TICKS * self.dt * (1 - 1e-9):
             raise ModelError(
-                f"joint '{name}': breaks_at has a window of {edge.breaks_at.window:g} s, less than {TICKS} ticks of {self.dt:g} s; "
-                f"lengthen it to {TICKS * self.dt:g} s or take dt = {edge.breaks_at.window / TICKS:.2g} s."
+                f"joint '{name}': breaks_at has a window of {edge.breaks_at.window:g} s, less than {MIN_WINDOW_TICKS} ticks of {self.dt:g} s; "
+                f"lengthen it to {MIN_WINDOW_TICKS * self.dt:g} s or take dt = {edge.breaks_at.window / MIN_WINDOW_TICKS:.2g} s."
             )
 
     def watch(self, name: str, edge: JointEdge, home: JointHome) -> None:
@@ -84,7 +84,7 @@ class Breakage:
         """A joint that broke starts unloaded if it is made again."""
         self.gone.pop(name, None)
 
-    def score(self) -> list[Part]:
+    def program(self) -> list[Operation]:
         """The loop that stops a run of many ticks where a joint breaks."""
         return [(self.watched, "watch")] if self.watched.count else []
 
@@ -104,7 +104,7 @@ class Breakage:
 @loop
 def watch_loop(start: int, stop: int, watched: View, elements: View) -> int:
     """J and S of every limited joint, by the trapezoidal rule with their fading; the first that breaks, or -1."""
-    dt, broken = elements.clock[GAIN_STEP], FINE
+    dt, broken = elements.clock[GAIN_STEP], NO_FAILED_ROW
     for n in range(start, stop):
         fade, square = watched.fade[n], 0.0
         for c in range(watched.once.shape[0]):

@@ -15,7 +15,7 @@ from modular.port import GROUND, PortName
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-TURN = 1e-5  # how far one looks along the motion for the rates of axes, times a radian
+DIFFERENCE_ANGLE = 1e-5  # how far one looks along the motion for the rates of axes, times a radian
 
 
 class Instruments:
@@ -63,7 +63,7 @@ class Instruments:
             return np.zeros(2 * d - 3)
         body, q, v, _ = self._state(name)
         size = float(np.abs(v).max())
-        h = TURN / size if size > 0.0 else 1.0
+        h = DIFFERENCE_ANGLE / size if size > 0.0 else 1.0
         behind, now, ahead = body.port_axes(name.port, np.stack([q - h * v, q, q + h * v]))
         rate = (ahead - behind).T / (2.0 * h) @ now  # w x
         if d == 2:
@@ -117,4 +117,4 @@ def sensors_of(simulation: Simulation) -> list[tuple[str, Any]]:
 
 def _deciding(simulation: Simulation) -> list[Decides]:
     """Stacks of forces that decide; asked at every step, so one look at each has to do."""
-    return [cast(Decides, stack) for stack in simulation.lent_system.forces if hasattr(stack, "decide")]
+    return [cast(Decides, stack) for stack in simulation.local_system.forces if hasattr(stack, "decide")]

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from coordinator.engine.passage import Step
+from coordinator.engine.event_program import EventOperation
 from coordinator.engine.region import CHOSEN, Region
 from coordinator.system import System
 from modular.body import GivesCompliance
@@ -17,8 +17,8 @@ from modular.joints import Joints
 from modular.ledger import IMPACT, SUPPLIED, WORK_FIRST
 from modular.port import GROUND
 
-SWEEPS = 2000  # of all joints, until initial velocities agree
-RANK = 1e-10  # below this share of the largest, an eigenvalue is nothing
+MAX_SWEEPS = 2000  # of all joints, until initial velocities agree
+RANK_TOLERANCE = 1e-10  # below this share of the largest, an eigenvalue is nothing
 
 
 def stop_by_impulse(system: System, name: str) -> float:
@@ -78,21 +78,21 @@ def measure_joint(system: System, name: str) -> None:
     region.play(("measure", id(home.stack)), partial(_measuring, home.stack))
 
 
-def _measuring(stack: Joints, region: Region) -> list[Step]:
-    steps: list[Step] = [(bodies, verb) for verb in ("show", "respond") for bodies in region.bodies]
-    return [*steps, *((stack, verb, CHOSEN) for verb in ("linearise", "measure_rates", "see"))]
+def _measuring(stack: Joints, region: Region) -> list[EventOperation]:
+    operations: list[EventOperation] = [(bodies, verb) for verb in ("show", "respond") for bodies in region.bodies]
+    return [*operations, *((stack, verb, CHOSEN) for verb in ("linearise", "measure_rates", "compute_compliance"))]
 
 
 def _pseudo_inverse(matrix: Array) -> Array:
     """Of a symmetric matrix, as `numpy.linalg.pinv` works it out."""
     values, vectors = np.linalg.eigh(matrix)
-    if values[0] > RANK * values[-1]:  # they rise, and all count
+    if values[0] > RANK_TOLERANCE * values[-1]:  # they rise, and all count
         vectors = vectors[:, ::-1]
         return np.asarray(vectors @ ((1.0 / values[::-1])[:, None] * vectors.T))
     sizes = np.abs(values)
     order = np.argsort(sizes)[::-1]
     sizes, vectors = sizes[order], vectors[:, order]
-    held = sizes > RANK * sizes[0]
+    held = sizes > RANK_TOLERANCE * sizes[0]
     shares = np.divide(1.0, sizes, where=held, out=np.zeros_like(sizes))
     signs = np.sign(values)[order]
     return np.asarray((vectors * signs) @ (shares[:, None] * vectors.T))
@@ -105,7 +105,7 @@ def agree_velocities(system: System, *, project: bool) -> float:
     """
     lost, worst = 0.0, ("", 0.0)
     limit = 1e-9 * max(1.0, *(float(np.abs(b.state()["v"]).max(initial=0.0)) for b in system.bodies), 1.0)
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         worst = _fastest(system)
         if worst[1] <= limit or not project:
             break

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from coordinator.couplings.grouping import check_group, told
-from coordinator.distributed.workers.company import check_divisible
+from coordinator.couplings.grouping import check_group, describe
+from coordinator.distributed.workers.distributed_run import check_divisible
 from modular.errors import ModelError
 from modular.port import GROUND
 
@@ -29,7 +29,7 @@ def merge(simulation: Simulation, bodies: Sequence[str]) -> list[str]:
     before = list(system.groups)
     system.merge(bodies)
     try:
-        if simulation.company is not None:
+        if simulation.distributed_run is not None:
             check_divisible(simulation)
     except ModelError:
         system.groups = before
@@ -43,7 +43,7 @@ def unmerge(simulation: Simulation, bodies: Sequence[str]) -> list[str]:
     system = simulation.system
     for body in bodies:
         if not any(body in group for group in system.groups):
-            merged = "; ".join(map(told, system.groups)) or "nobody"
+            merged = "; ".join(map(describe, system.groups)) or "nobody"
             raise ModelError(f"unmerge: body '{body}' is merged with nobody; merged are {merged}.")
     simulation.coupling.ways(system)  # who is glued until now is to be known
     return [body for body in system.unmerge(bodies) if body != GROUND]

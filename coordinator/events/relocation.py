@@ -22,7 +22,7 @@ from modular.side import Mark
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-SAME = 1e-9  # as a share of the extent: shifts that agree so well agree
+SAME_SHIFT_TOLERANCE = 1e-9  # as a share of the extent: shifts that agree so well agree
 
 
 @dataclass
@@ -55,7 +55,7 @@ def moves_for(simulation: Simulation, name: str, body: Body) -> Moves:
         here = [shifts[joint] for joint in joints]
         for joint, (shift, _) in zip(joints[1:], here[1:], strict=True):
             gap = float(np.linalg.norm(shift - here[0][0]))
-            if gap > SAME * size:
+            if gap > SAME_SHIFT_TOLERANCE * size:
                 raise ModelError(
                     f"body '{name}' cannot change so: joints '{joints[0]}' and '{joint}' hold it to one and the same part of the "
                     f"mechanism, and would be {gap:.4g} m apart. Cut one of them first."

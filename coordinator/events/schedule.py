@@ -12,8 +12,8 @@ from modular.errors import ModelError
 from modular.events import Add, Condition, Cut, Event, Join, Merge, Readable, Scheduled, Unmerge
 from modular.port import GROUND, PortName
 
-CLOSE = 1e-10  # how well an instant is located, in ticks
-REPEATS = 60  # of the part of a tick before the instant
+INSTANT_TOLERANCE_TICKS = 1e-10  # how well an instant is located, in ticks
+MAX_REPEATS = 60  # of the part of a tick before the instant
 
 
 class Schedule:
@@ -24,7 +24,7 @@ class Schedule:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
         self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
-        self.rehearsed = False  # whether what its events need has been compiled (coordinator/events/rehearsal.py)
+        self.dry_run_done = False  # whether what its events need has been compiled (coordinator/events/dry_run.py)
         self._came: set[int] = set()  # conditions that have come true, each as what it is (`id`)
 
     def due(self, tick: int) -> Iterator[Event]:
@@ -39,7 +39,7 @@ class Schedule:
     def never(self) -> list[str]:
         """What has not happened so far, a sentence each."""
         return [
-            f"{', '.join(map(_told, scheduled.events))} {_when(scheduled)}"
+            f"{', '.join(map(_describe, scheduled.events))} {_when(scheduled)}"
             for scheduled in self.pending()
             if id(scheduled) not in self._came
         ]
@@ -48,7 +48,7 @@ class Schedule:
         """The tick of the next event at a time, or `last` if there is none before."""
         return min(last, self._timed[0][0]) if self._timed else last
 
-    def standing(self) -> dict[str, list[Any]]:
+    def checkpoint_state(self) -> dict[str, list[Any]]:
         """What is still to come: how many events at times, and which conditions, with the sides on which things stand."""
         numbers = {id(scheduled): k for k, scheduled in enumerate(self._all)}
         return {
@@ -58,13 +58,13 @@ class Schedule:
             "came": [k for k, scheduled in enumerate(self._all) if id(scheduled) in self._came],
         }
 
-    def stand(self, standing: Mapping[str, list[Any]]) -> None:
+    def restore_state(self, state: Mapping[str, list[Any]]) -> None:
         """Stand so."""
-        self._timed = self._timed[len(self._timed) - standing["to come"][0] :]
-        self._came = {id(self._all[k]) for k in standing["came"]}
+        self._timed = self._timed[len(self._timed) - state["to come"][0] :]
+        self._came = {id(self._all[k]) for k in state["came"]}
         armed = {id(watch.scheduled): watch for watch in self.armed}
-        self.armed = [armed[id(self._all[k])] for k in standing["armed"]]
-        for watch, side in zip(self.armed, standing["sides"], strict=True):
+        self.armed = [armed[id(self._all[k])] for k in state["armed"]]
+        for watch, side in zip(self.armed, state["sides"], strict=True):
             watch.side = side
 
     @property
@@ -111,7 +111,7 @@ class Watch:
         return isfinite(self.side) and self.condition.fires(self.side, self.condition.margin(state))
 
 
-def _told(event: Event) -> str:
+def _describe(event: Event) -> str:
     """An event by what it acts on."""
     return f"{type(event).__name__}({getattr(event, fields(event)[0].name)!r})"  # type: ignore[arg-type]
 
@@ -133,11 +133,11 @@ def first_zero(margin: Callable[[float], float], start: float, stop: float, befo
     Returns the end of the last bracket, so that the condition is true there.
     """
     left, right, f_left, f_right = start, stop, before, after
-    for _ in range(REPEATS):
-        if right - left <= CLOSE or f_right == 0.0:
+    for _ in range(MAX_REPEATS):
+        if right - left <= INSTANT_TOLERANCE_TICKS or f_right == 0.0:
             break
         middle = right - f_right * (right - left) / (f_right - f_left)
-        middle = min(max(middle, left + 0.25 * CLOSE), right - 0.25 * CLOSE)
+        middle = min(max(middle, left + 0.25 * INSTANT_TOLERANCE_TICKS), right - 0.25 * INSTANT_TOLERANCE_TICKS)
         f_middle = margin(middle)
         if not isfinite(f_middle):
             raise ModelError("a condition has no value on the way to the instant at which it came true.")
@@ -161,8 +161,8 @@ def check_schedule(assembly: Assembly) -> None:
     for event in events:
         if isinstance(event, Join):
             for port in (event.first, event.second):
-                if PortName.parse(port, f"event {_told(event)}").body not in later:
-                    assembly.port(port, f"event {_told(event)}")
+                if PortName.parse(port, f"event {_describe(event)}").body not in later:
+                    assembly.port(port, f"event {_describe(event)}")
         for body in event.bodies if isinstance(event, Merge | Unmerge) else ():
             if body not in later and body != GROUND:
                 assembly.known(body, assembly.bodies, "body", f"event {type(event).__name__}")

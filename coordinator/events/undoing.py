@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from coordinator.engine.score import compiled
+from coordinator.engine.program import compiled
 from coordinator.system import System
 from modular.body import SavesAndRestores
 from modular.table import Table

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from coordinator.couplings import Centralized, Coupling
 from coordinator.couplings.centralized import MinimalCoordinates
-from coordinator.events.going_on import with_body, with_names, with_settings
+from coordinator.events.reconfigure import with_body, with_names, with_settings
 from coordinator.simulation import Simulation
 from modular.component import Component
 from modular.errors import ModelError
@@ -322,7 +322,7 @@ def is_noted(act: Doing) -> bool:
     return isinstance(act, Event) or act.noted
 
 
-def told(act: Doing) -> str:
+def describe(act: Doing) -> str:
     """An act in a few words."""
     data = act.to_data()
     name = str(data.pop("class")).partition(":")[2]

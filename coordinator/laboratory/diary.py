@@ -24,7 +24,7 @@ from modular.version import __version__
 
 FORMAT = "modular-diary-1"
 DIARY, START, END = "diary.jsonl", "start.checkpoint", "laboratory.json"
-REMEMBERED = 2000  # lines that are kept in memory beside a file
+MAX_LINES_IN_MEMORY = 2000  # lines that are kept in memory beside a file
 
 
 class Entry(NamedTuple):
@@ -39,7 +39,7 @@ class Diary:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
-        self.entries: deque[Entry] = deque(maxlen=None if folder is None else REMEMBERED)
+        self.entries: deque[Entry] = deque(maxlen=None if folder is None else MAX_LINES_IN_MEMORY)
         self.count = 0
         self.failure = ""  # why it is no longer written
         self._file: IO[str] | None = None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coordinator.couplings import Centralized
-from coordinator.events.going_on import with_settings
+from coordinator.events.reconfigure import with_settings
 from coordinator.laboratory.acts import Change, Doing, Drag, Grab, Release, SetCoupling, SetLimit, SetStep
 from coordinator.laboratory.hand import Hand
 from coordinator.laboratory.kept import twin
@@ -23,8 +23,8 @@ from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError
 from modular.events import Cut, Event, Join
 
-STEP = 0.01  # seconds between two instants at which the two are compared, about
-REMEMBERED = 3000  # distances
+COMPARISON_SECONDS = 0.01  # seconds between two instants at which the two are compared, about
+MAX_DISTANCES = 3000  # distances
 
 
 class GhostView(NamedTuple):
@@ -44,7 +44,7 @@ class Ghost:
     def __init__(self, simulation: Simulation, solver: Centralized) -> None:
         self.solver = solver
         self.hand = Hand()
-        self.distances: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)
+        self.distances: deque[tuple[float, float]] = deque(maxlen=MAX_DISTANCES)
         self.stride = 1  # ticks of the simulation in a step of the ghost
         self._revision = 0
         self._begin(simulation)
@@ -54,7 +54,7 @@ class Ghost:
         fresh = twin(simulation)
         _without_limits(fresh)
         self._heard = len(simulation.past.events)
-        self.stride = max(1, round(STEP / simulation.dt))
+        self.stride = max(1, round(COMPARISON_SECONDS / simulation.dt))
         self.simulation = with_settings(fresh, coupling=self.solver, dt=self.stride * simulation.dt)
         self._at = _ticks(simulation)
         self._look(simulation)
@@ -93,7 +93,7 @@ class Ghost:
     def witness(self, act: Doing, simulation: Simulation) -> None:
         """Something was done to the simulation, which it has followed until then."""
         if isinstance(act, SetStep):
-            self.stride = max(1, round(STEP / simulation.dt))
+            self.stride = max(1, round(COMPARISON_SECONDS / simulation.dt))
             self._at = _ticks(simulation)
             self.simulation = with_settings(self.simulation, dt=self.stride * simulation.dt)
         elif isinstance(act, SetCoupling | SetLimit):
@@ -124,7 +124,7 @@ class Ghost:
 
 def _ticks(simulation: Simulation) -> float:
     """How far it has come, in ticks of its step; between two of them where that was changed there."""
-    return simulation.tick + simulation.lent_system.part
+    return simulation.tick + simulation.local_system.part
 
 
 def _without_limits(simulation: Simulation) -> None:

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator.events.grabbing import grip
+from coordinator.events.grip import grip
 from coordinator.simulation import Simulation
 from modular.component import find_class, known_packages
 from modular.elements import Array

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from coordinator.laboratory.acts import Doing, told
+from coordinator.laboratory.acts import Doing, describe
 from coordinator.laboratory.kept import Kept
 from modular.errors import ModelError
 
-BACK = 100  # changes that can be undone
-MEMORY = 64e6  # bytes that those may take
+MAX_UNDO = 100  # changes that can be undone
+MAX_BYTES = 64e6  # bytes that those may take
 
 
 class History:
@@ -20,19 +20,19 @@ class History:
     @property
     def undo(self) -> str:
         """What would be undone, in words."""
-        return told(self._done[-1][1]) if self._done else ""
+        return describe(self._done[-1][1]) if self._done else ""
 
     @property
     def redo(self) -> str:
         """What would be done again."""
-        return told(self._undone[-1]) if self._undone else ""
+        return describe(self._undone[-1]) if self._undone else ""
 
     def remember(self, kept: Kept | None, act: Doing, *, again: bool = False) -> None:
         """A change was made; `again`: it was the one that was undone last."""
         self._done.append((kept, act))
         self._undone = self._undone[:-1] if again else []
         sizes = [0 if kept is None else len(kept.content) for kept, _ in self._done]
-        while len(self._done) > BACK or (sum(sizes) > MEMORY and len(self._done) > 1):
+        while len(self._done) > MAX_UNDO or (sum(sizes) > MAX_BYTES and len(self._done) > 1):
             del self._done[0], sizes[0]
 
     def last(self) -> tuple[Kept | None, Doing]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from coordinator.record.checkpoints.resume import Checkpoint
 from coordinator.record.checkpoints.simulation_as_data import check_keepable, simulation_as_data
 from coordinator.simulation import Simulation
-from modular.parcel import packed
+from modular.payload import packed
 
 
 @dataclass(frozen=True)
 class Kept:
     """One instant."""
 
-    content: bytes  # a parcel, as in the file of a checkpoint
+    content: bytes  # a payload, as in the file of a checkpoint
     tick: int
     stretch: int  # of the record
 
@@ -28,9 +28,9 @@ def keep(simulation: Simulation, stretch: int) -> Kept:
 
 def stand_again(kept: Kept, simulation: Simulation) -> Simulation:
     """As it stood; the workers of the present one, if any, go on with it. It has no samples yet."""
-    if simulation.company is not None:
-        simulation.company.take_back(simulation)
-    return Checkpoint.in_memory(kept.content).moved_by(simulation.company, simulation.engine.threads)
+    if simulation.distributed_run is not None:
+        simulation.distributed_run.collect(simulation)
+    return Checkpoint.in_memory(kept.content).moved_by(simulation.distributed_run, simulation.engine.threads)
 
 
 def twin(simulation: Simulation) -> Simulation:

@@ -7,9 +7,9 @@ from collections import deque
 
 from coordinator.simulation import Simulation
 
-FAR = 1 << 40  # ticks: as far as it goes
-LATE = 0.2  # seconds behind the clock from which on the clock is set back, and the factor says how slow it is
-WINDOW = 1.0  # seconds over which the factor is taken
+UNLIMITED_TICKS = 1 << 40  # ticks: as far as it goes
+MAX_LAG_SECONDS = 0.2  # seconds behind the clock from which on the clock is set back, and the factor says how slow it is
+AVERAGING_SECONDS = 1.0  # seconds over which the factor is taken
 
 
 class Pace:
@@ -59,10 +59,10 @@ class Pace:
         if not self.playing:
             return simulation.tick
         if self.speed == 0.0:
-            return simulation.tick + FAR
+            return simulation.tick + UNLIMITED_TICKS
         now = time.monotonic()
         due = self._from[1] + int((now - self._from[0]) * self.speed / simulation.dt)
-        if (due - simulation.tick) * simulation.dt > LATE * self.speed:
+        if (due - simulation.tick) * simulation.dt > MAX_LAG_SECONDS * self.speed:
             self._from = now, simulation.tick + 1
             return simulation.tick + 1
         return due
@@ -73,7 +73,7 @@ class Pace:
             self._goal = None
         now = time.monotonic()
         self._seen.append((now, simulation.time))
-        while len(self._seen) > 2 and now - self._seen[0][0] > WINDOW:
+        while len(self._seen) > 2 and now - self._seen[0][0] > AVERAGING_SECONDS:
             self._seen.popleft()
 
     def until_next(self, simulation: Simulation) -> float:

@@ -24,8 +24,8 @@ from typing import Self
 
 from coordinator.checks.proposals import in_words
 from coordinator.couplings import Centralized
-from coordinator.events.ahead import compile_ahead
-from coordinator.laboratory.acts import Act, Change, Doing, Drag, Redo, Reset, Undo, is_noted, is_undone, told
+from coordinator.events.precompile import precompile
+from coordinator.laboratory.acts import Act, Change, Doing, Drag, Redo, Reset, Undo, describe, is_noted, is_undone
 from coordinator.laboratory.diary import START, Diary
 from coordinator.laboratory.ending import write_ending
 from coordinator.laboratory.ghost import Ghost, why_no_ghost
@@ -44,13 +44,13 @@ from modular.files import put_in_place
 from modular.numbers import number
 
 _log = logging.getLogger("modular")
-BUDGET = 0.016  # seconds that one turn may spend on stepping
-SHOWN, SHOWN_AWAY = 1 / 40, 1 / 15  # seconds between two snapshots at least; of workers everything has to be taken back
-MEMORY = 256e6  # bytes that samples may take
-EVENTS = 400  # in a stretch of the record
-WAITING = 10_000  # acts that may wait
-NOTICES = 50  # that are shown
-PIECES = 32  # parts of that memory that are made ready at a time
+STEPPING_BUDGET_SECONDS = 0.016  # seconds that one turn may spend on stepping
+SNAPSHOT_SECONDS, SNAPSHOT_SECONDS_WORKERS = 1 / 40, 1 / 15  # seconds between two snapshots at least; of workers everything has to be taken back
+MAX_SAMPLE_BYTES = 256e6  # bytes that samples may take
+MAX_EVENTS_PER_STRETCH = 400  # in a stretch of the record
+MAX_WAITING_ACTS = 10_000  # acts that may wait
+MAX_NOTICES = 50  # that are shown
+MEMORY_PIECES = 32  # parts of that memory that are made ready at a time
 
 
 class Receipt:
@@ -101,14 +101,14 @@ class Session:
     """
 
     def __init__(
-        self, simulation: Simulation, folder: str | Path | None = None, *, memory: float = MEMORY, speed: float = 1.0
+        self, simulation: Simulation, folder: str | Path | None = None, *, memory: float = MAX_SAMPLE_BYTES, speed: float = 1.0
     ) -> None:
         self.simulation = simulation
         self.folder = None if folder is None else Path(folder)
         self.pace, self.hand = Pace(speed), Hand()
         self.stretches = Stretches(number(memory, "Session: memory", "bytes"))
         self.trouble = ""
-        self.notices: deque[Notice] = deque(maxlen=NOTICES)
+        self.notices: deque[Notice] = deque(maxlen=MAX_NOTICES)
         self._posted: deque[Receipt] = deque()
         self._wake = threading.Condition()
         self.history = History()
@@ -119,7 +119,7 @@ class Session:
         self._stopping = False
         self._behind = False  # there was more to step than a turn has time for
         self._closed = False
-        compile_ahead(simulation)
+        precompile(simulation)
         self.stretches.begin_after(simulation)
         self._heard = len(simulation.past.events)  # events of the simulation that were told
         self._why_not_back, start = "", None
@@ -154,8 +154,8 @@ class Session:
         with self._wake:
             if self._stopping or self._closed:
                 receipt.close("this session is closed.")
-            elif len(self._posted) >= WAITING:
-                receipt.close(f"{WAITING} acts are waiting already; this one is left out.")
+            elif len(self._posted) >= MAX_WAITING_ACTS:
+                receipt.close(f"{MAX_WAITING_ACTS} acts are waiting already; this one is left out.")
             else:
                 self._posted.append(receipt)
                 self._wake.notify()
@@ -240,7 +240,7 @@ class Session:
     def carry_out(self, receipt: Receipt) -> None:
         """One act, or a reason why not."""
         act, simulation, trouble = receipt.act, self.simulation, self.trouble
-        tick, version = simulation.tick, simulation.lent_system.version
+        tick, version = simulation.tick, simulation.local_system.version
         kept: Kept | None = None
         if is_noted(act):
             self._with_ghost(lambda ghost: ghost.follow(simulation))
@@ -254,9 +254,9 @@ class Session:
                 self._perform(act)
         except Exception as error:
             reason = str(error) if isinstance(error, ModelError | CouplingError) else f"{type(error).__name__}: {error}"
-            if self.simulation is not simulation or simulation.lent_system.version != version:
+            if self.simulation is not simulation or simulation.local_system.version != version:
                 self._as_before(kept)
-            self.notice("refused", f"{told(act)}: {reason}")
+            self.notice("refused", f"{describe(act)}: {reason}")
             receipt.settle(reason)
             return
         if is_undone(act) and (kept is not None or self._start is None):
@@ -268,7 +268,7 @@ class Session:
             self.diary.note(tick, act)
             if not isinstance(act, Drag):
                 self.revision += 1
-                self.notice("done", told(act))
+                self.notice("done", describe(act))
         receipt.settle(tick=tick)
 
     def _perform(self, act: Doing) -> None:
@@ -312,7 +312,7 @@ class Session:
         """Back to the instant before the last change."""
         kept, act = self.history.last()
         if kept is None:
-            raise ModelError(f"'{told(act)}' cannot be undone: {self._why_not_back}")
+            raise ModelError(f"'{describe(act)}' cannot be undone: {self._why_not_back}")
         self._stand_again(kept)
         self.hand.release(self.simulation)
         self.history.go_back()
@@ -357,9 +357,9 @@ class Session:
         self._behind = False
         if simulation.tick >= due:
             return
-        if self.stretches.full(simulation, EVENTS):
+        if self.stretches.full(simulation, MAX_EVENTS_PER_STRETCH):
             self.carry_out(Receipt(TurnPage()))
-        self.advance(due, lambda: time.monotonic() - started > BUDGET or bool(self._posted) or self._stopping)
+        self.advance(due, lambda: time.monotonic() - started > STEPPING_BUDGET_SECONDS or bool(self._posted) or self._stopping)
         self._behind = self.simulation.tick < due
         self.pace.passed(self.simulation)
 
@@ -370,8 +370,8 @@ class Session:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RunWarning)
                 while simulation.tick < last:
-                    left, most = last - simulation.tick, self.stretches.most / PIECES
-                    goal = simulation.tick + simulation.recorder.expect_more(simulation.lent_system, left, most)
+                    left, most = last - simulation.tick, self.stretches.most / MEMORY_PIECES
+                    goal = simulation.tick + simulation.recorder.expect_more(simulation.local_system, left, most)
                     simulation.stride(goal if self.ghost is None else min(goal, self.ghost.next_tick))
                     if self.ghost is not None and simulation.tick >= self.ghost.next_tick:
                         self._with_ghost(lambda ghost: ghost.follow(simulation))
@@ -427,7 +427,7 @@ class Session:
 
     def _show(self, *, now: bool = False) -> None:
         """A new snapshot in place of the last, not too often."""
-        pause = SHOWN if self.simulation.company is None else SHOWN_AWAY
+        pause = SNAPSHOT_SECONDS if self.simulation.distributed_run is None else SNAPSHOT_SECONDS_WORKERS
         clock = time.monotonic()
         if (now or not self.pace.moving or clock - self._shown_at >= pause) and self._window.stale():
             self._window.look()
@@ -441,7 +441,7 @@ class Session:
             return 0.1
         if self._behind:
             return 0.0
-        return min(max(self.pace.until_next(self.simulation), began + SHOWN / 2 - time.monotonic()), 0.1)
+        return min(max(self.pace.until_next(self.simulation), began + SNAPSHOT_SECONDS / 2 - time.monotonic()), 0.1)
 
     def _run(self) -> None:
         began = 0.0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coordinator.couplings import Coupling
-from coordinator.engine.score import perform
+from coordinator.engine.program import perform
 from coordinator.record.recorder import Segment
 from coordinator.simulation import Simulation
 from modular.assembly import ForceEdge, JointEdge
@@ -152,7 +152,7 @@ def states_of(
 ) -> tuple[list[BodyStates], list[JointStates], list[ForceStates], dict[str, Array]]:
     """Copies of all states; joints are measured first."""
     system = simulation.system
-    perform(system.elements, simulation.recorder.score(system))
+    perform(system.elements, simulation.recorder.program(system))
     places, forces = system.elements.position, system.elements.force
     bodies = body_states(simulation)
     joints = []

@@ -75,7 +75,7 @@ class Window:
 
 def _target(simulation: Simulation) -> Array | None:
     """Where the hand draws what it holds."""
-    home = simulation.lent_system.force_home.get(HAND)
+    home = simulation.local_system.force_home.get(HAND)
     if home is None:
         return None
     stack: Any = home.stack

@@ -19,7 +19,7 @@ from modular.elements import Array, Indices
 from modular.ledger import LEDGER, brought
 
 Found = TypeVar("Found")
-KEPT = 2**25  # numbers of a table at most that is kept while a run is read
+MAX_CACHED_NUMBERS = 2**25  # numbers of a table at most that is kept while a run is read
 
 
 class Table(dict[str, Array]):
@@ -66,7 +66,7 @@ def once(question: Callable[..., Found]) -> Callable[..., Found]:
         key = (question.__name__, *(one.tobytes() if isinstance(one, np.ndarray) else one for one in more))
         if key not in known:
             found = question(run, *more)
-            if sum(table.whole.size for table in _tables_in(found)) > KEPT:
+            if sum(table.whole.size for table in _tables_in(found)) > MAX_CACHED_NUMBERS:
                 return found
             known[key] = found
         kept: Found = known[key]

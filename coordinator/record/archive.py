@@ -30,7 +30,7 @@ FORMAT = "modular-run-2"
 WITHOUT_CHECKSUM = "modular-run-1"  # modular 0.1
 ABOUT, ARRAYS = "run.json", "arrays.npz"
 CHECKSUM = "checksum"
-LEGIBLE = 2**20  # letters of a text that is written in lines
+MAX_INDENTED_LENGTH = 2**20  # letters of a text that is written in lines
 
 
 def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]) -> Path:
@@ -116,10 +116,10 @@ def _about(path: Path) -> dict[str, Any]:
     """What a run says of itself, as it was written."""
     data = json.loads(path.read_bytes().decode("utf-8"))
     if not isinstance(data, dict) or data.get("format") not in (FORMAT, WITHOUT_CHECKSUM):
-        told = data.get("format") if isinstance(data, dict) else None
-        raise ModelError(f"'{path.parent}': format {told!r} is not {FORMAT!r}; was it written by another version?")
-    told = data.pop(CHECKSUM, None)
-    if told != (checksum(data) if data["format"] == FORMAT else None):
+        stated = data.get("format") if isinstance(data, dict) else None
+        raise ModelError(f"'{path.parent}': format {stated!r} is not {FORMAT!r}; was it written by another version?")
+    stated = data.pop(CHECKSUM, None)
+    if stated != (checksum(data) if data["format"] == FORMAT else None):
         raise ModelError(
             f"'{path.parent}' cannot be read as a run: {path.name} was changed or damaged after it was written, its checksum does "
             "not fit. Take a copy of the folder, or run it again."
@@ -160,7 +160,7 @@ def text_of(about: Mapping[str, Any]) -> bytes:
         about = {key: value if _is_strict(value) else finite(value) for key, value in about.items()}
         text = _compact(about)
     found = sha256(text.encode()).hexdigest()
-    if len(text) > LEGIBLE:
+    if len(text) > MAX_INDENTED_LENGTH:
         return f'{text[:-1]},"{CHECKSUM}":"{found}"}}'.encode()
     return json.dumps({**about, CHECKSUM: found}, indent=1, allow_nan=False).encode()
 

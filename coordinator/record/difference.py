@@ -146,8 +146,8 @@ def _events(first: Run, second: Run) -> Iterator[Difference]:
         event = min(given, key=lambda one: one["tick"])
         place = (int(event["tick"]), float(event["time"]), str(event["name"]), "event", ())
         if a is None or b is None or (a["kind"], a["name"]) != (b["kind"], b["name"]):
-            told = [None if entry is None else f"{entry['kind']} '{entry['name']}'" for entry in (a, b)]
-            yield Difference(*place, "", told[0], told[1])
+            entries = [None if entry is None else f"{entry['kind']} '{entry['name']}'" for entry in (a, b)]
+            yield Difference(*place, "", entries[0], entries[1])
         else:
             key = next(key for key in dict.fromkeys((*a, *b)) if a.get(key) != b.get(key))
             yield Difference(*place, f"{a['kind']}, {key}", a.get(key), b.get(key))

@@ -17,7 +17,7 @@ from modular.port import GROUND
 
 Flags = npt.NDArray[np.bool_]
 BEGINS, ENDS = ("join", "apply"), ("cut", "break", "remove")  # kinds of events in the log
-NEVER = np.iinfo(np.int64).max
+NO_END = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Ever:
         now, there = self.run.ticks, self.there(name)
         found = [
             Spell(begin, there & (now >= begin) & (now < end))
-            for begin, end in zip(begins, [*begins[1:], NEVER], strict=True)
+            for begin, end in zip(begins, [*begins[1:], NO_END], strict=True)
         ]
         return [spell for spell in found if spell.there.any()]
 

@@ -15,9 +15,9 @@ from coordinator.record.verdict import Estimate, Loss
 from coordinator.record.ways import Bodies, Ways, extent_of, size_of, spread_of
 from modular.elements import Array, Indices
 
-WIDE = 1e-2  # of the extent: joints that open so far where something is driven may be asked for what cannot be
-BRIEFLY = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
-WORST = 32  # joints of one form that are weighed by the size of what hangs on them
+WIDE_GAP_SHARE = 1e-2  # of the extent: joints that open so far where something is driven may be asked for what cannot be
+STRIKE_ERROR_WEIGHT = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
+MAX_WEIGHED_JOINTS = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]
 
 
@@ -108,7 +108,7 @@ class Evidence:
             joint = max(slides, key=lambda name: slides[name])
             most = {"joint": joint, "tick": int(segments[-1].ticks[last])}
         most |= self._latest(extent)
-        wide = any(one.gap > WIDE * extent for one in self._gave.values())
+        wide = any(one.gap > WIDE_GAP_SHARE * extent for one in self._gave.values())
         most["strained"] = wide and any(form["drives"] for form in recorded.forms.values())
         self._seen, self._before, self._gave, self._slid, self._blows, self._behind = sure
         if not np.isfinite([way, bending, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
@@ -133,7 +133,7 @@ class Evidence:
         """Energy that joints took, and that forces and bodies lost, in the whole run; what is finished is asked once."""
         segments, about = recorded.segments, (recorded.bodies, recorded.gravity)
         self._losses = self._losses.then(segments[self._losses.spells.segments : -1], *about)
-        return self._losses.then(segments[-1:], *about).told(segments[-1], recorded.forms)
+        return self._losses.then(segments[-1:], *about).worst(segments[-1], recorded.forms)
 
     def _look_at_new(self, recorded: Recorded, last: int) -> None:
         """Up to so many samples of the last segment."""
@@ -150,7 +150,7 @@ class Evidence:
                     new = {key: values[first:stop] for key, values in series.items()}
                     self._look(names, new, ticks, pauses, recorded.forms)
                 for names, series in segment.forces:
-                    self._behind.update(fallen_behind(names, series, stop - 1, BRIEFLY * recorded.beta))
+                    self._behind.update(fallen_behind(names, series, stop - 1, STRIKE_ERROR_WEIGHT * recorded.beta))
                 self._before = int(ticks[-1])
             self._seen, first = (k, segment, stop), 0
 
@@ -177,7 +177,7 @@ class Evidence:
             if start == stop:
                 continue
             most = start + np.argmax(sizes[start:stop], axis=0)
-            for k in np.argsort(-sizes[start:stop].max(axis=0), kind="stable")[:WORST].tolist():
+            for k in np.argsort(-sizes[start:stop].max(axis=0), kind="stable")[:MAX_WEIGHED_JOINTS].tolist():
                 at, name = int(most[k]), names[k]
                 size, key = float(sizes[at, k]), (name, rings)
                 if size > (self._gave[key].size if key in self._gave else 0.0):
@@ -189,7 +189,7 @@ class Evidence:
         share, most, weighed = 0.0, {}, Counter[str]()
         for gave in sorted(self._gave.values(), key=lambda one: -one.size):
             weighed[gave.form] += 1
-            if weighed[gave.form] > WORST:
+            if weighed[gave.form] > MAX_WEIGHED_JOINTS:
                 continue
             size = self._size(recorded, gave.joint) or extent
             found = (gave.gap / size + gave.turn) / (1.0 + 0.5 * way if gave.rings else 1.0)
@@ -220,10 +220,10 @@ def fallen_behind(names: Sequence[str], series: Mapping[str, Array], at: int, ju
     key = next((key for key in ("sunk", "late", "yielded") if key in series), None)
     if key is None:
         return {}
-    told = zip(names, series[key][at].tolist(), strict=True)
+    delays = zip(names, series[key][at].tolist(), strict=True)
     if key == "sunk":
-        return {name: Behind(max(deep, jumps * jump), 0.0, True) for name, (deep, jump) in told}
-    return {name: Behind(way, turn, key != "late") for name, (way, turn) in told}
+        return {name: Behind(max(deep, jumps * jump), 0.0, True) for name, (deep, jump) in delays}
+    return {name: Behind(way, turn, key != "late") for name, (way, turn) in delays}
 
 
 def same(before: tuple[Segment, int, int], now: tuple[Segment, int, int]) -> bool:

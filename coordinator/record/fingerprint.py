@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numba.core import codegen, config
 
-from modular.house import HOUSE, PACKAGES
+from modular.own_packages import PACKAGES, ROOT
 from modular.target import BASELINES
 from modular.version import __version__
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy")
-ROUNDING = ("fma", "avx", "sse4", "neon", "sve", "asimd", "vsx", "rvv")  # features that change how sums are rounded
+ROUNDING_FEATURES = ("fma", "avx", "sse4", "neon", "sve", "asimd", "vsx", "rvv")  # features that change how sums are rounded
 
 
 def versions() -> dict[str, str]:
@@ -55,8 +55,8 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[library] = "unknown"
     packages = (*PACKAGES, "scenarios")
-    sources = [file for package in packages for file in sorted((HOUSE / package).rglob("*.py"))]
-    return {**found, "sources": digest_of_files(sources, HOUSE)}
+    sources = [file for package in packages for file in sorted((ROOT / package).rglob("*.py"))]
+    return {**found, "sources": digest_of_files(sources, ROOT)}
 
 
 @functools.cache
@@ -77,7 +77,7 @@ def _features() -> str:
         words = [f"+{feature}" for feature in dict(BASELINES.values())[config.CPU_NAME]]
     else:
         words = str(config.CPU_FEATURES or codegen.get_host_cpu_features()).split(",")
-    return " ".join(sorted(word[1:] for word in words if word.startswith("+") and word[1:].startswith(ROUNDING)))
+    return " ".join(sorted(word[1:] for word in words if word.startswith("+") and word[1:].startswith(ROUNDING_FEATURES)))
 
 
 def _processor() -> str:

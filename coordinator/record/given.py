@@ -44,8 +44,8 @@ class Given:
         given = cls(assembly, first)
         given._parted = given._from_elsewhere = True
         model, sources, homeless = data["model"], data["sources"], data["homeless"]
-        told = isinstance(sources, dict) and isinstance(homeless, list)
-        if not told or not all(isinstance(text, str) for text in (*sources.values(), *homeless)):
+        valid = isinstance(sources, dict) and isinstance(homeless, list)
+        if not valid or not all(isinstance(text, str) for text in (*sources.values(), *homeless)):
             raise ModelError("what a run was given from elsewhere has to be told in tables and lists of texts.")
         if not isinstance(model, dict):
             raise ModelError(f"what a run was given has to be a model, not {model!r}.")

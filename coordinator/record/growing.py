@@ -13,8 +13,8 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-EVERY = 2.0  # seconds between two texts, at least
-SHARE = 0.02  # most of the time that they may take
+MIN_WRITE_SECONDS = 2.0  # seconds between two texts, at least
+MAX_WRITING_SHARE = 0.02  # most of the time that they may take
 
 
 class Growing:
@@ -22,7 +22,7 @@ class Growing:
 
     def __init__(self, place: OnDisk) -> None:
         self.place = place
-        self._next = time.monotonic() + EVERY
+        self._next = time.monotonic() + MIN_WRITE_SECONDS
 
     def if_due(self, simulation: Simulation) -> None:
         """Let the text follow, if it is time."""
@@ -34,7 +34,7 @@ class Growing:
         started = time.monotonic()
         run = simulation.past.run(simulation)
         write_pieces(self.place, {**run.about, "digest": None}, run.segments)
-        self._next = time.monotonic() + max(EVERY, (time.monotonic() - started) / SHARE)
+        self._next = time.monotonic() + max(MIN_WRITE_SECONDS, (time.monotonic() - started) / MAX_WRITING_SHARE)
 
 
 def recording(simulation: Simulation, folder: str | Path | None) -> Growing | None:

@@ -10,8 +10,8 @@ import numpy as np
 from coordinator.record.run import Run
 from modular.elements import Array
 
-TINY = 1e-300
-GROWN = 10.0  # times what it was before
+SMALLEST_SIZE = 1e-300
+GROWTH_RATIO = 10.0  # times what it was before
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def _grown(name: str, kind: str, errors: Array, run: Run) -> Growth:
     sizes, ticks = sizes[there], run.ticks[there]
     if len(sizes) < 6 or not sizes.any():
         return Growth(name, kind, 1.0, 0.0, 0.0, int(run.ticks[-1]))
-    usual = max(float(np.median(sizes[: len(sizes) // 2])), TINY)
+    usual = max(float(np.median(sizes[: len(sizes) // 2])), SMALLEST_SIZE)
     third = slice(-max(len(sizes) // 3, 3), None)
-    slope = float(np.polyfit(ticks[third] - ticks[-1], np.log(np.maximum(sizes[third], TINY)), 1)[0])
-    small = np.flatnonzero(sizes <= GROWN * usual)
+    slope = float(np.polyfit(ticks[third] - ticks[-1], np.log(np.maximum(sizes[third], SMALLEST_SIZE)), 1)[0])
+    small = np.flatnonzero(sizes <= GROWTH_RATIO * usual)
     since = int(ticks[min(small[-1] + 1, len(ticks) - 1)]) if len(small) else int(ticks[0])
     return Growth(name, kind, float(np.exp(slope)), float(sizes[-1]), float(sizes[-1]) / usual, since)

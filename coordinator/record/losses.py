@@ -19,14 +19,14 @@ import numpy as np
 
 from coordinator.record.recorder import Segment
 from coordinator.record.verdict import Loss
-from coordinator.record.ways import CORNERS, Bodies
+from coordinator.record.ways import MAX_CORNER_BODIES, Bodies
 from modular.elements import Array
 from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED
 
 BOOKED = [STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED]  # all lines but works: what bodies have not any more
-DAMPERS = 1e-3  # of what they take: so far are their books right
-RINGING = 500  # ticks; a joint that sees a tenth of its mass has then 1e-3 of its energy left
-MANY = 32  # joints of one form whose ringing is told apart
+DAMPER_ACCURACY = 1e-3  # of what they take: so far are their books right
+RINGING_TICKS = 500  # ticks; a joint that sees a tenth of its mass has then 1e-3 of its energy left
+MAX_RINGING_JOINTS = 32  # joints of one form whose ringing is told apart
 
 
 def kept(books: Array) -> Array:
@@ -51,7 +51,7 @@ class Blows:
             for row in np.flatnonzero(series["ledger"][0][:, IMPACT]).tolist()
         }
         struck = self.segments > 0 and any(lost != self.taken.get(name) for name, lost in taken.items())
-        return Blows(self.segments + 1, int(segment.ticks[0]) + RINGING if struck else self.until, taken)
+        return Blows(self.segments + 1, int(segment.ticks[0]) + RINGING_TICKS if struck else self.until, taken)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Ringing:
         took = dict(self.before)
         for names, first, last in zip(self.there, self.first, self.last, strict=True):
             rang = last - first
-            for row in np.argsort(-np.abs(rang), kind="stable")[:MANY].tolist():
+            for row in np.argsort(-np.abs(rang), kind="stable")[:MAX_RINGING_JOINTS].tolist():
                 took[names[row]] = took.get(names[row], 0.0) + float(rang[row])
         return took
 
@@ -134,7 +134,7 @@ class Losses:
             ringing, spells = ringing.then(segment), spells.then(segment, bodies, gravity)
         return Losses(ringing, spells)
 
-    def told(self, last: Segment, joints: Mapping[str, Any]) -> tuple[Loss, Loss]:
+    def worst(self, last: Segment, joints: Mapping[str, Any]) -> tuple[Loss, Loss]:
         """What joints took, and what forces and bodies lost, of all that were ever there; `joints`: by name."""
         gone: tuple[dict[str, Array], dict[str, Array]] = {}, {}  # joints and forces
         for name, book in last.closed.items():
@@ -173,7 +173,7 @@ def _struck(last: Segment) -> tuple[list[str], list[float]]:
         return [], []
     names = [name for part, _ in books for name in part]
     book = np.concatenate([part for _, part in books])
-    left = abs(fsum(book[:, LEAKED].tolist())) - DAMPERS * fsum(np.abs(book[:, DISSIPATED]).tolist())
+    left = abs(fsum(book[:, LEAKED].tolist())) - DAMPER_ACCURACY * fsum(np.abs(book[:, DISSIPATED]).tolist())
     return [names[int(np.argmax(np.abs(book[:, LEAKED])))]], [max(left, 0.0)]
 
 
@@ -198,13 +198,13 @@ def _for_good(names: Sequence[str], books: Array, rang: Mapping[str, float]) -> 
 
 def _beyond_dampers(books: Array) -> Array:
     """Leaks of forces, as far as no damper explains them."""
-    left: Array = np.maximum(np.abs(books[:, LEAKED]) - DAMPERS * np.abs(books[:, DISSIPATED]), 0.0)
+    left: Array = np.maximum(np.abs(books[:, LEAKED]) - DAMPER_ACCURACY * np.abs(books[:, DISSIPATED]), 0.0)
     return left
 
 
 def accounted(segment: Segment, at: int, bodies: Bodies, gravity: Array) -> float:
     """Energy of the bodies, and what ledgers tell of [J], at a sample; nothing where nothing is to be said."""
-    if sum(len(names) for names, _ in segment.bodies) > CORNERS:
+    if sum(len(names) for names, _ in segment.bodies) > MAX_CORNER_BODIES:
         return 0.0
     held = [(bodies[name], row, series) for names, series in segment.bodies for row, name in enumerate(names)]
     if any(body.damped or body.led for body, _, _ in held):

@@ -15,10 +15,10 @@ from typing import Any
 from coordinator.record.fingerprint import digest_of_files
 from modular.assembly import Assembly
 from modular.component import ATOMS, Component, class_name
-from modular.house import PACKAGES
+from modular.own_packages import PACKAGES
 
-OURS = (*PACKAGES, "scenarios")
-SHOWN = 4
+OWN_PACKAGES = (*PACKAGES, "scenarios")
+MAX_LISTED_EVENTS = 4
 Parts = Iterable[tuple[str, Any]]  # components and functions, each with the words for whose it is
 
 
@@ -41,8 +41,8 @@ def lost_acts(made: Sequence[Mapping[str, Any]]) -> list[str]:
     """The changes by hand that no file can tell, as one sentence; none where there were none."""
     if not made:
         return []
-    first = ", ".join(f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:SHOWN])
-    more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
+    first = ", ".join(f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:MAX_LISTED_EVENTS])
+    more = f" and {len(made) - MAX_LISTED_EVENTS} more" if len(made) > MAX_LISTED_EVENTS else ""
     return [
         f"it was changed by hand on the way ({first}{more}), by what no event of a model says: another limit, another target, "
         "or a function or class that cannot be imported under its name. Give such limits and functions to the model at the start."
@@ -69,7 +69,7 @@ def source_of(value: Any, known: Container[str] = ()) -> dict[str, str]:
     """A digest of the file that defines a function, or the class of a component, unless it is ours or known."""
     module = type(value).__module__ if isinstance(value, Component) else getattr(value, "__module__", None) or ""
     file, name = getattr(sys.modules.get(module), "__file__", None), f"source of {module}"
-    if module.partition(".")[0] in OURS or not file or name in known:
+    if module.partition(".")[0] in OWN_PACKAGES or not file or name in known:
         return {}
     path = Path(file)
     return {name: digest_of_files([path], path.parent) if path.is_file() else "unknown"}
@@ -124,7 +124,7 @@ def _has_a_name(function: Callable[..., Any]) -> bool:
 def _importable(module: str) -> bool:
     """Whether a module could be found by a fresh process with the same path; what was loaded by other ways could not."""
     package = module.partition(".")[0]
-    if package in OURS:
+    if package in OWN_PACKAGES:
         return True
     if not package or package == "__main__":
         return False

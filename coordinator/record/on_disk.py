@@ -1,7 +1,7 @@
 """Samples on disk while a run goes on: segments that are finished go into pieces, and stay readable there without memory.
 
     run.json                  what the run is, and its pieces by name and checksum; written again as it grows
-    samples/000001.samples    parcels (modular/parcel.py) of some megabytes, whole and never changed
+    samples/000001.samples    payloads (modular/payload.py) of some megabytes, whole and never changed
     samples/last-000007.samples   what had not filled one yet when the text was written; kept-000008.samples: a checkpoint
 
 A segment that has been put away shows the numbers of its file: they are mapped, and read when somebody asks for them.
@@ -25,9 +25,9 @@ from coordinator.record.recorder import Segment, Stored
 from coordinator.record.segments_as_data import segments_as_data, segments_from_data
 from modular.errors import ModelError
 from modular.files import in_place, part_of, remove
-from modular.parcel import stretches, unpacked
+from modular.payload import chunks, unpacked
 
-PAGE = 2**25  # bytes of a piece, about
+PIECE_BYTES = 2**25  # bytes of a piece, about
 INSIDE, SAMPLES = "samples", ".samples"
 LAST, KEPT = "last-", "kept-"  # beginnings of names: pieces that go when a text or a checkpoint names others
 IN_MEMORY = ("tmpfs", "ramfs")  # file systems that are no help
@@ -60,7 +60,7 @@ class OnDisk:
     def take(self, segment: Segment) -> None:
         """One that is finished; those that fill a piece are put away."""
         self._waiting.append(segment)
-        if sum(map(size_of, self._waiting)) >= PAGE:
+        if sum(map(size_of, self._waiting)) >= PIECE_BYTES:
             self.put_away()
 
     def put_away(self) -> None:
@@ -101,7 +101,7 @@ class OnDisk:
 
     def _write(self, segments: Sequence[Segment], kind: str) -> tuple[Path, str]:
         layout, arrays = segments_as_data(segments)
-        content = stretches({"layout": layout}, arrays)
+        content = chunks({"layout": layout}, arrays)
         numbers = [int(path.stem.rpartition("-")[2]) for path in pieces_in(self.folder)]
         path = self.folder / INSIDE / f"{kind}{max(numbers, default=0) + 1:06d}{SAMPLES}"
         try:
@@ -120,7 +120,7 @@ def paged(segments: Iterable[Segment]) -> Iterator[list[Segment]]:
     some: list[Segment] = []
     for segment in segments:
         some.append(segment)
-        if sum(map(size_of, some)) >= PAGE:
+        if sum(map(size_of, some)) >= PIECE_BYTES:
             yield some
             some = []
     if some:

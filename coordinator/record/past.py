@@ -39,12 +39,12 @@ class Past:
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
-        self.told = False  # whether a warning has told how far it is off
+        self.warned = False  # whether a warning has told how far it is off
         self.verified: dict[
             str, Any
         ] = {}  # what was measured of its error, and when (coordinator/checks/verification.py)
         self._judged = 0  # samples there were when that was asked last
-        self._told = {"events": Log(), "margins": Log(), "acts": Log()}
+        self._logs = {"events": Log(), "margins": Log(), "acts": Log()}
         self._latest: tuple[int, dict[str, float]] = (0, {})  # margins, and of how many entries
 
     def enter(self, name: str, body: Body) -> bool:
@@ -83,12 +83,12 @@ class Past:
     def judge(self, simulation: Simulation) -> Estimate | None:
         """What has to be told of the run, once; many short runs are not judged each, but when there is a tenth more of them."""
         samples = simulation.recorder.taken.count
-        if self.told or samples < 1.1 * self._judged:
+        if self.warned or samples < 1.1 * self._judged:
             return None
         self._judged = samples
         found = self.estimate(simulation)
-        self.told = found is not None and found.too_much
-        return found if self.told else None
+        self.warned = found is not None and found.too_much
+        return found if self.warned else None
 
     def estimate(self, simulation: Simulation) -> Estimate | None:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
@@ -114,7 +114,7 @@ class Past:
             model=self.given.model,
             segments=recorder.so_far(),
             bodies=dict(simulation.assembly.bodies if self.ever is None else self.ever),
-            events=self._told["events"].copied(self.events, verdict),
+            events=self._logs["events"].copied(self.events, verdict),
             settings={
                 "coupling": plain(simulation.coupling),
                 "record_every": recorder.every,
@@ -124,20 +124,20 @@ class Past:
                 "until": simulation.time,
                 "ticks": simulation.tick,
             },
-            margins=self._told["margins"].copied(self.margins),
-            acts=self._told["acts"].copied(self.acts),
+            margins=self._logs["margins"].copied(self.margins),
+            acts=self._logs["acts"].copied(self.acts),
             forms={**self.forms, **system.facts()},
             versions={**versions(), **self.given.sources},
             machine=machine(),
             verified=dict(self.verified) if self.verified.get("ticks") == simulation.tick else {},
             never=simulation.schedule.never(),
             estimate={} if estimate is None else estimate.to_data(),
-            obstacles=self.given.obstacles(simulation.coupling, self._told["events"].lost),
+            obstacles=self.given.obstacles(simulation.coupling, self._logs["events"].lost),
             timings={
                 "seconds": self.seconds,
                 "ticks": float(simulation.tick),
                 "evaluations": float(system.evaluations),
-                **simulation.coupling.told(system),
+                **simulation.coupling.counters(system),
             },
         )
 

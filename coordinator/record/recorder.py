@@ -16,15 +16,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import psutil
 
-from coordinator.engine.score import Part, perform
+from coordinator.engine.program import Operation, perform
 from coordinator.record.beginning import Beginning
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.errors import MemoryShortage, ModelError, StorageWarning
 from modular.force import Forces
 
-STRETCH = 2**24  # bytes of a segment that goes to disk, about
-UNANNOUNCED, ROOM = 64, 2**20  # samples where nobody said how many will come, as far as so many bytes hold them
+SEGMENT_BYTES = 2**24  # bytes of a segment that goes to disk, about
+INITIAL_SAMPLES, INITIAL_BYTES = 64, 2**20  # samples where nobody said how many will come, as far as so many bytes hold them
 
 
 class Stored(NamedTuple):
@@ -201,7 +201,7 @@ class Recorder:
 
         `most`: bytes of samples that are announced at once.
         """
-        limit = max(UNANNOUNCED, int(most / self.sample_size(system)))
+        limit = max(INITIAL_SAMPLES, int(most / self.sample_size(system)))
         if self._version != system.version or not self.segments:
             self.expect(system, min(ticks, limit * self.every))
         elif (last := self.segments[-1]).used == last.capacity:
@@ -220,7 +220,7 @@ class Recorder:
         """Take a sample if this tick is one to record; a sample of the same tick is replaced (the state after an event)."""
         if system.tick % self.every:
             return
-        perform(system.elements, self.score(system))
+        perform(system.elements, self.program(system))
         self.prune()
         while self.segments and (last := self.segments[-1]).ticks[last.used - 1] == system.tick:
             if last.finished:  # runs share it, and the list
@@ -261,7 +261,7 @@ class Recorder:
             self._taken.starts.pop()
             self._version = -1
 
-    def score(self, system: System) -> list[Part]:
+    def program(self, system: System) -> list[Operation]:
         """What has to be worked out for a sample: errors, their rates and reactions of the joints."""
         return [(joints, verb) for joints in system.joints for verb in ("linearise", "measure_rates", "wrenches")]
 
@@ -306,9 +306,9 @@ class Recorder:
             return self._open(system)
 
     def _open(self, system: System) -> Segment:
-        size = max(self._expected, min(UNANNOUNCED, ROOM // self.sample_size(system)))
+        size = max(self._expected, min(INITIAL_SAMPLES, INITIAL_BYTES // self.sample_size(system)))
         if self.storage is not None:
-            size = max(1, min(size, STRETCH // self.sample_size(system)))
+            size = max(1, min(size, SEGMENT_BYTES // self.sample_size(system)))
         bodies = [
             (list(stack.names), {key: np.empty((size, *array.shape)) for key, array in stack.state().items()})
             for stack in system.bodies
@@ -331,5 +331,5 @@ class Recorder:
 
 def _shown_by(forces: Forces) -> dict[str, Array]:
     """What a stack of forces leaves in a sample: its books, what is needed to tell what it exerts, and what it tells of itself."""
-    columns = ("ledger", *getattr(forces, "recorded", ()), *getattr(forces, "told", ()))
+    columns = ("ledger", *getattr(forces, "recorded", ()), *getattr(forces, "error_columns", ()))
     return {name: getattr(forces, name)[: forces.count] for name in columns}

@@ -18,7 +18,7 @@ from coordinator.system import System
 from modular.assembly import Assembly
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
-from modular.force import ActsAgain, Force, Forces
+from modular.force import AppliesRecorded, Force, Forces
 
 
 def in_axes_of(run: Run, port: str, vectors: Array) -> Array:
@@ -141,7 +141,7 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
             state["q"][...], state["v"][...] = q[k], v[k]
         elements.clock[:] = run.dt, times[k], run.dt
         system.show()
-        elements.play("stand", elements)
+        elements.play("use_present_velocity", elements)
 
     stand(0)
     for name, one in made.items():
@@ -150,7 +150,7 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
     stand(0)
     system.respond()
     for stack in system.forces:
-        stack.ask(elements, run.dt)
+        stack.request_load(elements, run.dt)
         _exert(stack, elements, times[0])  # what it takes from the first look
     minds = [(stack, _minds(run, stack, there)) for stack in system.forces]
     groups = _groups(system, made, len(times))
@@ -170,8 +170,8 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
 
 def _exert(stack: Forces, elements: Elements, time: float) -> None:
     """As bodies stand; or once more what was done at a sample, where that is told by more than how they stand."""
-    if isinstance(stack, ActsAgain):
-        stack.act_again(elements)
+    if isinstance(stack, AppliesRecorded):
+        stack.apply_recorded(elements)
     else:
         stack.exert(elements, time)
 
@@ -183,7 +183,7 @@ def _minds(run: Run, stack: Forces, there: Flags) -> dict[str, Array]:
         rows = [run.kept_in_mind(name, key) for name in stack.names]
         if all(row is not None for row in rows):
             found[key] = np.stack([row[there] for row in rows if row is not None], axis=1)
-    if not found and isinstance(stack, ActsAgain):
+    if not found and isinstance(stack, AppliesRecorded):
         raise ModelError(
             f"what force '{stack.names[0]}' did is not in this run, which an earlier version has recorded; run the model again."
         )

@@ -17,7 +17,7 @@ from modular.joint import Joint, unit
 from modular.names import missing
 from modular.port import GROUND
 
-STRAY = 0.02  # how far an axis may lean away before a turn is no turn about it
+MAX_AXIS_DEVIATION = 0.02  # how far an axis may lean away before a turn is no turn about it
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def angle(run: Run, name: str, ever: Ever | None = None) -> Array:
         turn = np.arctan2(since[:, 1, 0], since[:, 0, 0])
     else:
         leans = np.linalg.norm(np.einsum("j,nji->ni", axis, since) - axis, axis=1)[held.there]
-        if leans.max(initial=0.0) > STRAY:
+        if leans.max(initial=0.0) > MAX_AXIS_DEVIATION:
             raise ModelError(
                 f"'{name}' ({type(held.component).__name__}) does not turn about one axis; take coordinator.record.sensors.angle "
                 "with two ports."

@@ -29,19 +29,19 @@ import numpy as np
 
 from modular.elements import Array
 
-UNKNOWN = 0.3
-HIGHEST = 8  # order of glued joints
-TOO_MUCH = (
+ALL_LOST_FACTOR = 0.3
+MAX_GLUED_ORDER = 8  # order of glued joints
+MAX_ERROR_SHARE = (
     1e-3  # of the extent: finds nearly all runs that are off by a hundredth, and hardly one that is right to 1e-4
 )
-LITTLE = 5e-4  # of it: what a smaller step should bring it down to
-OF_MOTION = 0.05  # and of how far anything moves, where that is
-LITTLE_MOTION = 0.1  # of the extent, and more than
-LEAST = 1e-5  # of it: less is rest
-SINKS = 5.0  # times as deep as walls let anything sink in: so little is what rests
-TURNED = 1.2  # times so far: what has gone a longer way has turned back
-USUAL = 20.0  # times what the step leaves out of paths: energy that comes and goes within bodies with it
-STEP = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
+TARGET_ERROR_SHARE = 5e-4  # of it: what a smaller step should bring it down to
+MAX_ERROR_SHARE_OF_MOTION = 0.05  # and of how far anything moves, where that is
+SMALL_MOTION_SHARE = 0.1  # of the extent, and more than
+REST_SHARE = 1e-5  # of it: less is rest
+SINKING_FACTOR = 5.0  # times as deep as walls let anything sink in: so little is what rests
+TURNED_BACK_RATIO = 1.2  # times so far: what has gone a longer way has turned back
+BENDING_LOSS_FACTOR = 20.0  # times what the step leaves out of paths: energy that comes and goes within bodies with it
+SAGITTA_DIVISOR = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
 
 
 @dataclass(frozen=True)
@@ -120,12 +120,12 @@ class Estimate:
         **most: Any,
     ) -> Estimate:
         """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L; ways over L."""
-        bent = bend ** (0.5 * order) / STEP if order is not None else 0.0
-        counted = [taken, *([lost] if lost.share > USUAL * bent else [])]
+        bent = bend ** (0.5 * order) / SAGITTA_DIVISOR if order is not None else 0.0
+        counted = [taken, *([lost] if lost.share > BENDING_LOSS_FACTOR * bent else [])]
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
-        told: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most, "struck": worst.struck}
-        return cls(extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **told, **most)
+        largest: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most, "struck": worst.struck}
+        return cls(extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **largest, **most)
 
     @property
     def total(self) -> float:
@@ -145,8 +145,8 @@ class Estimate:
     @property
     def little(self) -> float:
         """How far anything moves, where that is little [m]; 0 else, and where it has only begun to or sinks into something."""
-        least = max(LEAST * self.extent, SINKS * self.late * self.extent)
-        return self.moved if least < self.moved < min(LITTLE_MOTION * self.extent, self.way / TURNED) else 0.0
+        least = max(REST_SHARE * self.extent, SINKING_FACTOR * self.late * self.extent)
+        return self.moved if least < self.moved < min(SMALL_MOTION_SHARE * self.extent, self.way / TURNED_BACK_RATIO) else 0.0
 
     @property
     def of_motion(self) -> float:
@@ -158,7 +158,7 @@ class Estimate:
     @property
     def too_much(self) -> bool:
         """Whether whoever runs it should know."""
-        return self.share > TOO_MUCH or self.of_motion > OF_MOTION
+        return self.share > MAX_ERROR_SHARE or self.of_motion > MAX_ERROR_SHARE_OF_MOTION
 
     @property
     def cause(self) -> str:
@@ -177,7 +177,7 @@ class Estimate:
         if self.share > 0.5:
             return f"about the extent of the model ({self.extent:.2g} m)"
         share, of = self.share, f"the extent of the model ({self.extent:.2g} m)"
-        if self.of_motion > OF_MOTION:
+        if self.of_motion > MAX_ERROR_SHARE_OF_MOTION:
             share, of = self.of_motion, f"how far anything moves ({self.moved:.2g} m)"
         return f"about {self.length:.2g} m, {share:.1%} of {of}{', or more' if self.least else ''}"
 
@@ -216,10 +216,10 @@ class Estimate:
     ) -> str:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
         powers = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}  # of the step, with which parts fall
-        lost = UNKNOWN if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
-        wanted = LITTLE / self.total
-        if self.of_motion > OF_MOTION:
-            wanted = min(wanted, 0.5 * OF_MOTION / self.of_motion)
+        lost = ALL_LOST_FACTOR if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
+        wanted = TARGET_ERROR_SHARE / self.total
+        if self.of_motion > MAX_ERROR_SHARE_OF_MOTION:
+            wanted = min(wanted, 0.5 * MAX_ERROR_SHARE_OF_MOTION / self.of_motion)
         step = lost * dt * wanted ** (1.0 / powers.get(self.cause, 2.0))
         return (
             f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: "
@@ -230,7 +230,7 @@ class Estimate:
         """What helps: such a step, or another coupling."""
         step = f"take dt = {words(dt)} s"
         more = 4 if order is None or order < 4 else 2 * (int(order) // 2 + 1)
-        higher = f", or a coupling of higher order, such as Glued({more})" if more <= HIGHEST and not self.least else ""
+        higher = f", or a coupling of higher order, such as Glued({more})" if more <= MAX_GLUED_ORDER and not self.least else ""
         if self.cause == "swallowed" and self.struck:
             return "give the contacts that are struck at once a stiffness of their own: a shorter step shares blows no better"
         if self.strained:

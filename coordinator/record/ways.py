@@ -16,8 +16,8 @@ SAMPLES, BODIES, PORTS = (
     16,
     4,
 )  # that are looked at for ways and energies, evenly spread; of samples at least so many
-CORNERS = 64  # bodies whose places tell the extent
-FALLS = 1e-6  # of what acts: a mass centre that departs from free fall by no more flies, and errs nowhere
+MAX_CORNER_BODIES = 64  # bodies whose places tell the extent
+FREE_FALL_TOLERANCE = 1e-6  # of what acts: a mass centre that departs from free fall by no more flies, and errs nowhere
 Bodies = Mapping[str, Body]
 
 
@@ -38,7 +38,7 @@ def extent_of(segments: Sequence[Segment], bodies: Bodies) -> float:
     if not segments:
         return 0.0
     found = [(name, series["q"][0, row]) for names, series in segments[0].bodies for row, name in enumerate(names)]
-    points = [corners(bodies[found[k][0]], found[k][1]) for k in some(len(found), CORNERS)] if found else []
+    points = [corners(bodies[found[k][0]], found[k][1]) for k in some(len(found), MAX_CORNER_BODIES)] if found else []
     size = float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
     return size if np.isfinite(size) else 0.0
 
@@ -148,5 +148,5 @@ def lengths(vectors: Array) -> Array:
 def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> tuple[Array, Array]:
     """Velocity and acceleration of its mass centre where nothing but weight acts on it, and else none, (samples, d)."""
     velocity, acceleration = (body.momentum(q, rates) / body.total_mass for rates in (v, a))
-    falls = lengths(acceleration - gravity) <= FALLS * (float(lengths(gravity)) + largest)
+    falls = lengths(acceleration - gravity) <= FREE_FALL_TOLERANCE * (float(lengths(gravity)) + largest)
     return velocity * falls[:, None], acceleration * falls[:, None]

@@ -58,8 +58,8 @@ class Isolated(StiffnessRule):
         system.respond()
         for joints in system.joints:
             n = joints.count
-            joints.see(system.elements)
-            joints.weigh(system.elements)
+            joints.compute_compliance(system.elements)
+            joints.compute_seen_mass(system.elements)
             product = joints.compliance[:n] @ joints.block[:n]
             allowed = (4.0 / np.linalg.eigvals(product).real.max(axis=1))[:, None, None]
             if not joints.form.holonomic:
@@ -394,7 +394,7 @@ def say_rotations() -> None:
         with Simulation(welded(np.radians(degrees)), DT, Penalty(rule=Stable())) as simulation:
             joints = next(simulation.system.joints)
             simulation.system.respond()
-            joints.see(simulation.system.elements)
+            joints.compute_compliance(simulation.system.elements)
             w = joints.compliance[0][3:, 3:]
         tilt = np.array([-np.sin(np.radians(degrees)), np.cos(np.radians(degrees)), 0.0])  # about an axis across
         matrix = tilt @ np.linalg.inv(w) @ tilt

@@ -15,8 +15,8 @@ from scenarios.bench.suite import Case, Effort
 
 NAME = "edits"
 COST = Target(100.0)  # [us]
-NEVER = 10**9  # ticks between samples
-ORDINARY = 5  # steps before each change; the median of them is the ordinary one
+NEVER_RECORD = 10**9  # ticks between samples
+STEPS_BEFORE_CHANGE = 5  # steps before each change; the median of them is the ordinary one
 
 
 def cases(effort: Effort) -> list[Case]:
@@ -33,7 +33,7 @@ def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
         sides = (f"rod{middle - 1}.end", f"rod{middle}.start")
         cuts: list[float] = []
         joins: list[float] = []
-        with Simulation(chain(bodies), DT, record_every=NEVER, threads=1) as simulation:
+        with Simulation(chain(bodies), DT, record_every=NEVER_RECORD, threads=1) as simulation:
             joint = f"ball{middle}"
             for turn in range(-1, effort.rounds):  # the first turn warms up
                 again = f"again{turn + 1}"
@@ -53,7 +53,7 @@ def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
 
 def over_a_step(simulation: Simulation, change: Callable[[], object]) -> float:
     """Microseconds of a change and the step after it, less those of an ordinary step."""
-    ordinary = sorted(_timed(simulation.step) for _ in range(ORDINARY))[ORDINARY // 2]
+    ordinary = sorted(_timed(simulation.step) for _ in range(STEPS_BEFORE_CHANGE))[STEPS_BEFORE_CHANGE // 2]
 
     def both() -> None:
         change()

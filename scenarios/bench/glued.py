@@ -20,7 +20,7 @@ from scenarios.bench.harness import Subject, spread, take_turns
 from scenarios.bench.models import chain
 from scenarios.bench.peers.exact import exact_ends
 from scenarios.bench.peers.mechanism import mechanism
-from scenarios.bench.stepping import SELDOM
+from scenarios.bench.stepping import RECORD_EVERY
 from scenarios.bench.suite import Case, Effort, Skip
 from scenarios.bench.work_precision import PEERS, our_entry, peer_entry, take_points, times_as_long
 
@@ -104,13 +104,13 @@ def run_race(race: Race, effort: Effort) -> Iterator[Figure]:
         if ours is None:
             yield Figure.skipped(NAME, name, "no run of ours errs so little.", target)
             continue
-        yield Figure.of(NAME, name, unit, ours.cost.scaled(scale), target, f"{ours.method}, {told(ours)}")
+        yield Figure.of(NAME, name, unit, ours.cost.scaled(scale), target, f"{ours.method}, {describe(ours)}")
         if theirs is None:
             why = absent or "no run of it errs so little."
             yield Figure.skipped(NAME, f"{name}: {PEER}", why, GAIN if absent else None)
             continue
         found = times_as_long(theirs.cost, ours.cost)
-        note = f"{scale * theirs.seconds:.3g} {unit}, {told(theirs)}"
+        note = f"{scale * theirs.seconds:.3g} {unit}, {describe(theirs)}"
         yield Figure.of(NAME, f"{name}: {PEER}", "× our time", found, GAIN, note)
 
 
@@ -120,7 +120,7 @@ def first_to(points: Sequence[Point], error: float, *, peer: bool) -> Point | No
     return min(found, key=lambda point: point.seconds, default=None)
 
 
-def told(point: Point) -> str:
+def describe(point: Point) -> str:
     """Its step, and how far off it is."""
     return f"Δt = {1e3 * point.dt:g} ms, {point.error:.1e} m off"
 
@@ -132,7 +132,7 @@ def cost_of_a_step(effort: Effort) -> Iterator[Figure]:
     """By number of bodies, closed to rounding, while the chain falls: long ones crack like whips in the end."""
 
     def prepare(bodies: int) -> Simulation:
-        simulation = Simulation(chain(bodies), STEP, Glued(), record_every=SELDOM, threads=1)
+        simulation = Simulation(chain(bodies), STEP, Glued(), record_every=RECORD_EVERY, threads=1)
         simulation.run(STEP)
         return simulation
 

@@ -15,8 +15,8 @@ from scenarios.bench.suite import Case, Effort, Skip
 NAME = "memory"
 PER_BODY = Target(2.5)  # [kB]
 GROWTH = Target(0.1)  # [B per step]: a tenth of a megabyte in a million steps is the grain of the system
-AT_LEAST = 20_000  # bodies in all: short chains are held several times, so that pages do not count
-NEVER = 10**9  # ticks between samples
+MIN_BODIES = 20_000  # bodies in all: short chains are held several times, so that pages do not count
+NEVER_RECORD = 10**9  # ticks between samples
 
 
 def cases(effort: Effort) -> list[Case]:
@@ -63,12 +63,12 @@ def hold(bodies: int) -> float:
     from scenarios.bench.models import chain
 
     def running(count: int) -> Simulation:
-        simulation = Simulation(chain(count), 1e-4, record_every=NEVER, threads=1)
+        simulation = Simulation(chain(count), 1e-4, record_every=NEVER_RECORD, threads=1)
         simulation.step()
         return simulation
 
     running(10).close()  # everything imported and compiled
-    copies = max(1, AT_LEAST // bodies)
+    copies = max(1, MIN_BODIES // bodies)
     before = resident()
     held = [running(bodies) for _ in range(copies)]
     return (resident() - before) / bodies / len(held)
@@ -79,7 +79,7 @@ def go_on(ticks: int) -> float:
     from coordinator import Simulation
     from scenarios.bench.models import chain
 
-    with Simulation(chain(10), 1e-4, record_every=NEVER, threads=1) as simulation:
+    with Simulation(chain(10), 1e-4, record_every=NEVER_RECORD, threads=1) as simulation:
         simulation.run(ticks // 10 * simulation.dt)
         before = resident()
         for part in range(1, 11):

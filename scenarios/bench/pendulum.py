@@ -12,7 +12,7 @@ from scenarios.bench.harness import Subject, spread, take_turns
 from scenarios.bench.suite import Case, Effort
 
 NAME = "pendulum"
-DT, UNTIL, EVERY = 1e-4, 5.0, 10
+DT, UNTIL, RECORD_EVERY = 1e-4, 5.0, 10
 COST = Target(0.35)  # [us]
 WHOLE = Target(18.0)  # [ms]
 
@@ -27,7 +27,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     model = scenarios.load("double-pendulum")
 
     def prepare() -> Simulation:
-        simulation = Simulation(model, DT, record_every=EVERY, threads=1)
+        simulation = Simulation(model, DT, record_every=RECORD_EVERY, threads=1)
         simulation.run(10 * DT)
         return simulation
 

@@ -11,11 +11,11 @@ from modular.assembly import Assembly
 from scenarios.bench.figures import Figure
 from scenarios.bench.harness import Subject, ratio, spread, take_turns
 from scenarios.bench.models import chain
-from scenarios.bench.stepping import DT, SELDOM, Stepper
+from scenarios.bench.stepping import DT, RECORD_EVERY, Stepper
 from scenarios.bench.suite import Case, Effort
 
 NAME = "recording"
-SAMPLES = 500_000  # most samples of bodies that a run keeps: some 200 MB
+MAX_SAMPLES = 500_000  # most samples of bodies that a run keeps: some 200 MB
 MODELS: dict[str, Callable[[], Assembly]] = {
     "double pendulum": lambda: scenarios.load("double-pendulum"),
     "chain of 10": lambda: chain(10),
@@ -34,12 +34,12 @@ def measure(name: str, model: Callable[[], Assembly]) -> Callable[[Effort], Iter
     def figures(effort: Effort) -> Iterator[Figure]:
         assembly = model()
         calibrated = Stepper.of(assembly).calibrate(effort.seconds)
-        ticks = min(calibrated.ticks, SAMPLES // calibrated.bodies)
-        subjects = {every: recorded(assembly, every, ticks) for every in (1, 10, SELDOM)}
+        ticks = min(calibrated.ticks, MAX_SAMPLES // calibrated.bodies)
+        subjects = {every: recorded(assembly, every, ticks) for every in (1, 10, RECORD_EVERY)}
         seconds = take_turns({str(every): subject for every, subject in subjects.items()}, effort.rounds)
         for every, words in ((1, "tick"), (10, "10 ticks")):
             cost = spread(seconds[str(every)]).scaled(1e6 / ticks)
-            found = ratio(seconds[str(every)], seconds[str(SELDOM)])
+            found = ratio(seconds[str(every)], seconds[str(RECORD_EVERY)])
             label = f"{name}: a sample every {words}, against every 1,000"
             yield Figure.of(NAME, label, "×", found, note=f"{cost.median:.3g} µs per step")
 

@@ -12,8 +12,8 @@ from scenarios.bench.harness import Subject, take_turns
 from scenarios.bench.suite import Effort
 
 DT = 1e-4  # [s], of every step that is timed
-SELDOM = 1000  # ticks between two samples where recording shall cost next to nothing
-LEAST, MOST = 4, 200_000  # ticks of a sample
+RECORD_EVERY = 1000  # ticks between two samples where recording shall cost next to nothing
+MIN_TICKS_PER_SAMPLE, MAX_TICKS_PER_SAMPLE = 4, 200_000  # ticks of a sample
 
 
 @dataclass
@@ -22,11 +22,11 @@ class Stepper:
 
     simulation: Simulation
     bodies: int
-    ticks: int = field(default=LEAST, init=False)
+    ticks: int = field(default=MIN_TICKS_PER_SAMPLE, init=False)
 
     @classmethod
     def of(
-        cls, assembly: Assembly, record_every: int = SELDOM, dt: float = DT, coupling: Coupling | None = None
+        cls, assembly: Assembly, record_every: int = RECORD_EVERY, dt: float = DT, coupling: Coupling | None = None
     ) -> Stepper:
         """A simulation of a model, not yet warm."""
         return cls(Simulation(assembly, dt, coupling, record_every=record_every, threads=1), len(assembly.bodies))
@@ -38,12 +38,12 @@ class Stepper:
         started = time.perf_counter()
         self()
         each = (time.perf_counter() - started) / self.ticks
-        self.ticks = int(min(max(seconds / max(each, 1e-9), LEAST), MOST))
-        if self.ticks > 10 * LEAST:  # a short try counts what a run costs beside its steps; look once more
+        self.ticks = int(min(max(seconds / max(each, 1e-9), MIN_TICKS_PER_SAMPLE), MAX_TICKS_PER_SAMPLE))
+        if self.ticks > 10 * MIN_TICKS_PER_SAMPLE:  # a short try counts what a run costs beside its steps; look once more
             started = time.perf_counter()
             self()
             each = (time.perf_counter() - started) / self.ticks
-            self.ticks = int(min(max(seconds / each, LEAST), MOST))
+            self.ticks = int(min(max(seconds / each, MIN_TICKS_PER_SAMPLE), MAX_TICKS_PER_SAMPLE))
         return self
 
     def __call__(self) -> None:

@@ -42,8 +42,8 @@ def tally(figures: Sequence[Figure]) -> str:
         return "No figure of these has a target."
     words = ("reached", "on the edge", "missed", "not measured")
     counts = {word: sum(figure.verdict == word for figure in wanted) for word in words}
-    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"{len(wanted)} target{'s' * (len(wanted) != 1)}: {told}."
+    counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"{len(wanted)} target{'s' * (len(wanted) != 1)}: {counted}."
 
 
 def markdown(results: Results) -> str:

@@ -11,7 +11,7 @@ from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import ratio
 from scenarios.bench.machine import machine
 from scenarios.bench.models import chain
-from scenarios.bench.stepping import DT, SELDOM, Stepper, step_together
+from scenarios.bench.stepping import DT, RECORD_EVERY, Stepper, step_together
 from scenarios.bench.suite import Case, Effort
 
 NAME = "threads"
@@ -35,7 +35,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
         return
     model = chain(BODIES)
     many: Any = Simulation  # the argument is younger than some versions of it
-    steppers = {str(n): Stepper(many(model, DT, record_every=SELDOM, threads=n), BODIES) for n in (1, 2)}
+    steppers = {str(n): Stepper(many(model, DT, record_every=RECORD_EVERY, threads=n), BODIES) for n in (1, 2)}
     seconds = step_together(steppers, effort)
     costs = {n: steppers[n].per_body(values) for n, values in seconds.items()}
     yield Figure.of(NAME, name, "× the speed of one", ratio(costs["1"], costs["2"]), GAIN)

@@ -44,8 +44,8 @@ class Watch:
             return
         for figure in figures:
             name, measured, _, _, verdict = cells(figure)
-            told = measured + (f" ({verdict})" if verdict else "") if measured else f"{verdict}: {figure.why}"
-            line = f"{self.number} of {self.total}: {figure.family}: {name}: {told}"
+            measured_text = measured + (f" ({verdict})" if verdict else "") if measured else f"{verdict}: {figure.why}"
+            line = f"{self.number} of {self.total}: {figure.family}: {name}: {measured_text}"
             self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -29,25 +29,25 @@ from scenarios.bench.peers.peer import MakePeer, ends_of, largest_error
 from scenarios.bench.suite import Case, Effort, Skip
 
 NAME = "work-precision"
-LOST = 10.0  # times the motion: an error beyond is a run that diverged
-EXPLICIT = (1e-3, 5e-4, 2e-4, 1e-4, 5e-5)  # [s]
-COARSE = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4)
-LONG = (5e-2, 2e-2, 1e-2, 5e-3, 2e-3)  # whole steps of many stages
-SHARE = 1e-10  # of the extent: what glued joints may leave open here
+DIVERGED_ERROR_RATIO = 10.0  # times the motion: an error beyond is a run that diverged
+EXPLICIT_STEPS = (1e-3, 5e-4, 2e-4, 1e-4, 5e-5)  # [s]
+COARSE_STEPS = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4)
+HIGH_ORDER_STEPS = (5e-2, 2e-2, 1e-2, 5e-3, 2e-3)  # whole steps of many stages
+GAP_TOLERANCE = 1e-10  # of the extent: what glued joints may leave open here
 SPRINGS, GLUED = "modular, springs", "modular, glued, order {}"
 OURS: dict[str, tuple[Coupling, tuple[float, ...]]] = {
-    SPRINGS: (Penalty(), EXPLICIT),
-    GLUED.format(2): (Glued(tolerance=SHARE), COARSE),
-    GLUED.format(4): (Glued(order=4, tolerance=SHARE), LONG),
-    GLUED.format(6): (Glued(order=6, tolerance=SHARE), LONG),
-    GLUED.format(8): (Glued(order=8, tolerance=SHARE), LONG),
+    SPRINGS: (Penalty(), EXPLICIT_STEPS),
+    GLUED.format(2): (Glued(tolerance=GAP_TOLERANCE), COARSE_STEPS),
+    GLUED.format(4): (Glued(order=4, tolerance=GAP_TOLERANCE), HIGH_ORDER_STEPS),
+    GLUED.format(6): (Glued(order=6, tolerance=GAP_TOLERANCE), HIGH_ORDER_STEPS),
+    GLUED.format(8): (Glued(order=8, tolerance=GAP_TOLERANCE), HIGH_ORDER_STEPS),
 }
 SIDES = {"springs": (SPRINGS,), "glued": tuple(method for method in OURS if method != SPRINGS)}
 PEERS: dict[str, tuple[MakePeer, tuple[float, ...]]] = {
-    "Exudyn, penalty, velocity Verlet": (Exudyn, EXPLICIT),
-    "Exudyn, constraints, generalized α": (partial(Exudyn, implicit=True), COARSE),
-    "MuJoCo, joint tree, Euler": (MuJoCo, EXPLICIT),
-    "MuJoCo, joint tree, RK4": (partial(MuJoCo, integrator="RK4"), COARSE),
+    "Exudyn, penalty, velocity Verlet": (Exudyn, EXPLICIT_STEPS),
+    "Exudyn, constraints, generalized α": (partial(Exudyn, implicit=True), COARSE_STEPS),
+    "MuJoCo, joint tree, Euler": (MuJoCo, EXPLICIT_STEPS),
+    "MuJoCo, joint tree, RK4": (partial(MuJoCo, integrator="RK4"), COARSE_STEPS),
 }
 
 
@@ -121,7 +121,7 @@ def take_points(problem: str, entries: Sequence[Entry], truth: Array, shared: Me
             errors[number] = largest_error(entry.ends(), truth)
         except ArithmeticError:
             errors[number] = float("nan")
-    alive = {n: entry for n, entry in enumerate(entries) if isfinite(errors[n]) and errors[n] < LOST * motion}
+    alive = {n: entry for n, entry in enumerate(entries) if isfinite(errors[n]) and errors[n] < DIVERGED_ERROR_RATIO * motion}
     rounds = max(5, min(25, int(effort.choose(3.0, 20.0) / spent)))
     seconds = take_turns({str(n): entry.subject for n, entry in alive.items()}, rounds, warm_up=0)
     points = []
@@ -213,7 +213,7 @@ def cheapest(points: Sequence[Point], error: float) -> tuple[str, Spread]:
 def apart(mine: Sequence[Point], theirs: Sequence[Point]) -> str:
     """What there is to say where two methods reach no error together: the two runs that come nearest."""
 
-    def told(point: Point) -> str:
+    def describe(point: Point) -> str:
         return f"{point.error:.1e} m in {1e3 * point.seconds:.3g} ms"
 
     def by_error(point: Point) -> float:
@@ -221,9 +221,11 @@ def apart(mine: Sequence[Point], theirs: Sequence[Point]) -> str:
 
     theirs_worst, ours_best = max(theirs, key=by_error), min(mine, key=by_error)
     if theirs_worst.error < ours_best.error:
-        return f"more exact at its coarsest step ({told(theirs_worst)}) than we are at our finest ({told(ours_best)})."
+        return f"more exact at its coarsest step ({describe(theirs_worst)}) than we are at our finest ({describe(ours_best)})."
     theirs_best, ours_worst = min(theirs, key=by_error), max(mine, key=by_error)
-    return f"less exact at its finest step ({told(theirs_best)}) than we are at our coarsest ({told(ours_worst)})."
+    return (
+        f"less exact at its finest step ({describe(theirs_best)}) than we are at our coarsest ({describe(ours_worst)})."
+    )
 
 
 def common_error(mine: Sequence[Point], theirs: Sequence[Point]) -> float | None:

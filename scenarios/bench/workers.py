@@ -1,27 +1,27 @@
 """Workers: their exchange against plain pyzmq with the same bytes, two processes against one, and what passes between them.
 
-Lending the mechanism out and taking it back, once per run, is not in these times.
+Distributing the mechanism and collecting it, once per run, is not in these times.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator import Simulation, Site
+from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.transports.raw_exchange import RawExchange
 from coordinator.distributed.transports.zeromq import fresh_keys
 from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import Subject, ratio, spread, take_turns
 from scenarios.bench.machine import machine
 from scenarios.bench.models import chain
-from scenarios.bench.stepping import DT, SELDOM
+from scenarios.bench.stepping import DT, RECORD_EVERY
 from scenarios.bench.suite import Case, Effort, Skip
 
 NAME = "workers"
 RATE, GUARDED, GAIN = (Target(limit, at_least=True) for limit in (0.8, 0.75, 1.7))
 HERE, MESSAGE = Target(1.03), Target(88.0)  # a header of 40 bytes, and 48 for the one element of a ball joint
 RODS = 20_000
-NEVER = 10**9  # ticks between samples
+NEVER_RECORD = 10**9  # ticks between samples
 
 
 def cases(effort: Effort) -> list[Case]:
@@ -35,11 +35,11 @@ def cases(effort: Effort) -> list[Case]:
 
 
 class Moved:
-    """A simulation that goes on without anybody looking at it, so that workers keep what they have been lent."""
+    """A simulation that goes on without anybody looking at it, so that workers keep what was distributed to them."""
 
     def __init__(self, simulation: Simulation, ticks: int) -> None:
         self.simulation, self.ticks = simulation, ticks
-        for _ in range(2):  # compiled, lent, and slices as long as they get
+        for _ in range(2):  # compiled, distributed, and slices as long as they get
             self()
 
     def __call__(self) -> None:
@@ -65,13 +65,13 @@ def exchange(effort: Effort) -> Iterator[Figure]:
     two_cores()
     ticks = effort.choose(2000, 10_000)
 
-    def pair(site: str | Site) -> Simulation:
-        return Simulation(chain(2), DT, record_every=NEVER, workers=2, launcher=site)
+    def pair(launch_config: str | LaunchConfig) -> Simulation:
+        return Simulation(chain(2), DT, record_every=NEVER_RECORD, workers=2, launcher=launch_config)
 
     with (
         RawExchange(int(MESSAGE.limit)) as raw,
         pair("processes") as plain,
-        pair(Site(keys=fresh_keys())) as guarded,
+        pair(LaunchConfig(keys=fresh_keys())) as guarded,
     ):
         subjects = {
             "raw": Subject(lambda made: raw.swap(ticks)),
@@ -93,8 +93,8 @@ def two_processes(effort: Effort) -> Iterator[Figure]:
     two_cores()
     ticks = effort.choose(200, 1000)
     with (
-        Simulation(chain(RODS), DT, record_every=SELDOM, threads=1) as one,
-        Simulation(chain(RODS), DT, record_every=SELDOM, workers=2) as two,
+        Simulation(chain(RODS), DT, record_every=RECORD_EVERY, threads=1) as one,
+        Simulation(chain(RODS), DT, record_every=RECORD_EVERY, workers=2) as two,
     ):
         subjects = {"one": Moved(one, ticks).subject, "two": Moved(two, ticks).subject}
         seconds = take_turns(subjects, effort.rounds)
@@ -108,8 +108,8 @@ def in_one_process(effort: Effort) -> Iterator[Figure]:
     """The same chain with two workers in one process, one after the other, against no workers."""
     ticks = effort.choose(100, 300)
     with (
-        Simulation(chain(RODS), DT, record_every=SELDOM, threads=1) as plain,
-        Simulation(chain(RODS), DT, record_every=SELDOM, workers=2, launcher="here") as here,
+        Simulation(chain(RODS), DT, record_every=RECORD_EVERY, threads=1) as plain,
+        Simulation(chain(RODS), DT, record_every=RECORD_EVERY, workers=2, launcher="here") as here,
     ):
         subjects = {"plain": Moved(plain, ticks).subject, "here": Moved(here, ticks).subject}
         seconds = take_turns(subjects, effort.rounds)
@@ -119,7 +119,7 @@ def in_one_process(effort: Effort) -> Iterator[Figure]:
 
 def message(effort: Effort) -> Iterator[Figure]:
     """What a worker says to a neighbour per tick, where one ball joint goes across."""
-    with Simulation(chain(2), DT, record_every=NEVER, workers=2) as simulation:
+    with Simulation(chain(2), DT, record_every=NEVER_RECORD, workers=2) as simulation:
         simulation.run(1000 * DT)
         found = [worker.bytes_per_tick for worker in simulation.workers]
     whole = [round(value * 1000 / 1001) for value in found]  # one more, where bodies predict for the first tick

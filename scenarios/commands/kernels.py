@@ -16,7 +16,7 @@ from scenarios.terminal import console_for, refusals
 if TYPE_CHECKING:
     from rich.console import Console
 
-MEGABYTE = 1e6
+BYTES_PER_MEGABYTE = 1e6
 
 
 class Action(enum.StrEnum):
@@ -67,7 +67,7 @@ def kernels(
             from scenarios.kernels_ahead import build_wheel
 
             made = build_wheel(out, Path(folder) / "machine-code")
-        console.print(f"{made} ({made.stat().st_size / MEGABYTE:.1f} MB)", soft_wrap=True)
+        console.print(f"{made} ({made.stat().st_size / BYTES_PER_MEGABYTE:.1f} MB)", soft_wrap=True)
 
 
 def split(text: str, known: list[str]) -> list[str]:
@@ -85,7 +85,7 @@ def show(console: Console) -> None:
 
     for store in stores():
         files = list(store.folder.glob("*.kernel"))
-        size = sum(file.stat().st_size for file in files) / MEGABYTE
+        size = sum(file.stat().st_size for file in files) / BYTES_PER_MEGABYTE
         came = "came with modular" if store.shipped else "compiled here"
         console.print(f"{store.folder}: {len(files)} kernels, {size:.1f} MB, {came}", soft_wrap=True, highlight=False)
 

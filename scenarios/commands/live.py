@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from modular.errors import ModelError
-from scenarios.commands.site import Bind, Hosts, LauncherName, PythonThere, Scheduler, Workers, site_for
+from scenarios.commands.launch_options import (
+    Bind,
+    Hosts,
+    LauncherName,
+    PythonThere,
+    Scheduler,
+    Workers,
+    launch_config_for,
+)
 from scenarios.options import CouplingName, Overwrite, RuleName, Settings, Step
-from scenarios.steps import STEP
+from scenarios.steps import DEFAULT_STEP
 from scenarios.target import load, times
 from scenarios.terminal import console_for, refusals, say
 
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from coordinator.laboratory.session import Session
     from modular import Assembly
 
-SAMPLE = 1e-3  # seconds between two samples of the record, unless said otherwise
+DEFAULT_SAMPLE_SECONDS = 1e-3  # seconds between two samples of the record, unless said otherwise
 
 
 def live(
@@ -105,10 +113,12 @@ def live(
         from coordinator.laboratory.session import Session
         from scenarios.laboratory.opening import Laboratory
 
-        site = site_for(
+        launch_config = launch_config_for(
             console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind
         )  # fmt: skip
-        simulation = _simulation(console, target, dt, settings, coupling, rule, record_every, workers, site, at_end)
+        simulation = _simulation(
+            console, target, dt, settings, coupling, rule, record_every, workers, launch_config, at_end
+        )
         folder = closing.enter_context(_folder(target, out, overwrite))
         try:
             session = Session(simulation, folder.path, speed=speed)
@@ -140,7 +150,7 @@ def check_viewer(command: str = "modular live") -> None:
 
 def _simulation(
     console: Console, target: str, dt: float | None, settings: list[str] | None, coupling: str | None, rule: str | None,
-    every: int | None, workers: int | None, site: Any, at_end: bool,
+    every: int | None, workers: int | None, launch_config: Any, at_end: bool,
 ) -> Simulation:  # fmt: skip
     """What is to be opened, ready to move."""
     from coordinator import resume
@@ -153,7 +163,7 @@ def _simulation(
         if not path.is_dir():
             raise ModelError(f"--at-end: '{target}' is no run folder.")
         with compiling(console, "loading…"):
-            return resume(path, workers=workers, launcher=site)
+            return resume(path, workers=workers, launcher=launch_config)
     chosen: Any = None
     if path.is_dir():
         model, dt_there, chosen = _of_run(path)
@@ -168,8 +178,8 @@ def _simulation(
     if coupling is not None or rule is not None or chosen is None:
         chosen = coupling_for(model, coupling, rule)
     step, _ = times(model, dt, None)
-    record = every if every is not None else max(1, round(SAMPLE / step))
-    return prepare(console, model, step, chosen, record, True, None, workers, site)
+    record = every if every is not None else max(1, round(DEFAULT_SAMPLE_SECONDS / step))
+    return prepare(console, model, step, chosen, record, True, None, workers, launch_config)
 
 
 def _of_run(folder: Path) -> tuple[Assembly, float, Any]:
@@ -199,7 +209,7 @@ def _folder(target: str, out: Path | None, overwrite: bool) -> Any:
     if out is not None and str(out) in ("", "."):
         raise ModelError("--out: give a folder of its own for the session, such as --out runs/mine.")
     stem = Path(target).resolve().name if Path(target).is_dir() else Path(target).stem
-    place = RunFolder(out or Path("runs") / f"{stem or STEP}-live", overwrite=overwrite, numbered=out is None)
+    place = RunFolder(out or Path("runs") / f"{stem or DEFAULT_STEP}-live", overwrite=overwrite, numbered=out is None)
     stack = ExitStack()
     folder = stack.enter_context(place)
     try:

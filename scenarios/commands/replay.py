@@ -58,18 +58,18 @@ def replay(
         place = None if out is None else closing.enter_context(_folder(str(out), out, overwrite)).path
         with compiling(console), acts_shown(console) as looking:
             found = again(folder, out=place, looking=looking)
-        told = f"{found.acts} act{'s' * (found.acts != 1)}, {found.time:.6g} s"
+        summary = f"{found.acts} act{'s' * (found.acts != 1)}, {found.time:.6g} s"
         if found.trouble:
             say(console, f"as then, the motion comes to an end: {found.trouble}")
         if place is not None:
             say(console, f"the repetition is kept in {place}")
         if found.same is None:
-            say(console, f"{told}; the session was cut off, so there is nothing to hold it against.")
+            say(console, f"{summary}; the session was cut off, so there is nothing to hold it against.")
         elif found.same:
-            say(console, f"the same bits: {told}.")
+            say(console, f"the same bits: {summary}.")
         else:
             why = "" if found.same_machine else " It was written by other versions or on another machine."
-            say(console, f"different: stretch {found.first} of the record has other bits ({told}).{why}")
+            say(console, f"different: stretch {found.first} of the record has other bits ({summary}).{why}")
             raise typer.Exit(DIFFERENT)
 
 

@@ -80,7 +80,7 @@ def rerun(
 def repeat(console: Console, before: Run) -> Run:
     """The run once more, with a bar; what has to be compiled is compiled before."""
     from coordinator import rerun as again
-    from coordinator.events.ahead import compile_ahead
+    from coordinator.events.precompile import precompile
     from coordinator.record.repetition import prepared
     from scenarios.report.first_use import compiling
     from scenarios.report.progress import watched
@@ -91,7 +91,7 @@ def repeat(console: Console, before: Run) -> Run:
         prepared(before) as trial,
         suppress(ModelError, CouplingError, ArithmeticError),  # the run itself will say so
     ):
-        if not compile_ahead(trial):
+        if not precompile(trial):
             trial.step()
     title, until = before.model.get("title") or "(no title)", float(before.time[-1]) if len(before) else 0.0
     coupling = settings_text(before.settings.get("coupling", {}))

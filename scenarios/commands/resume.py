@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
-from scenarios.commands.site import (
+from scenarios.commands.launch_options import (
     Authorized,
     Bind,
     Hosts,
@@ -21,7 +21,7 @@ from scenarios.commands.site import (
     Scheduler,
     Silence,
     Workers,
-    site_for,
+    launch_config_for,
 )
 from scenarios.options import Animate, Plot, Until
 from scenarios.report.said import as_lines
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coordinator import Checkpoints, Simulation
     from coordinator.record.checkpoints.resume import Checkpoint
 
-EVERY = 60.0  # [s]
+CHECKPOINT_SECONDS = 60.0  # [s]
 CheckpointEvery = Annotated[
     float,
     typer.Option(
@@ -62,7 +62,7 @@ def resume(
     silence: Silence = None,
     plot: Plot = True,
     animate: Animate = False,
-    checkpoint_every: CheckpointEvery = EVERY,
+    checkpoint_every: CheckpointEvery = CHECKPOINT_SECONDS,
 ) -> None:
     """Go on with a run that was interrupted, whose process died, or that is to go further; the bits are those of one run.
 
@@ -87,11 +87,11 @@ def resume(
         with waiting(console, "loading…"):
             found = _latest(folder)
             end = _end(found, folder, until)
-            site = site_for(
+            launch_config = launch_config_for(
                 console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
                 authorized=authorized, silence=silence,
             )  # fmt: skip
-            simulation = found.simulation(threads=threads, workers=workers, launcher=site)
+            simulation = found.simulation(threads=threads, workers=workers, launcher=launch_config)
         if not found.same_bits:
             say(
                 console,

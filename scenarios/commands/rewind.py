@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from coordinator import Simulation
 
 INSIDE = "last-ticks"  # where a run folder has them
-TICKS = 200
+DEFAULT_TICKS = 200
 
 
 def rewind(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder; one that went wrong, or any other.")],
-    ticks: Annotated[int, typer.Option(metavar="N", min=1, help="How many ticks before its end.")] = TICKS,
+    ticks: Annotated[int, typer.Option(metavar="N", min=1, help="How many ticks before its end.")] = DEFAULT_TICKS,
     plot: Plot = True,
     animate: Animate = False,
 ) -> None:
@@ -79,7 +79,7 @@ def leave_last_ticks(
 
     try:
         with waiting(console, "going back through the last ticks…"):
-            found = again(folder, TICKS)
+            found = again(folder, DEFAULT_TICKS)
     except ModelError as error:
         say(console, f"the last ticks cannot be shown: {error}")
         return

@@ -8,6 +8,18 @@ from typing import Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.commands.launch_options import (
+    Authorized,
+    Bind,
+    Hosts,
+    LauncherName,
+    OwnKeys,
+    PythonThere,
+    Scheduler,
+    Silence,
+    Workers,
+    launch_config_for,
+)
 from scenarios.commands.resume import kept_on_the_way
 from scenarios.commands.running import (
     end_early,
@@ -18,18 +30,6 @@ from scenarios.commands.running import (
     run_and_keep,
     show_run,
     verdict,
-)
-from scenarios.commands.site import (
-    Authorized,
-    Bind,
-    Hosts,
-    LauncherName,
-    OwnKeys,
-    PythonThere,
-    Scheduler,
-    Silence,
-    Workers,
-    site_for,
 )
 from scenarios.options import KEPT, Animate, Overwrite, Plot, Settings, Step, Until
 from scenarios.target import load, times
@@ -167,13 +167,13 @@ def run(
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or RUNS / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
-            site = site_for(
+            launch_config = launch_config_for(
                 console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
                 authorized=authorized, silence=silence,
             )  # fmt: skip
             with (
                 prepare(
-                    console, assembly, dt, chosen, record_every, project_velocities, threads, workers, site
+                    console, assembly, dt, chosen, record_every, project_velocities, threads, workers, launch_config
                 ) as simulation,
                 kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
             ):

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modular.errors import CouplingError, Diverged, ModelError
+from scenarios.commands.launch_options import close_launcher
 from scenarios.commands.resume import checkpoint_warnings
 from scenarios.commands.rewind import leave_last_ticks, who_moves_what
-from scenarios.commands.site import let_go
 from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say, stop
 
-LARGE = 1 << 28  # bytes of a run whose saving takes long enough to be told, also where there is no bar
+LARGE_RUN_BYTES = 1 << 28  # bytes of a run whose saving takes long enough to be told, also where there is no bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,11 +32,11 @@ def prepare(
     project_velocities: bool,
     threads: int | None = None,
     workers: int | None = None,
-    site: Any = "processes",
+    launch_config: Any = "processes",
 ) -> Simulation:
     """The simulation, compiled and ready; where a tick is more than loops, a trial step on a copy shows what it needs."""
     from coordinator import Simulation
-    from coordinator.events.ahead import compile_ahead
+    from coordinator.events.precompile import precompile
     from scenarios.report.first_use import compiling
 
     def simulation(workers: int | None = None) -> Simulation:
@@ -48,17 +48,17 @@ def prepare(
             project_velocities=project_velocities,
             threads=threads,
             workers=workers,
-            launcher=site,
+            launcher=launch_config,
         )
 
     with compiling(console, "preparing…"):
         try:
             ready = simulation(workers)
         except BaseException:
-            let_go(site)
+            close_launcher(launch_config)
             raise
         try:
-            if not compile_ahead(ready):
+            if not precompile(ready):
                 with (
                     simulation() as trial,
                     suppress(ModelError, CouplingError, ArithmeticError),
@@ -146,11 +146,15 @@ def simulate(
     """Run to the end, or as far as it goes; an exit code with the reason if it stopped early."""
     from coordinator.record.checkpoints.folder import HEAD
     from scenarios.report.progress import watched
-    from scenarios.report.said import told_on_the_way
+    from scenarios.report.said import warnings_on_the_way
 
     code, why = None, ""
     try:
-        with checkpoint_warnings(), told_on_the_way(simulation), watched(console, until, simulation.time) as progress:
+        with (
+            checkpoint_warnings(),
+            warnings_on_the_way(simulation),
+            watched(console, until, simulation.time) as progress,
+        ):
             simulation.run(until, progress=progress, checkpoints=checkpoints)
     except Diverged as error:
         code, why = DIVERGED, str(error)
@@ -177,7 +181,7 @@ def end_early(recorded: Run, folder: Path, code: int | None, why: str) -> None:
 
 def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int | None) -> tuple[Run, int | None]:
     """Write the run folder, whoever interrupts; what was recorded, and the exit code. Where it was, workers go first."""
-    from coordinator.distributed.workers.company import HASTE
+    from coordinator.distributed.workers.distributed_run import SHORT_TIMEOUT
     from coordinator.engine.interrupt import held_interrupts
     from coordinator.record.on_disk import size_of
     from scenarios.report.folder import AT_REQUEST
@@ -186,10 +190,10 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
     try:
         with held_interrupts(), waiting(console, "saving…"):
             if code == INTERRUPTED:
-                simulation.close(HASTE)
+                simulation.close(SHORT_TIMEOUT)
             recorded = simulation.recorded
             size = sum(map(size_of, recorded.segments))
-            if size > LARGE and not console.is_terminal:
+            if size > LARGE_RUN_BYTES and not console.is_terminal:
                 say(console, f"saving {size / 1e9:.2g} GB…")
             recorded.save(folder.path)
             gone = folder.drop_pictures()

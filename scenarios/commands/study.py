@@ -171,7 +171,7 @@ def _reference(console: Console, grid: Grid, folder: Path, *, fixed: bool) -> tu
     from scenarios.report.page import quantity
     from scenarios.report.progress import watched
     from scenarios.study.cases import found, run_case
-    from scenarios.study.reference import FINER, PLAIN, Reference
+    from scenarios.study.reference import PLAIN, REFERENCE_REFINEMENT, Reference
 
     case = grid.reference_case()
     result = found(case, folder)
@@ -186,7 +186,7 @@ def _reference(console: Console, grid: Grid, folder: Path, *, fixed: bool) -> tu
             console,
             f"the usual reference cannot do this model ({result['message']}); a finer penalty run takes its place.",
         )
-        finer = replace(grid, reference=Reference(PLAIN, grid.steps[-1] / FINER))
+        finer = replace(grid, reference=Reference(PLAIN, grid.steps[-1] / REFERENCE_REFINEMENT))
         return _reference(console, finer, folder, fixed=True)
     raise ModelError(
         f"--reference {case.coupling} with Δt = {quantity(case.dt, 's')} does not come to its end, so there is nothing to hold the "

@@ -10,7 +10,7 @@ import typer
 from modular.errors import ModelError
 from scenarios.terminal import refusals
 
-PATIENCE = 3600.0  # seconds that a worker waits for a coordinator: a lid may be closed over it
+DEFAULT_WAIT_SECONDS = 3600.0  # seconds that a worker waits for a coordinator: a lid may be closed over it
 
 keys = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", help="Keys of coordinators and workers, kept as ssh keeps its keys."
@@ -105,7 +105,7 @@ def worker(
     folder: Folder = None,
     wait: Annotated[
         float, typer.Option(metavar="SECONDS", min=1.0, help="How long it waits for a run that says nothing.")
-    ] = PATIENCE,
+    ] = DEFAULT_WAIT_SECONDS,
 ) -> None:
     """Move a part of a mechanism for a run that was started elsewhere with --launcher hand.
 
@@ -133,17 +133,17 @@ def worker(
             check_announced(announce)
             if bind is None or bind.endswith(":*"):
                 raise ModelError("--announce: say with --bind which port that one is forwarded to.")
-        told = {"name": name, "incarnation": "0", "hub": connect, "where": bind or "", "orphan": str(wait)}
-        told["announce"] = announce or ""
+        order = {"name": name, "incarnation": "0", "hub": connect, "where": bind or "", "orphan": str(wait)}
+        order["announce"] = announce or ""
         if own_keys is not None:
             if coordinator is None:
                 raise ModelError(
                     "modular worker: with --keys give the public key of the run too, as in --coordinator run.pub."
                 )
             pair = find_keys(own_keys, name, folder)
-            told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
-            told["hub key"] = given_key(coordinator).decode()
+            order |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
+            order["hub key"] = given_key(coordinator).decode()
         elif host_of(connect) and is_local(connect):  # where all users of this machine can knock
             pair = keys_of_this_user()
-            told |= {"public": pair.public.decode(), "secret": pair.secret.decode(), "hub key": pair.public.decode()}
-        serve(told, by_hand=True)
+            order |= {"public": pair.public.decode(), "secret": pair.secret.decode(), "hub key": pair.public.decode()}
+        serve(order, by_hand=True)

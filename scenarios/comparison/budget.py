@@ -39,11 +39,11 @@ NAMES = {
     "drift": "drift inside the bodies",
     "integration": "time integration",
 }
-SMOOTH = 10  # samples per piece of the curve through the violations: springs ring with periods of four or five
-DEGREE = 5  # its second derivative must be smooth too
+SAMPLES_PER_PIECE = 10  # samples per piece of the curve through the violations: springs ring with periods of four or five
+SPLINE_DEGREE = 5  # its second derivative must be smooth too
 RTOL, ATOL = 1e-10, 1e-12
-TINY = 1e-10  # [m]: remainders below come from rounding and tolerances
-ENOUGH = 0.1  # of the total: the largest remainder with which a budget is worth its name
+ROUNDING_LENGTH = 1e-10  # [m]: remainders below come from rounding and tolerances
+MAX_REMAINDER_SHARE = 0.1  # of the total: the largest remainder with which a budget is worth its name
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class Budget:
     @property
     def holds(self) -> bool:
         """Whether the parts add up."""
-        return self.share <= ENOUGH
+        return self.share <= MAX_REMAINDER_SHARE
 
     @property
     def holds_until(self) -> float:
         """The last time before the remainder exceeds a tenth of the largest total so far [s]."""
         so_far = np.fmax.accumulate(np.nan_to_num(self.total))
-        beyond = np.flatnonzero(np.nan_to_num(self.remainder) > np.maximum(ENOUGH * so_far, TINY))
+        beyond = np.flatnonzero(np.nan_to_num(self.remainder) > np.maximum(MAX_REMAINDER_SHARE * so_far, ROUNDING_LENGTH))
         return float(self.times[max(beyond[0] - 1, 0)] if beyond.size else self.times[-1])
 
     @property
@@ -218,8 +218,8 @@ def _curve(time: Array, values: Array) -> Any:
     """A smooth curve near all values, in the sense of least squares: it follows what is slow and averages what rings."""
     from scipy.interpolate import BSpline, make_lsq_spline  # takes long
 
-    degree = min(DEGREE, len(time) - 1)
-    inner = time[SMOOTH:-SMOOTH:SMOOTH]
+    degree = min(SPLINE_DEGREE, len(time) - 1)
+    inner = time[SAMPLES_PER_PIECE:-SAMPLES_PER_PIECE:SAMPLES_PER_PIECE]
     knots = np.concatenate([[time[0]] * (degree + 1), inner, [time[-1]] * (degree + 1)])
     if degree < 2:
         return BSpline(np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0]), np.tile(values[:1], (3, 1)), 2)

@@ -19,7 +19,7 @@ from scenarios.comparison.trace import Trace, apart, errors, largest_over_ports,
 from scenarios.report.page import quantity
 from scenarios.study.fit import Fit, fit_order
 
-CLEAR = 3.0  # times the doubt of the reference: errors below say nothing about an order
+CLEAR_ERROR_RATIO = 3.0  # times the doubt of the reference: errors below say nothing about an order
 # what a tick costs, or a second of an adaptive solution [ms]: for the bar only
 PENALTY_TICK, CENTRAL_TICK, ADAPTIVE_SECOND = 0.15, 4.0, 4000.0
 
@@ -74,7 +74,7 @@ class Comparison:
 
     def order(self, method: Method) -> Fit | None:
         """The order of the largest error; None where fewer than two steps tell."""
-        least = CLEAR * self.reference.sure
+        least = CLEAR_ERROR_RATIO * self.reference.sure
         rows = [row for row in self.done if row.method == method and row.found["error"] > least]
         return fit_order([row.dt for row in rows], [row.found["error"] for row in rows]) if len(rows) > 1 else None
 
@@ -95,7 +95,7 @@ def compare(plan: Plan, watch: Watch | None = None, *, budgets: bool = True) -> 
         for (method, dt), job, why, wanted in zip(cells, jobs, later, split, strict=True):
             with watch.on(job) as share:
                 row, run = _row(plan, method, dt, truth, share)
-                job.outcome = _told(row)
+                job.outcome = _describe(row)
             rows.append(row)
             if not wanted:
                 continue
@@ -145,7 +145,7 @@ def _label(method: Method, dt: float) -> str:
     return Row(method, dt).label
 
 
-def _told(row: Row) -> str:
+def _describe(row: Row) -> str:
     """What a line says of a row that has just been computed."""
     if row.outcome != "done" or row.trace is None:
         return row.outcome

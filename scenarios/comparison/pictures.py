@@ -23,11 +23,11 @@ from scenarios.comparison.table import until_text
 from scenarios.report.page import COLOURS, GREY, dress, mark_events, peak, quantity, write
 from scenarios.report.view import choose_view
 
-FLOOR = 3e-17  # no axis goes below rounding
+AXIS_FLOOR = 3e-17  # no axis goes below rounding
 STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (5, 1.5, 1.2, 1.5)))  # finest step first
-MOST = 4  # budgets in one picture
-NEARLY = 0.5  # of the largest error of a port
-LETTERS = 38  # of a name in a legend
+MAX_BUDGETS = 4  # budgets in one picture
+LARGE_ERROR_SHARE = 0.5  # of the largest error of a port
+MAX_LEGEND_LENGTH = 38  # of a name in a legend
 INK = COLOURS[-1]
 
 
@@ -90,7 +90,7 @@ def worst_port(found: Comparison) -> str:
     """The port with the largest error of all rows; of those that err nearly as much, the one that goes farthest."""
     paths = found.reference.positions
     sizes = {port: max((row.found["ports"].get(port, 0.0) for row in found.done), default=0.0) for port in paths}
-    near = [port for port, size in sizes.items() if size >= NEARLY * max(sizes.values())]
+    near = [port for port, size in sizes.items() if size >= LARGE_ERROR_SHARE * max(sizes.values())]
     return max(near, key=lambda port: float(np.nansum(np.linalg.norm(np.diff(paths[port], axis=0), axis=1))))
 
 
@@ -99,7 +99,7 @@ def _entries(found: Comparison, doubt: bool) -> list[Any]:
     entries: list[Any] = [Line2D([], [], **_truth(), label="reference")]
     entries += [Patch(color=INK, alpha=0.12, label="below: not sure")] * doubt
     for row in found.rows:
-        name = f"{shorten(row.method.name, LETTERS, placeholder='…')}, {row.step}"
+        name = f"{shorten(row.method.name, MAX_LEGEND_LENGTH, placeholder='…')}, {row.step}"
         if row.outcome == "done":
             entries.append(Line2D([], [], **_look(found, row), label=name))
         else:
@@ -114,9 +114,9 @@ def _entries(found: Comparison, doubt: bool) -> list[Any]:
 
 def parts(found: Comparison) -> Figure:
     """A panel per modular run: its error and the parts of it, on one axis of error."""
-    shown = found.budgets[:MOST]
+    shown = found.budgets[:MAX_BUDGETS]
     left = len(found.budgets) - len(shown)
-    note = f" (the first {MOST} of {len(found.budgets)})" if left else ""
+    note = f" (the first {MAX_BUDGETS} of {len(found.budgets)})" if left else ""
     rows = -(-len(shown) // 2)
     wide = min(len(shown), 2)
     figure = _sheet(
@@ -201,7 +201,7 @@ def _logarithmic(axes: Axes) -> None:
         return
     lowest = min(float(np.percentile(line, 5)) for line in map(_finite, lines) if line.size)
     axes.set_yscale("log")
-    axes.set_ylim(max(0.3 * lowest, FLOOR), 3.0 * max(top, 10.0 * FLOOR))
+    axes.set_ylim(max(0.3 * lowest, AXIS_FLOOR), 3.0 * max(top, 10.0 * AXIS_FLOOR))
     axes.yaxis.set_major_locator(LogLocator(numticks=9))
     axes.yaxis.set_minor_formatter(NullFormatter())
 

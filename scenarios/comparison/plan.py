@@ -12,13 +12,13 @@ import numpy as np
 from modular.elements import Array
 from modular.errors import ModelError
 from scenarios.comparison.methods import DEFAULT, Method, read_method, read_methods
-from scenarios.steps import DURATION, divides, read_steps
+from scenarios.steps import DEFAULT_DURATION, divides, read_steps
 
 if TYPE_CHECKING:
     from modular.assembly import Assembly
 
-COARSER = (10.0, 5.0)  # of the suggested step, where no steps are given
-SAMPLES = 500  # at most, without the start
+COARSER_FACTORS = (10.0, 5.0)  # of the suggested step, where no steps are given
+MAX_SAMPLES = 500  # at most, without the start
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ def read_plan(
 ) -> Plan:
     """The comparison that a command line describes, checked."""
     chosen = read_methods(methods, scenario)
-    dts = read_steps(assembly, steps, coarser=COARSER, example="1e-3,1e-4", what="the methods are compared")
-    end = assembly.suggested.get("until", DURATION) if until is None else until
+    dts = read_steps(assembly, steps, coarser=COARSER_FACTORS, example="1e-3,1e-4", what="the methods are compared")
+    end = assembly.suggested.get("until", DEFAULT_DURATION) if until is None else until
     if not (isfinite(end) and end > 0):
         raise ModelError(f"--until {end:g}: give a positive number of seconds, such as --until 0.5.")
     ticks = int(end / dts[0] * (1 + 1e-9))  # of the coarsest step
@@ -66,7 +66,7 @@ def read_plan(
         raise ModelError(
             f"--until {end:g} s is less than the coarsest step of {dts[0]:g} s; give a later time or finer steps."
         )
-    every = ceil(ticks / SAMPLES)
+    every = ceil(ticks / MAX_SAMPLES)
     held = None if reference is None else read_method(reference, scenario, "--reference")
     if held is not None and held.text is None:
         raise ModelError(f"--reference {reference}: solvers by hand are first order; choose another, such as dop853.")

@@ -56,8 +56,8 @@ class Lines(Watch):
         yield lambda part: None
         self.number += 1
         spent = duration(clock.perf_counter() - started)
-        told = f": {job.outcome}" if job.outcome else f": done in {spent}"
-        self.console.print(f"{self.number} of {self.total}: {job.name}{told}", markup=False, soft_wrap=True)
+        outcome = f": {job.outcome}" if job.outcome else f": done in {spent}"
+        self.console.print(f"{self.number} of {self.total}: {job.name}{outcome}", markup=False, soft_wrap=True)
 
 
 class Bar(Watch):

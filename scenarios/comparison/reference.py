@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from coordinator.record.run import Run
     from modular.assembly import Assembly
 
-MANY = 30  # bodies from which on independent coordinates take too long
-SURE = 1e-6  # [m]: two tolerances that differ by more call for another reference
-TICKS = 20_000  # most steps of the finer run that is extrapolated
+MAX_BODIES = 30  # bodies from which on independent coordinates take too long
+REFERENCE_AGREEMENT = 1e-6  # [m]: two tolerances that differ by more call for another reference
+MAX_TICKS = 20_000  # most steps of the finer run that is extrapolated
 
 EXACT = "centralized(solver=minimalcoordinates(method=DOP853, rtol=1e-12, atol=1e-12))"
 CONSTRAINED = "centralized(solver=baumgarte(method=DOP853, rtol=1e-11, atol=1e-12))"
 FIXED = "centralized(solver=hht(alpha=0.1))"
-LOOSER = 10.0  # the second tolerance, in multiples of the first
+LOOSER_TOLERANCE_FACTOR = 10.0  # the second tolerance, in multiples of the first
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def _best(job: _Job) -> Reference:
         ("constrained accelerations", lambda: job.adaptive(CONSTRAINED, job.share)),
         ("H.H.T.", lambda: job.extrapolated(FIXED)),
     ]
-    if len(job.assembly.bodies) > MANY:
-        passed.append(f"independent coordinates take too long for more than {MANY} bodies.")
+    if len(job.assembly.bodies) > MAX_BODIES:
+        passed.append(f"independent coordinates take too long for more than {MAX_BODIES} bodies.")
         tries = tries[1:]
     for name, compute in tries:
         try:
@@ -103,7 +103,7 @@ def _best(job: _Job) -> Reference:
             passed.append(f"{name}: {fate.reason}")
             continue
         unsure.append(found)
-        if found.sure <= SURE:
+        if found.sure <= REFERENCE_AGREEMENT:
             break
         passed.append(f"{name}: two computations differ by {quantity(found.sure, 'm')}.")
     if not unsure:
@@ -134,14 +134,14 @@ class _Job:
         """With its tolerances, and with ten times larger ones."""
         coupling: Any = Method("", text).coupling
         solver = coupling.solver
-        loose = replace(coupling, solver=replace(solver, rtol=LOOSER * solver.rtol, atol=LOOSER * solver.atol))
+        loose = replace(coupling, solver=replace(solver, rtol=LOOSER_TOLERANCE_FACTOR * solver.rtol, atol=LOOSER_TOLERANCE_FACTOR * solver.atol))
         coarse = carry_through(
             self.assembly, self.pace, loose, self.interval, self.samples, lambda done: share(0.4 * done)
         )
         fine = carry_through(
             self.assembly, self.pace, coupling, self.interval, self.samples, lambda done: share(0.4 + 0.6 * done)
         )
-        how = f"{solver.method} chose its own steps to a tolerance of {solver.rtol:g}; again with {LOOSER * solver.rtol:g}"
+        how = f"{solver.method} chose its own steps to a tolerance of {solver.rtol:g}; again with {LOOSER_TOLERANCE_FACTOR * solver.rtol:g}"
         found = self._made(self._positions(fine), self._positions(coarse), text, how, fine)
         size = max(peak(series) for series in found.positions.values())
         return replace(
@@ -156,7 +156,7 @@ class _Job:
 
     def extrapolated(self, text: str) -> Reference:
         """Two steps of a method of second order, extrapolated; its doubt is all that the extrapolation changes."""
-        ticks = max(TICKS // 2 // self.samples, 1)  # from one common time to the next, in the coarser run
+        ticks = max(MAX_TICKS // 2 // self.samples, 1)  # from one common time to the next, in the coarser run
         at_most = max(round(self.interval / self.finest), 1)
         coarse, fine = self._two(text, self.interval / min(ticks, at_most))
         one, two = self._positions(coarse), self._positions(fine)

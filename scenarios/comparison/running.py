@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coordinator.record.run import Run
     from modular.assembly import Assembly
 
-SAMPLES, NUMBERS = 20_000, 400_000  # most samples of a run, and most of all bodies together
+MAX_SAMPLES, MAX_BODY_SAMPLES = 20_000, 400_000  # most samples of a run, and most of all bodies together
 
 Share = Callable[[float], None]  # told how much of a job is done, 0 ... 1
 
@@ -56,5 +56,5 @@ def carry_through(
 
 def _every(between: int, samples: int, bodies: int) -> int:
     """Ticks from one sample to the next: a divisor of the ticks between two common times."""
-    most = max(min(SAMPLES, NUMBERS // max(bodies, 1)) // samples, 1)
+    most = max(min(MAX_SAMPLES, MAX_BODY_SAMPLES // max(bodies, 1)) // samples, 1)
     return next(every for every in range(1, between + 1) if between % every == 0 and between // every <= most)

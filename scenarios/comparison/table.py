@@ -12,7 +12,7 @@ from scenarios.comparison.budget import PARTS, Budget
 from scenarios.comparison.compare import Comparison, Row
 from scenarios.report.page import quantity
 
-LEAST = 1e-15  # what is smaller is rounding
+SMALLEST_ERROR = 1e-15  # what is smaller is rounding
 # column of comparison.csv -> how it is read from a row
 COLUMNS: dict[str, Callable[[Row], object]] = {
     "method": lambda row: row.method.name,
@@ -142,13 +142,13 @@ def share_text(share: float) -> str:
 
 def reasons(found: Comparison) -> list[str]:
     """Why rows did not come to their end, and why errors could not be split, each once."""
-    told: dict[tuple[str, str], list[str]] = {}
+    failures: dict[tuple[str, str], list[str]] = {}
     for row in found.rows:
         if row.outcome != "done":
-            told.setdefault((row.method.name, f"{row.outcome}; {row.message}"), []).append(row.step)
+            failures.setdefault((row.method.name, f"{row.outcome}; {row.message}"), []).append(row.step)
         elif row.no_budget:
-            told.setdefault((row.method.name, f"no error budget; {row.no_budget}"), []).append(row.step)
-    lost = [f"{name}, {', '.join(steps)}: {why}" for (name, why), steps in told.items()]
+            failures.setdefault((row.method.name, f"no error budget; {row.no_budget}"), []).append(row.step)
+    lost = [f"{name}, {', '.join(steps)}: {why}" for (name, why), steps in failures.items()]
     for row, parts in found.budgets:
         if not parts.holds:
             lost.append(
@@ -175,7 +175,7 @@ def _quality(row: Row, name: str) -> float | None:
 def _with_unit(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
-    return quantity(value, unit) if value >= LEAST or value == 0.0 else f"< {quantity(LEAST, unit)}"
+    return quantity(value, unit) if value >= SMALLEST_ERROR or value == 0.0 else f"< {quantity(SMALLEST_ERROR, unit)}"
 
 
 def _plain(value: float | None) -> str:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SYSTEM = "cut-double-pendulum"
-FINE, END = 1e-4, 1.2  # [s]
-APART = 0.1  # between two instants [s]
+FINE_STEP, END = 1e-4, 1.2  # [s]
+FRAME_SPACING = 0.1  # between two instants [s]
 LEFT, RIGHT, TOP = -2.2, 2.2, 0.7  # what each panel shows [m]
 HAPPENS = {
     5: "elbow cut",
@@ -32,7 +32,7 @@ def instants(first: int, low: float) -> Callable[[Runs, Entry], Drawn]:
     """Six panels from one instant on."""
 
     def draw(runs: Runs, entry: Entry) -> Drawn:
-        run = runs.of(SYSTEM, DEFAULTS, FINE, END)
+        run = runs.of(SYSTEM, DEFAULTS, FINE_STEP, END)
         figure = sheet(entry, run, 8.8, 4.5 if low > -3.0 else 6.6, note=step(run))
         panels = figure.subplots(2, 3, sharex=True, sharey=True)
         for k, panel in enumerate(panels.ravel(), start=first):
@@ -44,7 +44,7 @@ def instants(first: int, low: float) -> Callable[[Runs, Entry], Drawn]:
             panel.set_axisbelow(True)
             panel.spines[["top", "right"]].set_visible(False)
             happens = f": {HAPPENS[k]}" if k in HAPPENS else ""
-            heading(panel, f"t{k} = {APART * k:.1f} s{happens}")
+            heading(panel, f"t{k} = {FRAME_SPACING * k:.1f} s{happens}")
         for panel in panels[:, 0]:
             panel.set_ylabel("y [m]")
         for panel in panels[1]:
@@ -56,8 +56,8 @@ def instants(first: int, low: float) -> Callable[[Runs, Entry], Drawn]:
 
 def _pose(panel: Axes, run: Run, k: int) -> None:
     """Both rods at one instant, with the way they came since the one before."""
-    now = min(round(APART * k / run.dt), len(run) - 1)
-    before = max(now - round(APART / run.dt), 0)
+    now = min(round(FRAME_SPACING * k / run.dt), len(run) - 1)
+    before = max(now - round(FRAME_SPACING / run.dt), 0)
     for body, colour in (("upper", COLOURS[0]), ("lower", COLOURS[1])):
         start, end = run.position(f"{body}.start"), run.position(f"{body}.end")
         for trace in (start, end):

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SYSTEM = "double-pendulum"
-FINE, COARSE, ROUGH = 1e-4, 1e-3, 1e-2  # steps [s]
-END, LONG = 5.0, 30.0  # [s]
+FINE_STEP, COARSE_STEP, ROUGH_STEP = 1e-4, 1e-3, 1e-2  # steps [s]
+END, LONG_END = 5.0, 30.0  # [s]
 BODIES = {"upper": "body 1", "lower": "body 2"}
-REACH = 2.15  # half the width of a picture of paths [m]
+HALF_WIDTH = 2.15  # half the width of a picture of paths [m]
 BLACK = COLOURS[-1]
 
 
@@ -47,9 +47,9 @@ BLACK = COLOURS[-1]
 
 def tips(runs: Runs, entry: Entry) -> Drawn:
     """VI-3: paths, and how far each is from the reference."""
-    thesis, coarse = (runs.of(SYSTEM, THESIS, dt, END) for dt in (FINE, COARSE))
-    ours = runs.of(SYSTEM, DEFAULTS, FINE, END)
-    reference = tip(runs.reference(FINE, END))
+    thesis, coarse = (runs.of(SYSTEM, THESIS, dt, END) for dt in (FINE_STEP, COARSE_STEP))
+    ours = runs.of(SYSTEM, DEFAULTS, FINE_STEP, END)
+    reference = tip(runs.reference(FINE_STEP, END))
     shown = {
         "settings of the thesis, Δt = 1 ms": (coarse, COLOURS[1], (0, (4, 2)), 1.0),
         "settings of the thesis, Δt = 0.1 ms": (thesis, COLOURS[2], "-", 1.0),
@@ -64,7 +64,7 @@ def tips(runs: Runs, entry: Entry) -> Drawn:
         path = run.position("lower.end")
         some = stride(len(run), 1200)
         place.plot(*path[some].T, color=colour, linestyle=style, linewidth=width, label=name)
-        error = magnitude(path - reference[:: round(run.dt / FINE)])
+        error = magnitude(path - reference[:: round(run.dt / FINE_STEP)])
         found[name] = peak(error)
         time, high = thin(run.time[1:], error[1:], 400)
         errors.plot(time, high, color=colour, linestyle=style, linewidth=1.1)
@@ -79,8 +79,8 @@ def tips(runs: Runs, entry: Entry) -> Drawn:
 
 def rough(runs: Runs, entry: Entry) -> Drawn:
     """VI-11: a step a hundred times larger."""
-    pair = runs.pair(SYSTEM, ROUGH, END)
-    reference = tip(runs.reference(FINE, END))
+    pair = runs.pair(SYSTEM, ROUGH_STEP, END)
+    reference = tip(runs.reference(FINE_STEP, END))
     figure = sheet(entry, next(iter(pair.values())), 8.8, 3.9)
     panels = figure.subplots(1, 2)
     found = []
@@ -98,7 +98,7 @@ def rough(runs: Runs, entry: Entry) -> Drawn:
 
 def long(runs: Runs, entry: Entry) -> Drawn:
     """VI-12: half a minute, no explosion."""
-    pair = runs.pair(SYSTEM, COARSE, LONG)
+    pair = runs.pair(SYSTEM, COARSE_STEP, LONG_END)
     some = next(iter(pair.values()))
     figure = sheet(entry, some, 8.8, 5.2)
     panels = figure.subplots(2, 2, height_ratios=(2.0, 1.0))
@@ -119,8 +119,8 @@ def axis_of_paths(axes: Axes) -> None:
     """Equal scales, metres."""
     dress(axes, "y [m]")
     axes.set_xlabel("x [m]")
-    axes.set_xlim(-REACH, REACH)
-    axes.set_ylim(-REACH, 0.45)
+    axes.set_xlim(-HALF_WIDTH, HALF_WIDTH)
+    axes.set_ylim(-HALF_WIDTH, 0.45)
     axes.set_aspect("equal")
 
 
@@ -147,9 +147,9 @@ def inside(label: str, unit: str, series: Callable[[Run], Series]) -> Callable[[
     """VI-4 and VI-5."""
 
     def draw(runs: Runs, entry: Entry) -> Drawn:
-        drawn = side_by_side(entry, runs.pair(SYSTEM, COARSE, END), label, unit, series)
+        drawn = side_by_side(entry, runs.pair(SYSTEM, COARSE_STEP, END), label, unit, series)
         if unit == "m":
-            pairs = {dt: runs.pair(SYSTEM, dt, END) for dt in (COARSE, FINE)}
+            pairs = {dt: runs.pair(SYSTEM, dt, END) for dt in (COARSE_STEP, FINE_STEP)}
             found = [
                 f"{lengthening(run)} ({name}, {step(run)})" for pair in pairs.values() for name, run in pair.items()
             ]
@@ -169,7 +169,7 @@ def at_joint(joint: str, number: int, *, rate: bool) -> Callable[[Runs, Entry], 
 
     def draw(runs: Runs, entry: Entry) -> Drawn:
         label, unit = ("rate of the gap", "m/s") if rate else ("gap", "m")
-        return side_by_side(entry, runs.pair(SYSTEM, COARSE, END), label, unit, series)
+        return side_by_side(entry, runs.pair(SYSTEM, COARSE_STEP, END), label, unit, series)
 
     return draw
 
@@ -181,7 +181,7 @@ def energy_of(start: str) -> Callable[[Runs, Entry], Drawn]:
     """VI-10, and the same with small angles."""
 
     def draw(runs: Runs, entry: Entry) -> Drawn:
-        pair = runs.pair(SYSTEM, COARSE, END, start=start)
+        pair = runs.pair(SYSTEM, COARSE_STEP, END, start=start)
         some = next(iter(pair.values()))
         figure: Figure = sheet(entry, some, 8.8, 5.0, note=step(some))
         panels = figure.subplots(2, 2, sharex=True, sharey="row", height_ratios=(1.5, 1.0))

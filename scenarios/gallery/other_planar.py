@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CRANK, SWITCHING = "slider-crank", "switching-pendulum"
-COARSE, FINE = 1e-3, 1e-4  # [s]
+COARSE_STEP, FINE_STEP = 1e-3, 1e-4  # [s]
 END, SWINGS = 5.0, 3.0  # [s]
 POSES = 15
 
 
 def crank(runs: Runs, entry: Entry) -> Drawn:
     """VI-15: where the end of the crank goes, and when."""
-    pair = runs.pair(CRANK, COARSE, END)
+    pair = runs.pair(CRANK, COARSE_STEP, END)
     ours = pair["defaults"]
     figure = sheet(entry, ours, 9.0, 4.2, note=step(ours))
     grid = figure.add_gridspec(2, 2, width_ratios=(1.0, 1.25))
@@ -55,13 +55,13 @@ def crank(runs: Runs, entry: Entry) -> Drawn:
 
 def slide(runs: Runs, entry: Entry) -> Drawn:
     """VI-16: how far the slider is off its axis."""
-    pairs = [runs.pair(CRANK, dt, END) for dt in (COARSE, FINE)]
+    pairs = [runs.pair(CRANK, dt, END) for dt in (COARSE_STEP, FINE_STEP)]
     return two_steps(entry, pairs, "f3_y", "m", lambda run: run.violation("slide")[:, 0])
 
 
 def switching(runs: Runs, entry: Entry) -> Drawn:
     """VI-18: the ends of the pendulum that changes its pivot, under both laws."""
-    both = {law: runs.of(SWITCHING, DEFAULTS, FINE, SWINGS, law=law) for law in ("kinematic", "momentum")}
+    both = {law: runs.of(SWITCHING, DEFAULTS, FINE_STEP, SWINGS, law=law) for law in ("kinematic", "momentum")}
     some = both["kinematic"]
     figure = sheet(entry, some, 8.8, 4.0)
     panels = figure.subplots(1, 2)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SYSTEM = "double-pendulum-3d"
-COARSE, FINE = 1e-3, 1e-4  # [s]
+COARSE_STEP, FINE_STEP = 1e-3, 1e-4  # [s]
 END = 5.0  # [s]
 
 
@@ -26,7 +26,7 @@ def coordinates(port: str, number: int) -> Callable[[Runs, Entry], Drawn]:
     """VI-21 and VI-23: x and y of an end."""
 
     def draw(runs: Runs, entry: Entry) -> Drawn:
-        pair = runs.pair(SYSTEM, FINE, END, SOFTER)
+        pair = runs.pair(SYSTEM, FINE_STEP, END, SOFTER)
         some = next(iter(pair.values()))
         figure = sheet(entry, some, 8.8, 4.2, note=step(some))
         panels = figure.subplots(2, 1, sharex=True)
@@ -42,7 +42,7 @@ def deep(port: str, number: int) -> Callable[[Runs, Entry], Drawn]:
     """VI-24: z of the end of the second rod."""
 
     def draw(runs: Runs, entry: Entry) -> Drawn:
-        pair = runs.pair(SYSTEM, FINE, END, SOFTER)
+        pair = runs.pair(SYSTEM, FINE_STEP, END, SOFTER)
         some = next(iter(pair.values()))
         figure = sheet(entry, some, 8.8, 3.0, note=step(some))
         _coordinates(figure, [figure.subplots()], pair, port, number, (2,))
@@ -55,7 +55,7 @@ def deep(port: str, number: int) -> Callable[[Runs, Entry], Drawn]:
 
 def out_of_plane(runs: Runs, entry: Entry) -> Drawn:
     """VI-22: z of the end of the first rod, which the hinge should keep at zero."""
-    pairs = [runs.pair(SYSTEM, dt, END, SOFTER) for dt in (COARSE, FINE)]
+    pairs = [runs.pair(SYSTEM, dt, END, SOFTER) for dt in (COARSE_STEP, FINE_STEP)]
     return two_steps(entry, pairs, "z1", "m", lambda run: run.position("first.end")[:, 2])
 
 
@@ -81,7 +81,7 @@ def gaps(joint: str, number: int) -> Callable[[Runs, Entry], Drawn]:
         return {f"f{number}_{axis}": run.violation(joint)[:, k] for k, axis in enumerate("xyz")}
 
     def draw(runs: Runs, entry: Entry) -> Drawn:
-        return side_by_side(entry, runs.pair(SYSTEM, COARSE, END, SOFTER), "gap", "m", series)
+        return side_by_side(entry, runs.pair(SYSTEM, COARSE_STEP, END, SOFTER), "gap", "m", series)
 
     return draw
 

@@ -22,8 +22,8 @@ from scenarios.laboratory.words import free_name
 
 ROD, POINTS, RIGID, POSED = "Rod", "PointMassRod", "RigidBody", "NewtonEulerBody"
 BEAM, MODAL = "Beam", "ModalBody"
-DENSE, SLENDER = 1.0, 0.05  # mass [kg] per length [m] of what is proposed, and its radius as a share of its length
-SEEN = {
+DEFAULT_MASS_PER_LENGTH, DEFAULT_RADIUS_OVER_LENGTH = 1.0, 0.05  # mass [kg] per length [m] of what is proposed, and its radius as a share of its length
+VISIBLE_FIELDS = {
     ROD: ("start", "end", "mass", "radius"),
     POINTS: ("start", "end", "mass_at_start", "mass_at_end"),
     RIGID: ("centre", "mass", "inertia", "size"),
@@ -63,10 +63,10 @@ class AddForm:
 
     def _build(self, plan: Plan, start: Array, end: Array) -> None:
         gui, size = self.gui, float(np.linalg.norm(end - start))
-        mass = _round(DENSE * size)
+        mass = _round(DEFAULT_MASS_PER_LENGTH * size)
         inertia = _round(mass * size**2 / 12)
         self.handles = made = {
-            "kind": gui.add_dropdown("kind of new body", tuple(SEEN)),
+            "kind": gui.add_dropdown("kind of new body", tuple(VISIBLE_FIELDS)),
             "name": gui.add_text("name of new body", ""),
             "start": add_vector(gui, "start of new body [m]", start.tolist()),
             "end": add_vector(gui, "end of new body [m]", end.tolist()),
@@ -78,7 +78,7 @@ class AddForm:
             "mass_at_start": add_number(gui, "mass at start of new body [kg]", mass / 2),
             "mass_at_end": add_number(gui, "mass at end of new body [kg]", mass / 2),
             "radius": add_number(
-                gui, "radius of new body [m]", _round(SLENDER * size), hint="0: nothing can twist a rod"
+                gui, "radius of new body [m]", _round(DEFAULT_RADIUS_OVER_LENGTH * size), hint="0: nothing can twist a rod"
             ),
             "young": add_number(
                 gui, "Young's modulus of new body [Pa]", YOUNG, hint="Rubber 1e7, wood 1e10, steel 2.1e11"
@@ -99,7 +99,7 @@ class AddForm:
     def _show(self) -> None:
         """The fields of this kind."""
         assert self.plan is not None
-        seen = {*SEEN[self.handles["kind"].value], "kind", "name"}
+        seen = {*VISIBLE_FIELDS[self.handles["kind"].value], "kind", "name"}
         if self.plan.dimension == 2 and self.handles["kind"].value not in BENDING:
             seen.discard("radius")  # which counts for nothing there
         for name, handle in self.handles.items():

@@ -31,7 +31,7 @@ from urllib.parse import parse_qs
 
 # What is sent for each header of that name; a header may be sent twice, and none may be missing.
 Headers = Callable[[str], list[str]]
-AGAIN = "/?again"
+RETRY_PATH = "/?again"
 
 
 class Answer(Enum):
@@ -71,20 +71,20 @@ class Admission:
             ours = _only(headers("Origin")) == f"http://{name}"
             return Answer.SOCKET if ours and self.knows(headers) else Answer.REFUSED
         place, _, query = path.partition("?")
-        told = parse_qs(query)
-        if place == "/" and (self._has_token(told) or self._is_invited(told)):
+        fields = parse_qs(query)
+        if place == "/" and (self._has_token(fields) or self._is_invited(fields)):
             return Answer.ENTERED
         if self.knows(headers):
-            return Answer.LED if path == AGAIN else Answer.FILE
+            return Answer.LED if path == RETRY_PATH else Answer.FILE
         return Answer.ONCE_MORE if path == "/" else Answer.REFUSED
 
-    def _has_token(self, told: dict[str, list[str]]) -> bool:
-        token = _only(told.get("token", []))
+    def _has_token(self, fields: dict[str, list[str]]) -> bool:
+        token = _only(fields.get("token", []))
         return token is not None and _same(token, self.token)
 
-    def _is_invited(self, told: dict[str, list[str]]) -> bool:
+    def _is_invited(self, fields: dict[str, list[str]]) -> bool:
         """Whether somebody comes with an invitation, which is used up by it."""
-        shown = _only(told.get("invitation", []))
+        shown = _only(fields.get("invitation", []))
         if shown is None:
             return False
         for invitation in list(self.invitations):
@@ -105,7 +105,7 @@ class Admission:
         hand it to a stranger. The policy lets it talk to this server only, and lets no other page show it in a frame.
         """
         inside = "'self' data: blob: 'unsafe-inline' 'unsafe-eval'"
-        told = {
+        found = {
             "Content-Security-Policy": f"default-src {inside}; connect-src 'self' ws://{name} data: blob:; "
             "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'",
             "Cross-Origin-Resource-Policy": "same-origin",
@@ -114,15 +114,15 @@ class Admission:
             "Cache-Control": "no-store",
         }
         if answer in (Answer.ENTERED, Answer.LED):
-            told["Location"] = "/"
+            found["Location"] = "/"
         if answer is Answer.ENTERED:
-            told["Set-Cookie"] = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
-        return told
+            found["Set-Cookie"] = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        return found
 
 
-def _same(told: str, secret: str) -> bool:
+def _same(shown: str, secret: str) -> bool:
     """Whether this is the secret, in a time that does not say how much of it was right."""
-    return hmac.compare_digest(told.encode(errors="surrogateescape"), secret.encode())
+    return hmac.compare_digest(shown.encode(errors="surrogateescape"), secret.encode())
 
 
 def _only(values: list[str]) -> str | None:

@@ -17,7 +17,7 @@ from modular.events import Apply
 from modular.force import Force
 from modular.port import GROUND
 from scenarios.laboratory.fields import Fields, add_number, add_vector
-from scenarios.laboratory.join_form import MANY
+from scenarios.laboratory.join_form import MAX_OFFERED_PORTS
 from scenarios.laboratory.kinds import LEFT_OUT, data_of, described, kinds_of
 from scenarios.laboratory.quantities import ports_of
 from scenarios.laboratory.selection import Selection
@@ -25,7 +25,7 @@ from scenarios.laboratory.words import free_name
 
 LOAD, MOMENT, SPRING, AIR, CONTACT = "Load", "Moment", "SpringDamper", "AirDrag", "Contact"
 SPHERE, BOX = "Sphere", "Box"
-SEEN = {
+VISIBLE_FIELDS = {
     LOAD: ("force", "port"),
     MOMENT: ("moment", "port"),
     SPRING: ("stiffness", "damping", "length", "port", "other", "at"),
@@ -56,7 +56,7 @@ class ApplyForm:
             if not self.handles:
                 with self._place:
                     self._build(plan)
-            ports = tuple(islice(ports_of(plan), MANY))
+            ports = tuple(islice(ports_of(plan), MAX_OFFERED_PORTS))
             if ports != self._ports:
                 self._ports = ports
                 self.handles["port"].options = ports[1:] or (GROUND,)
@@ -74,10 +74,10 @@ class ApplyForm:
     def _build(self, plan: Plan) -> None:
         gui, d = self.gui, plan.dimension
         weight = -_heft(plan)
-        others = {name: kind for name, kind in kinds_of(Force, d).items() if name not in SEEN}
+        others = {name: kind for name, kind in kinds_of(Force, d).items() if name not in VISIBLE_FIELDS}
         self.kinds = {name: kind for name, kind in others.items() if class_name(kind) != HAND}
         self.handles = made = {
-            "kind": gui.add_dropdown("kind of new force", (*SEEN, *self.kinds)),
+            "kind": gui.add_dropdown("kind of new force", (*VISIBLE_FIELDS, *self.kinds)),
             "port": gui.add_dropdown("port of new force", (GROUND,)),
             "other": gui.add_dropdown("other port of new force", (GROUND,)),
             "third": gui.add_dropdown("third port of new force", (GROUND,), hint="Of a regulator: what it reads"),
@@ -114,7 +114,7 @@ class ApplyForm:
     def _show(self) -> None:
         """The fields of this kind."""
         kind = self.kinds.get(self.handles["kind"].value)
-        seen = {*(_ports(self._sides(kind)) if kind else SEEN[self.handles["kind"].value]), "kind", "name"}
+        seen = {*(_ports(self._sides(kind)) if kind else VISIBLE_FIELDS[self.handles["kind"].value]), "kind", "name"}
         own = data_of(kind) if kind else []
         for name, handle in self.data.items():
             handle.visible = name in own

@@ -14,13 +14,13 @@ from coordinator.laboratory.snapshot import Snapshot
 from modular.elements import Array
 from scenarios.laboratory.figure import in_space
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.view import MARGIN, ROOM, View, fitted, is_edge_on
+from scenarios.laboratory.view import FRAME_MARGIN, MOTION_MARGIN, View, fitted, is_edge_on
 
 NOBODY, CENTRE, CHOSEN = "nobody", "mass centre", "what is selected"
 FOLLOWED = (NOBODY, CENTRE, CHOSEN)
-NARROW, FREE = 0.7, 0.45  # width over height of a phone, whose panel covers the lower part, and the share above it
-FAR = 20.0  # of the distance of a camera: what lies behind that is not drawn
-STILL = 1e-4  # of the distance of a camera: shorter ways of what it follows are not gone along
+NARROW_ASPECT, FREE_SHARE = 0.7, 0.45  # width over height of a phone, whose panel covers the lower part, and the share above it
+FAR_PLANE_FACTOR = 20.0  # of the distance of a camera: what lies behind that is not drawn
+MIN_FOLLOWED_SHARE = 1e-4  # of the distance of a camera: shorter ways of what it follows are not gone along
 
 
 class Cameras:
@@ -40,8 +40,8 @@ class Cameras:
         camera = self.server.initial_camera
         camera.position, camera.look_at = tuple(first.position), tuple(first.look_at)
         reach = float(np.linalg.norm(first.position - first.look_at))
-        if FAR * reach > camera.far:
-            camera.near, camera.far = reach / FAR**2, FAR * reach
+        if FAR_PLANE_FACTOR * reach > camera.far:
+            camera.near, camera.far = reach / FAR_PLANE_FACTOR**2, FAR_PLANE_FACTOR * reach
 
         async def came(client: Any) -> None:
             self.welcome(client)
@@ -55,7 +55,7 @@ class Cameras:
             self.level(camera.client)
 
         client.camera.on_update(turned)
-        if client.camera.aspect < NARROW:  # of the window: panels beside the picture come later
+        if client.camera.aspect < NARROW_ASPECT:  # of the window: panels beside the picture come later
             self._narrow.add(client.client_id)
             self.look_again(client)
 
@@ -67,7 +67,7 @@ class Cameras:
             return
         position, look_at, up = self.first
         if client.client_id in self._narrow:
-            position, look_at, up = self._fitted(client, position - look_at, up, ROOM)
+            position, look_at, up = self._fitted(client, position - look_at, up, MOTION_MARGIN)
         self._put(client, View(position, look_at, up))
 
     def fit(self, client: Any) -> None:
@@ -75,7 +75,7 @@ class Cameras:
         if self.first is None:
             return
         away = np.array(client.camera.position) - np.array(client.camera.look_at)
-        self._put(client, self._fitted(client, away, self.first.up, MARGIN))
+        self._put(client, self._fitted(client, away, self.first.up, FRAME_MARGIN))
 
     def level(self, client: Any) -> None:
         """Whoever sees a plane from its edge looks straight at it again, at the same point from as far."""
@@ -100,7 +100,7 @@ class Cameras:
 
     def _free(self, client: Any) -> float:
         """How much of its height nothing covers, from the top."""
-        return FREE if client.client_id in self._narrow else 1.0
+        return FREE_SHARE if client.client_id in self._narrow else 1.0
 
     @staticmethod
     def _put(client: Any, view: View) -> None:
@@ -121,7 +121,7 @@ class Cameras:
             position, look_at = np.array(client.camera.position), np.array(client.camera.look_at)
             reach = float(np.linalg.norm(position - look_at))
             view = self._seen_at(client, place, position - look_at, self.first.up)
-            if float(np.linalg.norm(view.look_at - look_at)) > STILL * reach:
+            if float(np.linalg.norm(view.look_at - look_at)) > MIN_FOLLOWED_SHARE * reach:
                 with client.atomic():
                     client.camera.position = tuple(view.position)
                     client.camera.look_at = tuple(view.look_at)

@@ -21,8 +21,8 @@ from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.settings_form import SettingsForm
 from scenarios.laboratory.words import DIM, GREEN, RED, block, dim, in_red, safe
 
-LINES = 8  # of what has happened
-HELD_DOWN = 0.25  # seconds between two strokes of a key that is held down, at most
+MAX_EVENT_LINES = 8  # of what has happened
+KEY_REPEAT_SECONDS = 0.25  # seconds between two strokes of a key that is held down, at most
 SPEEDS = {"× 0.1": 0.1, "× 1": 1.0, "× 5": 5.0, "max": 0.0}
 PAUSE, PLAY = "Pause", "Play"
 BACK = ("Step", "Reset", "Undo", "Redo")
@@ -46,7 +46,7 @@ class Controls:
         self.plan: Plan | None = None
         self._playing = False
         self._struck: dict[str, float] = {}
-        self._lines: deque[tuple[str, float, str]] = deque(maxlen=LINES)
+        self._lines: deque[tuple[str, float, str]] = deque(maxlen=MAX_EVENT_LINES)
         self._heard = 0
         self._log_is_new = False
         put_main_panel(server)
@@ -130,7 +130,7 @@ class Controls:
         async def struck(_: Any) -> None:
             now = time.monotonic()
             before, self._struck[label] = self._struck.get(label, -1e9), now
-            if not once or now - before > HELD_DOWN:
+            if not once or now - before > KEY_REPEAT_SECONDS:
                 work()
 
         return struck

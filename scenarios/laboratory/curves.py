@@ -22,7 +22,7 @@ from modular.errors import ModelError
 from modular.numbers import number
 from scenarios.laboratory.quantities import Constants, Piece, Quantity
 
-MOST = 100_000  # numbers of samples times bodies that are looked at in one go; where there are more, every so-manyth
+MAX_NUMBERS = 100_000  # numbers of samples times bodies that are looked at in one go; where there are more, every so-manyth
 
 
 class Slots(NamedTuple):
@@ -165,7 +165,7 @@ class Curves:
         """Some quantities at some samples."""
         bodies = max((sum(len(names) for names, _ in segment.bodies) for segment, _, _ in pieces), default=0)
         samples = sum(max(last - first, 0) for _, first, last in pieces)
-        every = 1 + samples * max(bodies, 1) // MOST
+        every = 1 + samples * max(bodies, 1) // MAX_NUMBERS
         times, values = [], []
         for segment, first, last in pieces:
             if last <= first or not columns:

@@ -32,12 +32,12 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 
 from modular.errors import ModelError
-from scenarios.laboratory.admission import AGAIN, Admission, Answer
+from scenarios.laboratory.admission import RETRY_PATH, Admission, Answer
 from scenarios.laboratory.hearing import LARGEST_MESSAGE, Field, Garbage, Hearing
 
-PATIENCE = 0.3  # [s] in which a page may say goodbye when the server closes
+CLOSING_TIMEOUT_SECONDS = 0.3  # [s] in which a page may say goodbye when the server closes
 TURNED_AWAY = "403: open the address that was printed when this server started.\n"
-ONCE_MORE = f'<!doctype html><meta http-equiv="refresh" content="0;url={AGAIN}"><title>403</title><p>{TURNED_AWAY}'
+ONCE_MORE = f'<!doctype html><meta http-equiv="refresh" content="0;url={RETRY_PATH}"><title>403</title><p>{TURNED_AWAY}'
 
 _one_at_a_time = threading.Lock()  # whoever holds it has put something in the place of something of another library
 
@@ -169,8 +169,8 @@ class _Door:
         loop = asyncio.get_running_loop()
         server.close()
         closed = loop.create_task(server.wait_closed())
-        until = loop.time() + PATIENCE
-        while not closed.done() and loop.time() < until + PATIENCE:
+        until = loop.time() + CLOSING_TIMEOUT_SECONDS
+        while not closed.done() and loop.time() < until + CLOSING_TIMEOUT_SECONDS:
             for connection in list(self._present):
                 if loop.time() > until or connection.protocol.state is State.CONNECTING:
                     connection.leave()
@@ -179,7 +179,7 @@ class _Door:
         for task in others:
             task.cancel()
         if others:
-            await asyncio.wait(others, timeout=PATIENCE)
+            await asyncio.wait(others, timeout=CLOSING_TIMEOUT_SECONDS)
 
 
 class _Heard(ServerConnection):
@@ -196,7 +196,7 @@ class _Heard(ServerConnection):
                     return frame
             except Garbage:
                 with suppress(TimeoutError):  # what is still in its queue may keep it from hearing the answer
-                    async with asyncio.timeout(PATIENCE):
+                    async with asyncio.timeout(CLOSING_TIMEOUT_SECONDS):
                         await self.close(1008, "this is not a message of the page")
                 self.leave()
                 raise ConnectionClosedError(None, None) from None
@@ -258,9 +258,9 @@ def _silent(thread: threading.Thread | None) -> Iterator[None]:
     """Leaves out what one thread prints by rich."""
     said = rich.print
 
-    def unless_it_is_said_there(*told: Any, **options: Any) -> None:
+    def unless_it_is_said_there(*text: Any, **options: Any) -> None:
         if threading.current_thread() is not thread:
-            said(*told, **options)
+            said(*text, **options)
 
     with _in_place_of(rich, "print", unless_it_is_said_there):
         yield

@@ -88,7 +88,7 @@ class Extras:
             self.distance.value = text
         if self.follow.value and ghost is None and any("reference cannot follow" in n.text for n in snapshot.notices):
             self.follow.value = False
-        put(self.status, told(self._said))
+        put(self.status, status_html(self._said))
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class Extras:
         self._said = f"{path.name}, {path.stat().st_size / 1e6:.2g} MB{kept}"
 
 
-def told(said: str) -> str:
+def status_html(said: str) -> str:
     """What became of a file, in as many lines as it takes."""
     if not said:
         return ""

@@ -16,10 +16,10 @@ from typing import Any
 from coordinator.laboratory.session import Receipt
 from modular.errors import CouplingError, ModelError
 
-REST = 0.6  # seconds without a key after which a number counts
-DIGITS = 6  # that may be typed behind the leading one
-TIDY = 10  # that are shown
-SAID = 12.0  # seconds for which a refusal is shown
+TYPING_PAUSE_SECONDS = 0.6  # seconds without a key after which a number counts
+MAX_TYPED_DIGITS = 6  # that may be typed behind the leading one
+SHOWN_DIGITS = 10  # that are shown
+REFUSAL_SECONDS = 12.0  # seconds for which a refusal is shown
 
 Tell = Callable[[Any], Receipt | None]  # posts what was typed; None: there was nothing to post
 
@@ -33,7 +33,7 @@ class Field:
         self.put = handle.value  # what the field held when it was last looked at
         self.edited: float | None = None  # when the last key came
         self.entered = False
-        self.told: Any = None
+        self.sent: Any = None
         self.receipt: Receipt | None = None
         self.gone = False
         self.form: Any = None  # around a text
@@ -81,11 +81,11 @@ class Fields:
 
     def number(self, label: str, value: float, tell: Tell, hint: str | None = None) -> Field:
         """A number."""
-        return self._field(add_number(self.gui, label, value, hint), tell, REST)
+        return self._field(add_number(self.gui, label, value, hint), tell, TYPING_PAUSE_SECONDS)
 
     def vector(self, label: str, value: Sequence[float], tell: Tell) -> Field:
         """Two numbers or three."""
-        return self._field(add_vector(self.gui, label, value), tell, REST)
+        return self._field(add_vector(self.gui, label, value), tell, TYPING_PAUSE_SECONDS)
 
     def choice(self, label: str, options: Sequence[str], value: str, tell: Tell) -> Field:
         """One of some."""
@@ -152,7 +152,7 @@ class Fields:
             if error:
                 self._refuse(field, error)
             else:
-                field.shown = field.told
+                field.shown = field.sent
                 self.refused_at = -inf  # it was put right: nobody needs to read on what was wrong
         if field.edited is None and not field.entered:
             return False
@@ -163,7 +163,7 @@ class Fields:
         if value == field.shown:
             field.put = value
             return False
-        field.put = field.told = value
+        field.put = field.sent = value
         try:
             field.receipt = field.tell(value)
         except (ModelError, CouplingError) as error:
@@ -182,7 +182,7 @@ class Fields:
     @property
     def refused_lately(self) -> bool:
         """Whether the last refusal is worth showing."""
-        return self.clock() - self.refused_at < SAID
+        return self.clock() - self.refused_at < REFUSAL_SECONDS
 
     def refuse(self, why: str) -> None:
         """Something was refused."""
@@ -204,7 +204,7 @@ def put(handle: Any, content: str) -> None:
 def tidy(value: Any) -> Any:
     """A value as people would write it: without the rounding of the last digits."""
     if isinstance(value, float) and isfinite(value):
-        return float(f"{value:.{TIDY}g}")
+        return float(f"{value:.{SHOWN_DIGITS}g}")
     return tuple(map(tidy, value)) if isinstance(value, tuple) else value
 
 
@@ -231,7 +231,7 @@ def step_of(value: float) -> float:
 
 def digits_of(value: float) -> int:
     """Digits behind the point that are shown and may be typed."""
-    return max(DIGITS, DIGITS - _magnitude(value))
+    return max(MAX_TYPED_DIGITS, MAX_TYPED_DIGITS - _magnitude(value))
 
 
 def _magnitude(value: float) -> int:

@@ -20,8 +20,8 @@ from coordinator.laboratory.snapshot import BodyStates, Plan, Snapshot
 from modular.body import Body
 from modular.elements import Array, Indices
 
-THIN, THICK = 0.011, 0.03  # radii of sticks as shares of the size of the mechanism
-BALL = 0.045  # radius of the ball of a body of mean density, as a share of that size
+THIN_RADIUS_SHARE, THICK_RADIUS_SHARE = 0.011, 0.03  # radii of sticks as shares of the size of the mechanism
+BALL_RADIUS_SHARE = 0.045  # radius of the ball of a body of mean density, as a share of that size
 Point = tuple[str, str]  # a body and its port; "" is its mass centre
 
 
@@ -142,14 +142,14 @@ def parts_of(name: str, body: Body, size: float) -> list[Part]:
     if isinstance(body, PointMassRod):
         first, second = body.masses
         return [
-            Part(name, "start", "end", THIN * size),
+            Part(name, "start", "end", THIN_RADIUS_SHARE * size),
             *(Part(name, port, None, ball(mass / volume, size)) for port, mass in (("start", first), ("end", second))),
         ]
-    radius = THIN * size
+    radius = THIN_RADIUS_SHARE * size
     if isinstance(body, Rod) and len(body.start) == 3 and body.radius > 0:
-        radius = float(np.clip(body.radius, THIN * size, 0.2 * size))
+        radius = float(np.clip(body.radius, THIN_RADIUS_SHARE * size, 0.2 * size))
     elif isinstance(body, Rod):
-        radius = 0.5 * (THIN + THICK) * size
+        radius = 0.5 * (THIN_RADIUS_SHARE + THICK_RADIUS_SHARE) * size
     if body.skeleton:
         return [Part(name, one, other, radius) for one, other in body.skeleton]
     if len(ports) == 2 and isinstance(body, Rod):
@@ -173,7 +173,7 @@ def parts_inside(name: str, body: Subassembly, size: float) -> list[Part]:
 
 def ball(share: float, size: float) -> float:
     """Radius of a ball that holds a share of the mass of its body [m]."""
-    return float(BALL * size * max(share, 0.05) ** (1 / 3))
+    return float(BALL_RADIUS_SHARE * size * max(share, 0.05) ** (1 / 3))
 
 
 def size_of(snapshot: Snapshot | GhostView) -> float:

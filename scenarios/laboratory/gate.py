@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scenarios.laboratory.doorkeeper import Unshared
 
 STRANGER = "http://stranger.example"
-PATIENCE = 5.0  # [s] within which our own server answers us
+RESPONSE_TIMEOUT_SECONDS = 5.0  # [s] within which our own server answers us
 
 
 class Gated:
@@ -209,7 +209,7 @@ def _try_the_gate(address: str, port: int, name: str, admission: Admission) -> N
 
 def _status(address: str, port: int, headers: dict[str, str]) -> int | None:
     """The status of the answer to one request for the page; None where none came."""
-    connection = http.client.HTTPConnection(address, port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(address, port, timeout=RESPONSE_TIMEOUT_SECONDS)
     try:
         connection.putrequest("GET", "/", skip_host=True, skip_accept_encoding=True)
         for name, value in headers.items():

@@ -22,9 +22,9 @@ from scenarios.laboratory.figure import Figure
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
 
-NEAR = 0.08  # of the size of the mechanism: how near to a body a drag must end to mean it
-UNDER = 0.03  # of that size: how near to a port a click must be to be one on it
-TOGETHER = 1e-6  # [m]: ports that a joint can hold together as they are
+BODY_PICK_SHARE = 0.08  # of the size of the mechanism: how near to a body a drag must end to mean it
+PORT_PICK_SHARE = 0.03  # of that size: how near to a port a click must be to be one on it
+COINCIDENCE_TOLERANCE = 1e-6  # [m]: ports that a joint can hold together as they are
 
 
 class Handling:
@@ -148,7 +148,7 @@ class Handling:
         for port, place in figure.of(places, body).items():
             arm = place - origin
             beside = float(np.linalg.norm(arm - (arm @ ahead) * ahead))
-            share = beside / max(figure.thickness(body, port), UNDER * figure.size)
+            share = beside / max(figure.thickness(body, port), PORT_PICK_SHARE * figure.size)
             if share < best and figure.is_port(body, port):
                 best, found = share, port
         return found
@@ -197,7 +197,7 @@ class Handling:
         if self.selection.joint:
             usual = Component.from_data({"class": self.selection.joint})
         if other is None:
-            near = float(np.linalg.norm(np.array(end) - here[: len(end)])) < NEAR * figure.size
+            near = float(np.linalg.norm(np.array(end) - here[: len(end)])) < BODY_PICK_SHARE * figure.size
             if near:
                 return Join(name, usual, GROUND, f"{body}.{port}")
             return Join(name, Distance(), GROUND, f"{body}.{port}", at=tuple(end))
@@ -207,7 +207,7 @@ class Handling:
         aim = eye + ray
         their_port, there = min(theirs, key=lambda item: float(np.linalg.norm(item[1] - aim)))
         apart = float(np.linalg.norm(there - here))
-        joint = usual if apart <= TOGETHER * max(1.0, figure.size) or not usual.coincident else Distance()
+        joint = usual if apart <= COINCIDENCE_TOLERANCE * max(1.0, figure.size) or not usual.coincident else Distance()
         return Join(name, joint, f"{body}.{port}", f"{other}.{their_port}")
 
     def _under(self, but: str, eye: Array, ray: Array) -> str | None:
@@ -215,7 +215,7 @@ class Handling:
         assert self._seen is not None
         _, figure, places = self._seen
         direction = ray / np.linalg.norm(ray)
-        best, found = NEAR * figure.size, None
+        best, found = BODY_PICK_SHARE * figure.size, None
         for part in figure.parts:
             if part.body == but:
                 continue

@@ -21,9 +21,9 @@ from viser import GuiUploadButtonHandle
 from viser import _messages as said
 
 LARGEST_MESSAGE = 2**20  # [bytes] pages send files in pieces of half that size
-PIECE = 2**19  # [bytes] of a file in one message; the last one has the rest
+FILE_CHUNK_BYTES = 2**19  # [bytes] of a file in one message; the last one has the rest
 LARGEST_FILE = 2**26  # [bytes] of all files that one page is sending
-MOST = 2**53  # numbers are smaller: from there on the whole ones have no numbers of their own in a page
+MAX_EXACT_INTEGER = 2**53  # numbers are smaller: from there on the whole ones have no numbers of their own in a page
 
 SPOKEN = {
     kind.__name__: kind
@@ -66,17 +66,17 @@ class Hearing:
 
     def is_for_viser(self, frame: object) -> bool:
         """Whether a frame is something that the page may say now; raises `Garbage` where it is no message."""
-        told = _decoded(frame)
-        kind = SPOKEN.get(str(told.pop("type", "")))
-        if kind is None or not told.keys() <= {field.name for field in dataclasses.fields(kind)}:
+        content = _decoded(frame)
+        kind = SPOKEN.get(str(content.pop("type", "")))
+        if kind is None or not content.keys() <= {field.name for field in dataclasses.fields(kind)}:
             return False
         try:
-            message = msgspec.convert(told, kind)
+            message = msgspec.convert(content, kind)
             if isinstance(message, said.GuiUpdateMessage):
                 msgspec.convert(message.updates, _Update)
         except (ValueError, RecursionError):
             return False
-        return _is_bounded(told) and self._fits(message)
+        return _is_bounded(content) and self._fits(message)
 
     def _fits(self, message: Any) -> bool:
         """Whether what the message is about takes it."""
@@ -97,10 +97,10 @@ class Hearing:
         size = start.size_bytes
         underway = sum(sum(pieces.values()) for pieces in self._underway.values())
         new = start.transfer_uuid not in self._underway
-        if not new or not 0 <= size <= LARGEST_FILE - underway or start.part_count != -(-size // PIECE):
+        if not new or not 0 <= size <= LARGEST_FILE - underway or start.part_count != -(-size // FILE_CHUNK_BYTES):
             return False
         if size:
-            self._underway[start.transfer_uuid] = {k: min(PIECE, size - k * PIECE) for k in range(start.part_count)}
+            self._underway[start.transfer_uuid] = {k: min(FILE_CHUNK_BYTES, size - k * FILE_CHUNK_BYTES) for k in range(start.part_count)}
         return True
 
     def _goes_on(self, part: said.FileTransferPart) -> bool:
@@ -122,13 +122,13 @@ def _decoded(frame: object) -> dict[str, Any]:
         raise Garbage from error
 
 
-def _is_bounded(told: object) -> bool:
+def _is_bounded(content: object) -> bool:
     """Whether all numbers in it are those of a page; nothing that has the types of a message is deep."""
-    if isinstance(told, dict):
-        return all(map(_is_bounded, told.values()))
-    if isinstance(told, list):
-        return all(map(_is_bounded, told))
-    return not isinstance(told, int | float) or -MOST < told < MOST  # nor is it nan
+    if isinstance(content, dict):
+        return all(map(_is_bounded, content.values()))
+    if isinstance(content, list):
+        return all(map(_is_bounded, content))
+    return not isinstance(content, int | float) or -MAX_EXACT_INTEGER < content < MAX_EXACT_INTEGER  # nor is it nan
 
 
 def _takes(field: Field, value: Value) -> bool:

@@ -24,7 +24,7 @@ from scenarios.laboratory.quantities import ports_of
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import free_name
 
-MANY = 2000  # ports that are offered for choice; others are clicked
+MAX_OFFERED_PORTS = 2000  # ports that are offered for choice; others are clicked
 STANDING, FIRST, SECOND, MIDDLE, OWN = (
     "where the ports are", "at the first port", "at the second port", "in the middle", "own point",
 )  # fmt: skip
@@ -54,7 +54,7 @@ class JoinForm:
             if not self.handles:
                 with self._place:
                     self._build(plan)
-            ports = tuple(islice(ports_of(plan), MANY))
+            ports = tuple(islice(ports_of(plan), MAX_OFFERED_PORTS))
             if ports != self._ports:
                 self._ports = self.handles["first"].options = self.handles["second"].options = ports
             if self.handles["name"].value.strip() in (

@@ -26,8 +26,8 @@ from scenarios.laboratory.scene import Scene
 from scenarios.laboratory.selection import Selection
 
 NAME = "motion.html"
-PER_SECOND, FRAMES = 25, 1500  # pictures in a second, and at most
-LOOKED_AT = 80  # of them, so that all that happens is within the frame
+FRAMES_PER_SECOND, MAX_FRAMES = 25, 1500  # pictures in a second, and at most
+FRAMING_SAMPLES = 80  # of them, so that all that happens is within the frame
 Progress = Callable[[int, int], None]
 
 
@@ -39,14 +39,14 @@ def write_html(runs: Sequence[Run], path: Path, progress: Progress | None = None
     if not runs:
         raise ModelError("nothing was recorded, so there is nothing to show.")
     seconds = sum(float(run.time[-1] - run.time[0]) for run in runs)
-    pause = max(1.0 / PER_SECOND, seconds / FRAMES)
+    pause = max(1.0 / FRAMES_PER_SECOND, seconds / MAX_FRAMES)
     frames = [(film, k) for film in map(Film, runs) for k in film.frames(pause)]
     title = str(runs[0].model.get("title") or "modular")
     with open_server(label=title) as gated:
         selection = Selection()
         scene = Scene(gated.server, Handling(lambda act: None, selection), selection)
         scene.unhurried = True
-        some = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), LOOKED_AT)).round().astype(int))
+        some = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), FRAMING_SAMPLES)).round().astype(int))
         scene.stage(*(frames[n][0].snapshot(frames[n][1]) for n in some), tight=True)
         serializer = gated.server.get_scene_serializer()
         for number, (film, k) in enumerate(frames):

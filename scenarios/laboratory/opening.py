@@ -21,9 +21,9 @@ from coordinator.laboratory.acts import Resume
 from coordinator.laboratory.session import Session
 from modular.assembly import Assembly
 from modular.errors import ModelError
-from scenarios.steps import STEP
+from scenarios.steps import DEFAULT_STEP
 
-GRACE = 3.0  # seconds in which a page that was closed may be opened again (reloaded)
+RELOAD_GRACE_SECONDS = 3.0  # seconds in which a page that was closed may be opened again (reloaded)
 
 
 class Laboratory:
@@ -80,7 +80,7 @@ class Laboratory:
                 left = None
             elif left is None:
                 left = time.monotonic()
-            elif time.monotonic() - left > GRACE:
+            elif time.monotonic() - left > RELOAD_GRACE_SECONDS:
                 return
 
     def close(self) -> None:
@@ -127,7 +127,7 @@ def live(
     `wait`: until the page is closed, as a script wants it; in a notebook, and at a prompt, it comes back at once.
     """
     if isinstance(simulation, Assembly):
-        simulation = Simulation(simulation, simulation.suggested.get("dt", STEP))
+        simulation = Simulation(simulation, simulation.suggested.get("dt", DEFAULT_STEP))
     if not isinstance(simulation, Simulation):
         raise ModelError(f"live: {simulation!r} is no simulation; give a Simulation(model, dt), or a model.")
     if folder is not None:

@@ -11,7 +11,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.port import GROUND, PortName
 
-LOOKED_AT = 40  # bodies, to find room beside them
+MAX_EXAMINED_BODIES = 40  # bodies, to find room beside them
 
 
 def place_of(snapshot: Snapshot, port: str, owner: str) -> Array:
@@ -29,7 +29,7 @@ def room_beside(snapshot: Snapshot) -> tuple[Array, Array]:
     """Two points beside what is there, as far apart as the ends of a body are."""
     d = snapshot.plan.dimension
     points, lengths = [np.zeros(d)], []
-    for name, body in islice(snapshot.plan.bodies.items(), LOOKED_AT):
+    for name, body in islice(snapshot.plan.bodies.items(), MAX_EXAMINED_BODIES):
         try:
             own = [place_of(snapshot, f"{name}.{port}", name) for port in body.port_names]
         except (KeyError, ModelError):  # just gone

@@ -19,12 +19,12 @@ from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import block, dim, in_red, short, swatch
 
 COLOURS = ("#1864ab", "#c92a2a", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#495057")
-OFTEN = 0.12  # seconds between two pictures
-POINTS = 600
-WINDOW = 10.0  # that curves show [s]
-HEIGHT, MOST = 112, 8  # pixels of a chart; curves in it
-LEGEND = 32  # letters of what a legend tells
-MANY = 1000  # names that are offered for choice
+REFRESH_SECONDS = 0.12  # seconds between two pictures
+MAX_POINTS = 600
+WINDOW_SECONDS = 10.0  # that curves show [s]
+CHART_HEIGHT, MAX_CURVES = 112, 8  # pixels of a chart; curves in it
+MAX_LEGEND_LENGTH = 32  # letters of what a legend tells
+MAX_OFFERED_NAMES = 1000  # names that are offered for choice
 EVERYBODY = "all"
 ENERGY = tuple(Quantity("energy", ALL, part) for part in ("kinetic", "potential", "total"))
 WHATS = {
@@ -39,7 +39,7 @@ class Plots:
 
     def __init__(self, server: Any, selection: Selection) -> None:
         self.server, self.gui, self.selection = server, server.gui, selection
-        self.curves = Curves(WINDOW, POINTS)
+        self.curves = Curves(WINDOW_SECONDS, MAX_POINTS)
         self.inputs = Fields(self.gui)
         self.chosen: list[Quantity] = []
         self.plan: Plan | None = None
@@ -82,7 +82,7 @@ class Plots:
         names, parts = self._options.get(what, ((), ()))
         chosen = self.selection.name
         first = [name for name in names if chosen is not None and name.partition(".")[0] == chosen]
-        shown = tuple(dict.fromkeys(name or EVERYBODY for name in (*first, *names)))[:MANY] or ("nothing there",)
+        shown = tuple(dict.fromkeys(name or EVERYBODY for name in (*first, *names)))[:MAX_OFFERED_NAMES] or ("nothing there",)
         if self.of.options != shown:
             before = self.of.value
             self.of.options = shown
@@ -106,7 +106,7 @@ class Plots:
     def follow(self, quantity: Quantity) -> None:
         """Draw a quantity among the chosen ones; the oldest goes where there are too many."""
         if quantity not in self.chosen:
-            self.chosen = [*self.chosen, quantity][-MOST:]
+            self.chosen = [*self.chosen, quantity][-MAX_CURVES:]
             self._watch()
 
     def take_out(self) -> None:
@@ -147,7 +147,7 @@ class Plots:
         if seen == self._seen:
             return
         self.curves.take(snapshot)
-        if now - self._drawn_at < OFTEN:
+        if now - self._drawn_at < REFRESH_SECONDS:
             return
         self._seen, self._drawn_at = seen, now
         time_, *series = self.curves.arrays()
@@ -189,7 +189,7 @@ class Chart:
             series.append({"label": quantity.label, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5})
         nothing = np.zeros(1)
         return self.gui.add_uplot(
-            (nothing,) * len(series), series=tuple(series), height=HEIGHT, scales={"x": {"time": False}, "y": {"auto": True}},
+            (nothing,) * len(series), series=tuple(series), height=CHART_HEIGHT, scales={"x": {"time": False}, "y": {"auto": True}},
             legend={"show": False}, padding=(6, 10, 0, 0),
             axes=({"size": 30, "space": 40}, {"size": 58, "space": 24}),  # room for a sign and five digits, and for two marks
         )  # fmt: skip
@@ -203,7 +203,7 @@ class Chart:
         for k, (quantity, value) in enumerate(zip(self.quantities, values, strict=True)):
             word = quantity.part if self.name == "energy" else quantity.label
             shown = "–" if np.isnan(value) else f"{value:.4g}"
-            marks.append(swatch(COLOURS[k % len(COLOURS)], f"{short(word, LEGEND)} {shown}"))
+            marks.append(swatch(COLOURS[k % len(COLOURS)], f"{short(word, MAX_LEGEND_LENGTH)} {shown}"))
         return block(f"{dim(title)} {''.join(marks)}", size=0.75)
 
 

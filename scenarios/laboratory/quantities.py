@@ -23,7 +23,7 @@ ALL = ""  # of all components together
 ENERGIES = ("kinetic", "potential", "total", "stored", "whole")
 LINES = ("work", *LEDGER)  # work: on both sides together
 COORDINATES = "xyz"
-ROWS = 64  # bodies whose energies are worked out at a time
+BODIES_PER_BATCH = 64  # bodies whose energies are worked out at a time
 UNITS = {
     "energy": "J", "ledger": "J", "violation": "m or -", "log violation": "log10", "force": "N", "moment": "N m",
     "position": "m", "velocity": "m/s", "acceleration": "m/s²",
@@ -294,8 +294,8 @@ def kinetic_energies(inertia: Inertia, v: Array) -> Array:
     """1/2 v^T M v of all bodies together, (n,): the samples of a body side by side, so that one product serves them all."""
     n, bodies, e, d = v.shape
     total = np.zeros(n)
-    for first in range(0, bodies, ROWS):  # so many that they stay in the cache
-        some = slice(first, first + ROWS)
+    for first in range(0, bodies, BODIES_PER_BATCH):  # so many that they stay in the cache
+        some = slice(first, first + BODIES_PER_BATCH)
         rates = np.ascontiguousarray(v[:, some].transpose(1, 2, 3, 0)).reshape(-1, e, d * n)
         pushed = inertia.mass[some] @ rates
         pushed *= rates

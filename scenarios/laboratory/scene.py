@@ -22,9 +22,18 @@ from scenarios.laboratory.cameras import Cameras
 from scenarios.laboratory.figure import Figure, along, extent_of, in_space
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.shapes import COARSE, FINE, SHAPES, Detail, detail_for, mesh, shape_of, sizes_of_marks
+from scenarios.laboratory.shapes import (
+    COARSE_DETAIL,
+    FINE_DETAIL,
+    SHAPES,
+    Detail,
+    detail_for,
+    mesh,
+    shape_of,
+    sizes_of_marks,
+)
 from scenarios.laboratory.touching import Outline, outlines_of, poses
-from scenarios.laboratory.view import View, away_of, cell_of, fitted, length_told, up_of
+from scenarios.laboratory.view import View, away_of, cell_of, fitted, format_length, up_of
 
 PALETTE = np.array(
     [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
@@ -32,10 +41,10 @@ PALETTE = np.array(
 )  # fmt: skip
 CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240, 240, 245)
 HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
-CLEAR = 0.6  # how much of shapes that touch is seen: what is inside them shows through
-TRACES = 4  # free ends that leave a trace
-BESIDE = 0.03  # of the size of a mechanism: how far below it the spacing of the grid is told
-AROUND, BEFORE, BEHIND = 0.9, 2.0, 1.0  # intensities of lights
+CONTACT_OPACITY = 0.6  # how much of shapes that touch is seen: what is inside them shows through
+MAX_TRACES = 4  # free ends that leave a trace
+GRID_LABEL_OFFSET = 0.03  # of the size of a mechanism: how far below it the spacing of the grid is told
+AMBIENT_LIGHT, FRONT_LIGHT, BACK_LIGHT = 0.9, 2.0, 1.0  # intensities of lights
 FILM_ASPECT, FILM_FOV = (
     1.25,
     np.radians(40.0),
@@ -50,7 +59,7 @@ class Scene:
         self.server, self.handling, self.selection = server, handling, selection
         self.colours, self.arrows, self.traces = "bodies", True, True
         self.figure: Figure | None = None
-        self.detail = FINE
+        self.detail = FINE_DETAIL
         self._nodes: dict[str, Any] = {}
         self._plan: Plan | None = None
         self._chosen: str | None = None
@@ -117,10 +126,10 @@ class Scene:
         scene.configure_environment_map(hdri=None)  # a picture of a city, which costs seconds without a GPU
         scene.configure_default_lights(enabled=False, cast_shadow=False)  # shadows cost half of the pictures there
         right = np.cross(up, away)
-        scene.add_light_ambient("/lights/around", intensity=AROUND)
+        scene.add_light_ambient("/lights/around", intensity=AMBIENT_LIGHT)
         for name, direction, intensity in (
-            ("before", away + 0.8 * up - 0.4 * right, BEFORE),
-            ("behind", -away + 0.4 * up + 0.4 * right, BEHIND),
+            ("before", away + 0.8 * up - 0.4 * right, FRONT_LIGHT),
+            ("behind", -away + 0.4 * up + 0.4 * right, BACK_LIGHT),
         ):
             scene.add_light_directional(f"/lights/{name}", position=tuple(direction), intensity=intensity)
 
@@ -138,9 +147,9 @@ class Scene:
         right = np.cross(up, away)
         axes = np.array([right / np.linalg.norm(right), up, np.cross(right, up)])
         low, high = (points @ axes.T).min(axis=0), (points @ axes.T).max(axis=0)
-        corner = np.array([low[0], low[1] - BESIDE * max(side, size), 0.5 * (low[2] + high[2])]) @ axes
+        corner = np.array([low[0], low[1] - GRID_LABEL_OFFSET * max(side, size), 0.5 * (low[2] + high[2])]) @ axes
         self.server.scene.add_label(
-            "/spacing", f"grid {length_told(cell)}", position=tuple(corner), anchor="top-left", font_screen_scale=0.8
+            "/spacing", f"grid {format_length(cell)}", position=tuple(corner), anchor="top-left", font_screen_scale=0.8
         )
 
     # --- a picture ---------------------------------------------------------------------------------------------------
@@ -202,7 +211,7 @@ class Scene:
                 sizes = np.array([self._outlines[k].sizes for k in rows]).reshape(-1, 3)
                 self._batch(
                     f"{where}/{shape}", shape, places[rows], turns[rows], sizes, [self._outlines[k].body for k in rows], fresh,
-                    chosen, on_ground, opacity=CLEAR,
+                    chosen, on_ground, opacity=CONTACT_OPACITY,
                 )  # fmt: skip
 
     def _batch(
@@ -267,7 +276,7 @@ class Scene:
                     around = [self._around(snapshot.plan.joints[names[row]]) for row in rows]
                     scales = sizes_of_marks(shape, self._size, np.array(around))
                     self._nodes[path] = node = self.server.scene.add_batched_meshes_simple(
-                        path, *mesh(shape, COARSE), np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)), places[rows],
+                        path, *mesh(shape, COARSE_DETAIL), np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)), places[rows],
                         batched_scales=scales,
                         batched_colors=colours[rows], lod="off",
                     )  # fmt: skip
@@ -307,7 +316,7 @@ class Scene:
             self._drop("/ports")
             size = 0.013 * self._size
             self._nodes["/ports"] = node = self.server.scene.add_batched_meshes_simple(
-                "/ports", *mesh("ball", COARSE), np.tile([1.0, 0.0, 0.0, 0.0], (len(numbers), 1)),
+                "/ports", *mesh("ball", COARSE_DETAIL), np.tile([1.0, 0.0, 0.0, 0.0], (len(numbers), 1)),
                 places[numbers], batched_scales=np.full((len(numbers), 3), size), batched_colors=PORT, lod="off",
             )  # fmt: skip
             self.handling.attend_ports(node, [self.figure.points[k] for k in numbers])
@@ -410,7 +419,7 @@ class Scene:
         ports = [f"{body}.{port}" for body, port in self.figure.points if port]
         chosen = [port for port in ports if port.partition(".")[0] == self.selection.name]
         free = [port for port in ports if port not in held]
-        step = max(1, -(-len(free) // TRACES))
+        step = max(1, -(-len(free) // MAX_TRACES))
         return list(dict.fromkeys([*free[::-1][::step], *chosen]))
 
     def _draw_ghost(self, ghost: GhostView | None) -> None:

@@ -21,13 +21,13 @@ class Detail:
     pause: float  # seconds between two pictures of lines, which a page builds from scratch
 
 
-FINE, COARSE = Detail(2, 20, 240, 1 / 80, 0.0), Detail(1, 10, 70, 1 / 40, 0.08)
-MANY = 24  # parts of a mechanism from which on it is drawn coarsely
+FINE_DETAIL, COARSE_DETAIL = Detail(2, 20, 240, 1 / 80, 0.0), Detail(1, 10, 70, 1 / 40, 0.08)
+MAX_FINE_PARTS = 24  # parts of a mechanism from which on it is drawn coarsely
 
 
 def detail_for(parts: int) -> Detail:
     """How finely so many parts are drawn."""
-    return FINE if parts <= MANY else COARSE
+    return FINE_DETAIL if parts <= MAX_FINE_PARTS else COARSE_DETAIL
 
 
 def cylinder(sides: int) -> tuple[Array, Indices]:

@@ -14,11 +14,11 @@ from modular.elements import Array
 from modular.port import GROUND
 from scenarios.laboratory.figure import in_space
 
-DEEP, THIN = (
+HALF_SPACE_DEPTH, HALF_SPACE_THICKNESS = (
     0.15,
     0.004,
 )  # shares of the size of the mechanism: how deep plane boxes are drawn, and how thick half spaces
-WIDE = 2.0  # half of the width of a half space, in that size
+HALF_SPACE_HALF_WIDTH = 2.0  # half of the width of a half space, in that size
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ def _meshes(body: str, port: str, shape: Shape, dimension: int, size: float) -> 
     if isinstance(shape, Sphere) and radius > 0.0:
         yield outline("ball", place, axes, (radius,) * 3)
     elif isinstance(shape, Box):
-        yield outline("box", place, axes, (half[0], half[1], half[2] if dimension == 3 else 0.5 * DEEP * size))
+        yield outline("box", place, axes, (half[0], half[1], half[2] if dimension == 3 else 0.5 * HALF_SPACE_DEPTH * size))
     elif isinstance(shape, HalfSpace):
-        flat = (WIDE if dimension == 3 else DEEP) * size
-        yield outline("box", place - THIN * size * axes[0], axes, (THIN * size, WIDE * size, flat))
+        flat = (HALF_SPACE_HALF_WIDTH if dimension == 3 else HALF_SPACE_DEPTH) * size
+        yield outline("box", place - HALF_SPACE_THICKNESS * size * axes[0], axes, (HALF_SPACE_THICKNESS * size, HALF_SPACE_HALF_WIDTH * size, flat))
     elif isinstance(shape, Capsule):
         for sign in (-1.0, 1.0):
             yield outline("ball", place + sign * half[0] * axes[0], axes, (radius,) * 3)

@@ -41,11 +41,11 @@ from scenarios.laboratory.words import (
 
 Post = Callable[[Doing], Receipt]
 
-WHOLE, PAGE = 24, 10  # components that a section shows at once; more are shown in pages of so many
-OPEN = 4  # folders of a section that begin open, if there are no more
-OFTEN = 0.2  # seconds between two readings
+MAX_UNPAGED, PAGE_SIZE = 24, 10  # components that a section shows at once; more are shown in pages of so many
+MAX_OPEN_FOLDERS = 4  # folders of a section that begin open, if there are no more
+REFRESH_SECONDS = 0.2  # seconds between two readings
 NOBODY = "nobody"
-USUAL_LIMIT, WINDOW = 100.0, 0.02  # [N], [s]
+DEFAULT_LIMIT, DEFAULT_WINDOW = 100.0, 0.02  # [N], [s]
 
 
 class Tree:
@@ -81,7 +81,7 @@ class Tree:
                 self._reconcile(plan, name)
         self.merging.follow()
         now = time.monotonic()
-        if now - self._read_at >= OFTEN:
+        if now - self._read_at >= REFRESH_SECONDS:
             self._read_at = now
             self._read(snapshot)
 
@@ -145,7 +145,7 @@ class Section:
                 part.remove()
                 part = None
             if part is None:
-                opened = name == chosen or (self.kind.open and len(known) <= OPEN)
+                opened = name == chosen or (self.kind.open and len(known) <= MAX_OPEN_FOLDERS)
                 with self.folder:
                     part = self.parts[name] = self.kind(self.tree, name, order[name], opened)
             part.show(plan)
@@ -169,21 +169,21 @@ class Section:
 
     def _shown(self, names: list[str], chosen: str | None) -> list[str]:
         """All, or a page of them."""
-        if len(names) <= WHOLE:
+        if len(names) <= MAX_UNPAGED:
             if self.pages.visible:
                 self.pages.visible = False
             return names
-        options = tuple(f"{k + 1} – {min(k + PAGE, len(names))}: {names[k]} …" for k in range(0, len(names), PAGE))
+        options = tuple(f"{k + 1} – {min(k + PAGE_SIZE, len(names))}: {names[k]} …" for k in range(0, len(names), PAGE_SIZE))
         if self.pages.options != options:
             asked = self._page
             self.pages.options = options
             self.pages.value = options[min(asked, len(options) - 1)]
         if chosen in names:
-            self.pages.value = options[names.index(chosen) // PAGE]
+            self.pages.value = options[names.index(chosen) // PAGE_SIZE]
         self._page = options.index(self.pages.value)
         if not self.pages.visible:
             self.pages.visible = True
-        return names[self._page * PAGE : (self._page + 1) * PAGE]
+        return names[self._page * PAGE_SIZE : (self._page + 1) * PAGE_SIZE]
 
 
 class Part(ABC):
@@ -327,7 +327,7 @@ class JointPart(Part):
         )
         self.limit = self.field(
             self.tree.fields.number(
-                f"limit of {short(name)} [N]", USUAL_LIMIT, self._limit, hint="The force at which it breaks"
+                f"limit of {short(name)} [N]", DEFAULT_LIMIT, self._limit, hint="The force at which it breaks"
             )
         )
         self.edge = plan.joints[name]
@@ -353,7 +353,7 @@ class JointPart(Part):
                 f"joint '{self.name}': limit = {force:g} N; a limit must be positive. Untick '{self.name} breaks' for none."
             )
         now = self.edge.breaks_at
-        window = max(WINDOW, 25.0 * self._dt) if now is None else now.window
+        window = max(DEFAULT_WINDOW, 25.0 * self._dt) if now is None else now.window
         return self.tree.post(SetLimit(self.name, Limit(force, None if now is None else now.impulse, window)))
 
     def _break(self, breaks: bool) -> Receipt:

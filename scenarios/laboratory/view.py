@@ -14,8 +14,8 @@ from modular.elements import Array
 from scenarios.laboratory.figure import broadside, in_space
 
 FOV = float(np.radians(75.0))  # from the lower to the upper edge of a frame
-MARGIN, ROOM = 1.15, 1.8  # of a frame around what is to be seen, and around what is to move there
-EDGE_ON = 0.3  # cosine of the angle beyond which a plane is seen edge-on, about 73 degrees
+FRAME_MARGIN, MOTION_MARGIN = 1.15, 1.8  # of a frame around what is to be seen, and around what is to move there
+EDGE_ON_COSINE = 0.3  # cosine of the angle beyond which a plane is seen edge-on, about 73 degrees
 
 
 class View(NamedTuple):
@@ -48,7 +48,7 @@ def fitted(
     aspect: float,
     fov: float = FOV,
     least: float = 1e-3,
-    margin: float = MARGIN,
+    margin: float = FRAME_MARGIN,
 ) -> View:
     """The nearest view from a direction in which all points are within the frame; `least`: what it shows at least [m]."""
     points = points[np.isfinite(points).all(axis=1)]
@@ -73,7 +73,7 @@ def is_edge_on(position: Array, look_at: Array) -> bool:
     """Whether somebody looks at the plane z = 0 from its edge, or from behind, where all is mirrored."""
     way = position - look_at
     length = float(np.linalg.norm(way))
-    return length > 0.0 and float(way[2]) < EDGE_ON * length
+    return length > 0.0 and float(way[2]) < EDGE_ON_COSINE * length
 
 
 def cell_of(size: float) -> float:
@@ -83,7 +83,7 @@ def cell_of(size: float) -> float:
     return float(next(round(digit * power, 12) for digit in (5, 2, 1) if digit * power <= most * (1 + 1e-9)))
 
 
-def length_told(length: float) -> str:
+def format_length(length: float) -> str:
     """A length in a unit in which it is told in a few digits."""
     for unit, factor in (("m", 1.0), ("mm", 1e-3), ("µm", 1e-6)):
         if length >= 0.99 * (0.01 if unit == "m" else 1.0) * factor:

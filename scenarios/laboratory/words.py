@@ -17,11 +17,11 @@ UNITS = {
     "mass": "kg", "mass_at_start": "kg", "mass_at_end": "kg", "length": "m", "radius": "m", "inertia": "kg m²", "stiffness": "N/m",
     "damping": "N s/m", "force": "N", "moment": "N m", "most": "N",
 }  # fmt: skip
-SHORT = 20  # letters of a name in a label
+MAX_LABEL_LENGTH = 20  # letters of a name in a label
 RED, DIM, GREEN = "#c92a2a", "var(--mantine-color-dimmed)", "#2b8a3e"
 
 
-def short(name: str, most: int = SHORT) -> str:
+def short(name: str, most: int = MAX_LABEL_LENGTH) -> str:
     """A name in so many letters at most: its beginning and its end, by which those that are alike differ."""
     end = most // 3
     return name if len(name) <= most else f"{name[: most - end - 1]}…{name[-end:]}"
@@ -33,7 +33,7 @@ def label_of(number: str, name: str) -> str:
     return f"{number.replace('_', ' ')} of {short(name)}" + (f" [{unit}]" if unit else "")
 
 
-def told(value: object) -> str:
+def describe(value: object) -> str:
     """A value in a few letters."""
     if isinstance(value, bool) or value is None:
         return str(value)
@@ -42,9 +42,9 @@ def told(value: object) -> str:
     if isinstance(value, Component):
         return class_of(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {told(item)}" for key, item in value.items())
+        return ", ".join(f"{key}: {describe(item)}" for key, item in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "(" + ", ".join(map(told, value)) + ")"
+        return "(" + ", ".join(map(describe, value)) + ")"
     return str(value)
 
 
@@ -101,7 +101,7 @@ def about_body(plan: Plan, name: str, body: Body) -> str:
     """What kind of body it is."""
     merged = [other for group in plan.groups if name in group for other in group if other != name]
     freedoms = body.freedoms
-    mass = "led" if body.led else f"{told(body.total_mass)} kg"
+    mass = "led" if body.led else f"{describe(body.total_mass)} kg"
     return block(
         f"<b>{safe(class_of(body))}</b> · {safe(mass)} · {freedoms} freedom{'s' * (freedoms != 1)}",
         dim("ports: " + (", ".join(body.port_names) or "none")),
@@ -111,7 +111,7 @@ def about_body(plan: Plan, name: str, body: Body) -> str:
 
 def about_joint(plan: Plan, name: str, edge: JointEdge) -> str:
     """What kind of joint it is, what it connects and how it is treated."""
-    data = [f"{key} {told(value)}" for key, value in data_of(edge.joint).items()]
+    data = [f"{key} {describe(value)}" for key, value in data_of(edge.joint).items()]
     limits = () if edge.breaks_at is None else ((edge.breaks_at.force, "N"), (edge.breaks_at.impulse, "N s"))
     breaks = [f"{value:.4g} {unit}" for value, unit in limits if value is not None]
     way, alert = treatment(plan, name)
@@ -128,7 +128,7 @@ def about_force(name: str, force: Component, ports: Sequence[object]) -> str:
     rest = {k: v for k, v in data_of(force).items() if not is_number(v) and not is_vector(v)}
     return block(
         f"<b>{safe(class_of(force))}</b> · {safe(' — '.join(map(str, ports)))}",
-        dim(", ".join(f"{key} {told(value)}" for key, value in rest.items())) if rest else "",
+        dim(", ".join(f"{key} {describe(value)}" for key, value in rest.items())) if rest else "",
     )
 
 

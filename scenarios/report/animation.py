@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "animation.gif"
-FAR = 1.5  # times the size of the mechanism: what goes further leaves the picture, if something stays
-FRAMES = 150
-PER_SECOND = 25
-SLOWEST = 10  # frames per second that still look like motion
-SHORTEST = 2.0  # what is shorter is slowed down to about this [s]
-TRACES = 6
+MAX_VIEW_EXTENT = 1.5  # times the size of the mechanism: what goes further leaves the picture, if something stays
+MAX_FRAMES = 150
+FRAMES_PER_SECOND = 25
+MIN_FRAMES_PER_SECOND = 10  # frames per second that still look like motion
+MIN_SECONDS = 2.0  # what is shorter is slowed down to about this [s]
+MAX_TRACES = 6
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ def film(run: Run) -> Film:
     if length == 0.0:
         return Film(np.array([0]), 1.0, 1.0)
     shown = length
-    if length < 0.5 * SHORTEST:
-        shown = length * _round(SHORTEST / length)
-    elif length > FRAMES / SLOWEST:
-        shown = length / _round(length * SLOWEST / FRAMES)
-    frames = min(FRAMES, len(run), max(2, round(shown * PER_SECOND) + 1))
+    if length < 0.5 * MIN_SECONDS:
+        shown = length * _round(MIN_SECONDS / length)
+    elif length > MAX_FRAMES / MIN_FRAMES_PER_SECOND:
+        shown = length / _round(length * MIN_FRAMES_PER_SECOND / MAX_FRAMES)
+    frames = min(MAX_FRAMES, len(run), max(2, round(shown * FRAMES_PER_SECOND) + 1))
     frame = max(round(100 * shown / (frames - 1)), 2) / 100  # GIF counts in hundredths of a second
     return Film(samples(run, frames), frame, length / (frame * (frames - 1)))
 
@@ -157,7 +157,7 @@ def in_sight(shapes: list[Array]) -> list[Array]:
     """Without what has gone far from where all began, as what falls after a cut does, if anything stays near: else all."""
     begin = np.concatenate([shape[0] for shape in shapes])
     low, high = np.nanmin(begin, axis=0), np.nanmax(begin, axis=0)
-    way = FAR * float((high - low).max())
+    way = MAX_VIEW_EXTENT * float((high - low).max())
     near = [
         ((shape >= low - way) & (shape <= high + way)).all(axis=-1) | np.isnan(shape).any(axis=-1) for shape in shapes
     ]
@@ -171,7 +171,7 @@ def trails(run: Run, at: Indices, view: View) -> list[tuple[str, Indices, Array]
     fine = samples(run, 8 * len(at))
     free = free_ports(run, fine)
     ends = [port for port, loose in free.items() if loose.any()]
-    step = max(1, -(-len(ends) // TRACES))
+    step = max(1, -(-len(ends) // MAX_TRACES))
     found = []
     for port in ends[::-1][::step]:
         path = view.of(run.position(port)[fine])

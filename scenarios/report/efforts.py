@@ -8,7 +8,7 @@ from coordinator.record.coordinates import Column, anything_acts, coordinates, e
 from coordinator.record.run import Run
 from scenarios.report.page import (
     COLOURS,
-    MOST,
+    MAX_CURVES,
     dress,
     legend,
     mark_events,
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SAMPLES = 1000  # at which efforts are worked out
+MAX_SAMPLES = 1000  # at which efforts are worked out
 LABELS = {"angle": "angle", "way": "way", "distance": "distance", "torque": "torque", "effort": "force"}
 
 
 def draw(run: Run) -> Figure | None:
     """One panel for each kind of coordinate and of effort; None where nothing acts along an axis."""
-    acts = efforts(some_samples(run, SAMPLES)) if anything_acts(run) else []
+    acts = efforts(some_samples(run, MAX_SAMPLES)) if anything_acts(run) else []
     if not acts:
         return None
     shown = worst({column.of: peak(column.values) for column in acts})
@@ -40,7 +40,7 @@ def draw(run: Run) -> Figure | None:
     panels = list(figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0])
     left = len(acts) - len(shown)
     for k, (panel, what) in enumerate(zip(panels, kinds, strict=True)):
-        note = f"{MOST} of {len(acts)}, largest peaks" if left and k == 0 else ""
+        note = f"{MAX_CURVES} of {len(acts)}, largest peaks" if left and k == 0 else ""
         _panel(run, panel, [column for column in columns if column.what == what], colours, note)
     panels[-1].set_xlabel("time [s]")
     mark_events(run, panels)

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.checks.examination import TENTH, Examination
+from coordinator.checks.examination import MAX_OWN_COMPLIANCE_SHARE, Examination
 from scenarios.report.summary import load_text, margin_text, plain_table
 
-ROWS = 12  # joints shown, tightest first
+MAX_JOINTS = 12  # joints shown, tightest first
 
 
 def print_examination(console: Console, title: str, dt: float, found: Examination) -> None:
@@ -42,10 +42,10 @@ def _overview(title: str, dt: float, found: Examination) -> Table:
 def _joints(found: Examination) -> Table | None:
     if not found.joints:
         return None
-    shown = sorted(found.joints, key=lambda joint: joint.margin)[:ROWS]
+    shown = sorted(found.joints, key=lambda joint: joint.margin)[:MAX_JOINTS]
     left = (
-        f" ({len(found.joints) - ROWS} of {len(found.joints)} not shown, tightest first)"
-        if len(found.joints) > ROWS
+        f" ({len(found.joints) - MAX_JOINTS} of {len(found.joints)} not shown, tightest first)"
+        if len(found.joints) > MAX_JOINTS
         else ""
     )
     table = plain_table(f"Joints{left}", "joint", "type")
@@ -66,7 +66,7 @@ def _joints(found: Examination) -> Table | None:
         cells += ["-" if number is None else f"{number:.3g}" for number in numbers]
         if shares:
             cells.append("-" if joint.share is None else f"{joint.share:.1%}")
-        doubtful = joint.margin < 1 or (joint.share or 0.0) > TENTH
+        doubtful = joint.margin < 1 or (joint.share or 0.0) > MAX_OWN_COMPLIANCE_SHARE
         cells.append(margin_text(joint.margin) + load_text(joint.carrier))
         table.add_row(*(Text(cell) for cell in cells), style="yellow" if doubtful else "")
     return table
@@ -77,6 +77,6 @@ def _springs(found: Examination) -> Table | None:
         return None
     table = plain_table("Springs and dampers", "name")
     table.add_column(Text("margin"), justify="right")
-    for name, margin in sorted(found.springs.items(), key=lambda item: item[1])[:ROWS]:
+    for name, margin in sorted(found.springs.items(), key=lambda item: item[1])[:MAX_JOINTS]:
         table.add_row(Text(name), Text(margin_text(margin)), style="yellow" if margin < 1 else "")
     return table

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
-PATIENCE = 1.0  # seconds that the line waits for a number of kernels
+COUNT_WAIT_SECONDS = 1.0  # seconds that the line waits for a number of kernels
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def compiling(console: Console, text: str = "", *, bar: bool = True) -> Iterator
         if console.is_terminal and not bar:
             yield
             return
-        with first_use.told(shown.tell, shown.done):
+        with first_use.listening(shown.tell, shown.done):
             yield
     finally:
         shown.close()
@@ -48,7 +48,7 @@ def in_words(say: Callable[[str], None]) -> Iterator[None]:
     def tell(name: str, ready: int, sight: int) -> None:
         say(f"compiling {_kernel(name)}" + (f" ({ready} of {sight} loops)" if sight else ""))
 
-    with first_use.told(tell, lambda: say("")):
+    with first_use.listening(tell, lambda: say("")):
         yield
 
 
@@ -69,7 +69,7 @@ class _Shown:
     def tell(self, name: str, ready: int, sight: int) -> None:
         """A kernel is now being compiled."""
         self.began = self.began or clock.perf_counter()
-        if not self.said and (self.bar or sight > ready or clock.perf_counter() - self.began > PATIENCE):
+        if not self.said and (self.bar or sight > ready or clock.perf_counter() - self.began > COUNT_WAIT_SECONDS):
             self._begin(first_use.up_to(ready, sight))
         if self.progress is not None:
             words = f"{_kernel(name)} ({ready} of {sight} loops)"

@@ -30,7 +30,7 @@ AT_REQUEST = {
     "run.csv": "modular export",
 }
 DIARY = "diary.jsonl"  # of a session of modular live
-RUNS, SHOWN = Path("runs"), 8  # where runs are kept where nobody says where, and how many of them are named
+RUNS, MAX_LISTED_RUNS = Path("runs"), 8  # where runs are kept where nobody says where, and how many of them are named
 EXPORT_FILES = {"netcdf": "run.nc", "csv": "run.csv"}  # what modular export writes into a run folder
 
 
@@ -159,4 +159,4 @@ def _folders_in(place: Path, marks: Sequence[str]) -> list[Path]:
 
 
 def _listed(folders: Sequence[Path]) -> str:
-    return ", ".join(map(str, folders[:SHOWN])) + " …" * (len(folders) > SHOWN)
+    return ", ".join(map(str, folders[:MAX_LISTED_RUNS])) + " …" * (len(folders) > MAX_LISTED_RUNS)

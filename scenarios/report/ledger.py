@@ -37,7 +37,7 @@ LINES = {
     "impact": COLOURS[4],
     "leaked": COLOURS[-1],
 }
-PANELS = 5
+MAX_PANELS = 5
 
 
 def draw(run: Run) -> Figure:
@@ -45,7 +45,7 @@ def draw(run: Run) -> Figure:
     books = ledgers(run)
     kept = [LEDGER.index(line) for line in LINES]
     scores = _peaks(books.whole[:, :, kept]).sum(axis=1)
-    shown = worst(dict(zip(books, scores.tolist(), strict=True)), PANELS)
+    shown = worst(dict(zip(books, scores.tolist(), strict=True)), MAX_PANELS)
     panels: list[tuple[str, Mapping[str, Array]]] = [(name, book_of(books[name])) for name in shown]
     if len(books) > 1:
         panels.insert(0, (f"{len(books)} joints together", together(books.whole, len(run))))

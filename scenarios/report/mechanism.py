@@ -163,8 +163,8 @@ def free_ports(run: Run, at: Indices) -> dict[str, Flags]:
     there = joints_there(run)
     present, ticks = np.isfinite(there.whole[:, at]), run.ticks[at]
     always: list[tuple[int, int]] = []  # ports, and joints that hold them from the start on
-    told = joint_spells(run)
-    for k, spells in enumerate(told.get(name, []) for name in there):
+    spells_of = joint_spells(run)
+    for k, spells in enumerate(spells_of.get(name, []) for name in there):
         if len(spells) == 1 and spells[0][0] == 0:
             always += [(number.get(port, -1), k) for port in spells[0][2]]
             continue

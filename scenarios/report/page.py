@@ -19,9 +19,9 @@ if TYPE_CHECKING:  # a summary takes its words from here, and should not wait fo
 # Okabe and Ito, "Color universal design" (2008): told apart by colour-blind readers too
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D4037", "#000000")
 GREY = "#8a8a8a"
-MOST = 6  # curves of one picture
-LINES = 100  # marks of events
-DECADES = 1e3  # of a logarithmic axis that still has marks between them
+MAX_CURVES = 6  # curves of one picture
+MAX_EVENT_MARKS = 100  # marks of events
+MAX_TICKED_RATIO = 1e3  # of a logarithmic axis that still has marks between them
 PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 
 
@@ -100,7 +100,7 @@ def mark_events(run: Run, axes: Iterable[Axes]) -> None:
             groups.append((event["time"], [name]))
     times = np.array([time for time, _ in groups])
     slanted = len(groups) > 1 and float(np.diff(times).min()) < 3.4 * near * (end - start)
-    for time in list(dict.fromkeys(event["time"] for event in run.events if start <= event["time"] <= end))[:LINES]:
+    for time in list(dict.fromkeys(event["time"] for event in run.events if start <= event["time"] <= end))[:MAX_EVENT_MARKS]:
         for panel in panels:
             panel.axvline(time, color="#555555", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1.5)
     for time, names in groups:
@@ -163,7 +163,7 @@ def peak(series: Array) -> float:
     return float(finite.max()) if finite.size else 0.0
 
 
-def worst(scores: Mapping[str, float], most: int = MOST) -> list[str]:
+def worst(scores: Mapping[str, float], most: int = MAX_CURVES) -> list[str]:
     """The names with the largest scores, in the order of the model."""
     chosen = set(sorted(scores, key=lambda name: -scores[name])[:most])
     return [name for name in scores if name in chosen]
@@ -184,7 +184,7 @@ def log_axis(axes: Axes) -> None:
     low, high = max(float(np.percentile(positive, 2)) * 0.3, top * 1e-8), top * 3.0
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    if high > DECADES * low:  # marks between the decades would be a smear, and take as long to draw as the curves
+    if high > MAX_TICKED_RATIO * low:  # marks between the decades would be a smear, and take as long to draw as the curves
         axes.yaxis.set_minor_locator(NullLocator())
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from coordinator.record.growth import Growth, growth
 from coordinator.record.run import Run
 
-SHOWN = 6
-AT_ONCE = 1e6  # times as much from tick to tick: no growth that one could speak of
+MAX_LISTED = 6
+MAX_GROWTH_PER_TICK = 1e6  # times as much from tick to tick: no growth that one could speak of
 
 
 def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messages: Sequence[str] = ()) -> str:
@@ -19,14 +19,14 @@ def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messag
     lines = [why, "", f"ticks {first} to {last}, {first * run.dt:.6g} to {last * run.dt:.6g} s, every one recorded"]
     events = [event for event in run.happenings if event["tick"] >= first]
     if events:
-        lines.append("events: " + "; ".join(f"{e['kind']} '{e['name']}' at tick {e['tick']}" for e in events[-SHOWN:]))
+        lines.append("events: " + "; ".join(f"{e['kind']} '{e['name']}' at tick {e['tick']}" for e in events[-MAX_LISTED:]))
     grown = growth(run)
     if grown:
         margins: dict[str, float] = {}
         for entry in run.margins:
             margins.update(entry["margins"])
         lines += ["", "what grew most, its size at the end over its usual one:"]
-        lines += [_line(one, margins, moved_by or {}) for one in grown[:SHOWN]]
+        lines += [_line(one, margins, moved_by or {}) for one in grown[:MAX_LISTED]]
     if messages:
         lines += ["", "what the workers said last:", *messages]
     return "\n".join(lines) + "\n"
@@ -34,8 +34,8 @@ def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messag
 
 def _line(one: Growth, margins: Mapping[str, float], moved_by: Mapping[str, str]) -> str:
     unit = " m" if one.kind == "joint" else ""
-    pace = f"{one.per_tick:.3g}-fold per tick" if one.per_tick < AT_ONCE else "at once, from about nothing"
-    if 1.001 < one.per_tick < AT_ONCE:
+    pace = f"{one.per_tick:.3g}-fold per tick" if one.per_tick < MAX_GROWTH_PER_TICK else "at once, from about nothing"
+    if 1.001 < one.per_tick < MAX_GROWTH_PER_TICK:
         pace += f", doubles in {log(2) / log(one.per_tick):.2g} ticks"
     words = [f"  {one.kind} '{one.name}': {one.ratio:.2g} times, {one.size:.2g}{unit}, {pace}, since tick {one.since}"]
     if one.name in margins:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 if TYPE_CHECKING:
     from coordinator.simulation import Simulation
 
-EVERY = 10.0  # seconds between two lines where there is no terminal
+LINE_SECONDS = 10.0  # seconds between two lines where there is no terminal
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def watched(console: Console, until: float, start: float = 0.0) -> Iterator[Call
 
     def tell(simulation: Simulation) -> None:
         nonlocal shown
-        if clock.perf_counter() - shown > EVERY:
+        if clock.perf_counter() - shown > LINE_SECONDS:
             shown = clock.perf_counter()
             console.print(state(simulation)[1], markup=False)
 
@@ -91,7 +91,7 @@ def measuring(console: Console, until: float, dt: float) -> Iterator[Callable[[S
 
     def tell(simulation: Simulation) -> None:
         nonlocal shown
-        if clock.perf_counter() - shown > EVERY:
+        if clock.perf_counter() - shown > LINE_SECONDS:
             shown = clock.perf_counter()
             console.print(f"measuring its error: {done(simulation)[1]}", markup=False)
 

@@ -11,7 +11,7 @@ from coordinator.record.run import Run
 from scenarios.report.page import (
     COLOURS,
     GREY,
-    MOST,
+    MAX_CURVES,
     dress,
     legend,
     mark_events,
@@ -65,4 +65,4 @@ def _panel(run: Run, panel: Axes, name: str, unit: str, series: Table) -> None:
         panel.plot(time, values, color=colour, linewidth=1.1, label=joint)
     dress(panel, f"{name} [{unit}]")
     panel.set_ylim(bottom=0.0)
-    legend(panel, f"{MOST} of {len(series)}, largest peaks" if len(others) else "")
+    legend(panel, f"{MAX_CURVES} of {len(series)}, largest peaks" if len(others) else "")

@@ -22,8 +22,8 @@ def said_already() -> Iterator[None]:
     from coordinator import StabilityWarning, UnseenWarning, VerdictWarning
 
     with warnings.catch_warnings():
-        for told in (StabilityWarning, UnseenWarning, VerdictWarning):
-            warnings.simplefilter("ignore", told)
+        for category in (StabilityWarning, UnseenWarning, VerdictWarning):
+            warnings.simplefilter("ignore", category)
         yield
 
 
@@ -41,7 +41,7 @@ def tell_unseen(console: Console, model: Assembly, steps: Sequence[float]) -> No
 
 
 @contextmanager
-def told_on_the_way(simulation: Simulation) -> Iterator[None]:
+def warnings_on_the_way(simulation: Simulation) -> Iterator[None]:
     """The same, where what passes its stability limit on the way is a line for people: nobody could know before."""
     from coordinator import StabilityWarning, UnseenWarning
 

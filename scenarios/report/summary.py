@@ -23,9 +23,9 @@ from scenarios.report.mechanism import dimension, joint_classes
 from scenarios.report.page import peak, quantity, worst
 from scenarios.report.progress import waiting
 
-ROWS = 12
-SAMPLES = 1000  # at which efforts are worked out for a table or a picture
-NOTHING = 1e-12  # of the extent: rounding
+MAX_ROWS = 12
+MAX_SAMPLES = 1000  # at which efforts are worked out for a table or a picture
+ROUNDING_SHARE = 1e-12  # of the extent: rounding
 PARTS = {
     "gave": "joint '{joint}' gives most",
     "slid": "joint '{joint}' slides",
@@ -107,8 +107,8 @@ def overview(run: Run) -> dict[str, str]:
     if run.verified:
         lines["measured error"] = run.verified["words"]
     if run.never:
-        left = f"; and {len(run.never) - ROWS} more" if len(run.never) > ROWS else ""
-        lines["did not happen"] = "; ".join(run.never[:ROWS]) + left
+        left = f"; and {len(run.never) - MAX_ROWS} more" if len(run.never) > MAX_ROWS else ""
+        lines["did not happen"] = "; ".join(run.never[:MAX_ROWS]) + left
     inner = internal_errors(run)[0].peaks()
     if inner:
         body = max(inner, key=lambda name: inner[name])
@@ -119,7 +119,7 @@ def overview(run: Run) -> dict[str, str]:
 def estimate_text(run: Run) -> str:
     """About how far it is off, and whose doing that is."""
     found = run.estimate
-    if found["share"] < NOTHING:
+    if found["share"] < ROUNDING_SHARE:
         return "none that its samples show"
     part = max(PARTS, key=lambda name: found.get(name, 0.0))  # older runs know nothing of walls
     taker = f"{found['kind']} '{found['taker']}'" if found.get("taker") else "what moves"  # older runs name nobody
@@ -180,7 +180,7 @@ def _joints(run: Run) -> Table:
     headings[1:1] = ["direction\nerror [-]"] * turning
     for heading in headings:
         table.add_column(Text(heading), justify="right", no_wrap=True)
-    for joint in sorted(worst(score, ROWS), key=lambda joint: -score[joint]):
+    for joint in sorted(worst(score, MAX_ROWS), key=lambda joint: -score[joint]):
         gap, turn, force = rows[joint]
         cells = [joint, kinds.get(joint, "").partition(":")[2] or "-", _number(gap)]
         cells += ["-" if turn is None else _number(turn)] * turning
@@ -198,12 +198,12 @@ def _along(run: Run) -> Table | None:
     """Drives, motors and springs: how far they went, and what they did along that; None where there are none."""
     if not anything_acts(run):
         return None
-    some = some_samples(run, SAMPLES)
+    some = some_samples(run, MAX_SAMPLES)
     ever = Ever(some)
     acts = {column.of: column for column in efforts(some, ever)}
     if not acts:
         return None
-    shown = worst({name: peak(column.values) for name, column in acts.items()}, ROWS)
+    shown = worst({name: peak(column.values) for name, column in acts.items()}, MAX_ROWS)
     moves = {column.of: column for column in coordinates(run, names=shown)}
     table = plain_table(f"Along their axes{_left_out(len(acts), 'largest first')}", "name", "type")
     for heading in ("from", "to", "mean\neffort", "peak\neffort"):
@@ -229,7 +229,7 @@ def _ledger(run: Run) -> Table:
     names = ("stored", "dissipated", *(("supplied",) if brought else ()), "released", "impact", "leaked")
     final = {joint: {name: book[name] for name in names} for joint, book in last.items()}
     score = {joint: max(abs(book[name]) for name in names[1:]) for joint, book in final.items()}
-    shown = sorted(worst(score, ROWS), key=lambda joint: -score[joint])
+    shown = sorted(worst(score, MAX_ROWS), key=lambda joint: -score[joint])
     what = "joints and forces" if run.forces else "the joints"
     table = plain_table(f"Energy book of {what} at the end [J]{_left_out(len(final), 'largest first')}", "name")
     for name in names:
@@ -244,9 +244,9 @@ def _ledger(run: Run) -> Table:
 
 
 def _left_out(count: int, order: str) -> str:
-    if count <= ROWS:
+    if count <= MAX_ROWS:
         return ""
-    return f" ({order}; {count - ROWS} of {count} left out)"
+    return f" ({order}; {count - MAX_ROWS} of {count} left out)"
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
@@ -259,12 +259,12 @@ TOLD: dict[str, Callable[[dict[str, Any]], str]] = {
 
 
 def _events(run: Run) -> Table:
-    left = len(run.events) - ROWS
+    left = len(run.events) - MAX_ROWS
     table = plain_table(
-        f"Events{f' (the first {ROWS}; {left} left out)' if left > 0 else ''}", "time [s]", "event", "what it did"
+        f"Events{f' (the first {MAX_ROWS}; {left} left out)' if left > 0 else ''}", "time [s]", "event", "what it did"
     )
     table.columns[0].justify = "right"
-    for event in run.events[:ROWS]:
+    for event in run.events[:MAX_ROWS]:
         done = [
             f"{text} {quantity(event[key], 'J')}"
             for key, text in (("released", "let go"), ("impact", "impact took"), ("energy", "took"))

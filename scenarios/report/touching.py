@@ -13,7 +13,7 @@ from modular.elements import Array, Indices
 from modular.errors import ModelError
 
 CONTACT = "components:Contact"
-ROUND = 24  # points of a circle
+CIRCLE_POINTS = 24  # points of a circle
 
 
 def touching(run: Run) -> set[str]:
@@ -44,9 +44,9 @@ def edges_of(shape: Shape, d: int) -> Array:
                 corner = np.insert(np.asarray(signs), along, 1.0) * half
                 lines += [np.array([corner * np.where(np.arange(d) == along, -1.0, 1.0), corner]), gap]
     elif isinstance(shape, Sphere | Capsule) and radius > 0.0:
-        angle = np.linspace(0.0, 2.0 * np.pi, ROUND + 1)
+        angle = np.linspace(0.0, 2.0 * np.pi, CIRCLE_POINTS + 1)
         for other, across in [(0, 1)] if d == 2 else [(0, 1), (0, 2), (1, 2)]:
-            line = np.zeros((ROUND + 1, d))
+            line = np.zeros((CIRCLE_POINTS + 1, d))
             line[:, other], line[:, across] = radius * np.cos(angle), radius * np.sin(angle)
             if other == 0:  # a capsule's line is its first axis
                 line[:, 0] += half[0] * np.sign(np.round(np.cos(angle), 9))

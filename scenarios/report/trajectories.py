@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.record.run import Run
 from modular.elements import Array, Indices
 from scenarios.report.mechanism import dimension, joint_points, on_ground, paths, samples, stroke
-from scenarios.report.page import COLOURS, MOST, dress, few_ticks, legend, mark_events, page, stride
+from scenarios.report.page import COLOURS, MAX_CURVES, dress, few_ticks, legend, mark_events, page, stride
 from scenarios.report.view import View, choose_view
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def draw(run: Run) -> Figure:
 
     at = samples(run, POSES)
     shape = stroke(run, list(run.bodies), at)
-    lines, moving = paths(run, MOST)
+    lines, moving = paths(run, MAX_CURVES)
     view = choose_view(run, [shape, *lines.values()])
 
     figure = page(run, "trajectories", 12.0, 6.2)

@@ -12,7 +12,7 @@ from modular.elements import Array
 from scenarios.report.page import (
     COLOURS,
     GREY,
-    MOST,
+    MAX_CURVES,
     dress,
     legend,
     log_axis,
@@ -53,7 +53,7 @@ def draw(run: Run) -> Figure:
         _row(run, panels[row], pairs)
         dress(panels[row, 0], f"{name} [{units[0]}]", time=last)
         dress(panels[row, 1], f"its rate [{units[1]}]", time=last)
-        note = f"worst {MOST} of {len(pairs[0])}" if len(pairs[0]) > MOST else ""
+        note = f"worst {MAX_CURVES} of {len(pairs[0])}" if len(pairs[0]) > MAX_CURVES else ""
         legend(panels[row, 1], note)
         for panel in panels[row]:
             log_axis(panel)

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.distributed.workers.team import Member
+from coordinator.distributed.workers.worker_pool import WorkerInfo
 
 
-def print_workers(console: Console, workers: Sequence[Member]) -> None:
+def print_workers(console: Console, workers: Sequence[WorkerInfo]) -> None:
     """Who moved how many bodies, how long each worked and waited, and what it said to its neighbours."""
     table = Table(box=None, padding=(0, 2, 0, 0), title="workers", title_justify="left")
     for name in ("worker", "bodies", "process", "works", "talks", "waits", "to neighbours", "replaced"):
@@ -34,7 +34,7 @@ def print_workers(console: Console, workers: Sequence[Member]) -> None:
         console.print(Text(text))
 
 
-def advice(workers: Sequence[Member]) -> str:
+def advice(workers: Sequence[WorkerInfo]) -> str:
     """What the figures say about the number of workers; nothing where there are none."""
     moved = [one for one in workers if one.ticks]
     if len(moved) < 2:

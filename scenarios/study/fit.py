@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LEAST = 0.5  # slope between two neighbours below which the error no longer falls: rounding, or the reference
-BEND = 1.4  # largest slope between neighbours over the smallest one, inside the range of a fit
+MIN_SLOPE = 0.5  # slope between two neighbours below which the error no longer falls: rounding, or the reference
+MAX_SLOPE_RATIO = 1.4  # largest slope between neighbours over the smallest one, inside the range of a fit
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def fit_order(steps: Sequence[float], errors: Sequence[float | None]) -> Fit | N
     for first in range(len(slopes)):
         for last in range(first, len(slopes)):
             part = slopes[first : last + 1]
-            straight = np.isfinite(part).all() and part.min() >= LEAST and part.max() <= BEND * part.min()
+            straight = np.isfinite(part).all() and part.min() >= MIN_SLOPE and part.max() <= MAX_SLOPE_RATIO * part.min()
             if straight and (best is None or last - first >= best[1] - best[0]):
                 best = first, last
     if best is None:

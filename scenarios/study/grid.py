@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from coordinator.record.fingerprint import versions
 from modular.errors import ModelError
-from scenarios.steps import DURATION, WHOLE, divides, read_steps
+from scenarios.steps import DEFAULT_DURATION, WHOLE_RATIO_TOLERANCE, divides, read_steps
 from scenarios.study.cases import Case
-from scenarios.study.reference import ADAPTIVE, FINER, Reference
+from scenarios.study.reference import ADAPTIVE, REFERENCE_REFINEMENT, Reference
 from scenarios.study.variants import Sweep, Variant, canonical, variants
 
 if TYPE_CHECKING:
     from modular.assembly import Assembly
 
-COARSER = (4.0, 2.0, 1.0)  # of the suggested step, where no steps are given
-LONGEST, FEWEST = 0.02, 20  # step of an adaptive reference [s], and comparisons with it
+COARSER_FACTORS = (4.0, 2.0, 1.0)  # of the suggested step, where no steps are given
+MAX_REFERENCE_STEP, MIN_COMPARISONS = 0.02, 20  # step of an adaptive reference [s], and comparisons with it
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def read_grid(
     reference_dt: float | None = None,
 ) -> Grid:
     """The grid that a command line describes, checked."""
-    chosen = read_steps(assembly, steps, coarser=COARSER, example="4e-4,2e-4,1e-4", what="errors are taken")
+    chosen = read_steps(assembly, steps, coarser=COARSER_FACTORS, example="4e-4,2e-4,1e-4", what="errors are taken")
     samples = _samples(assembly, chosen[0], until)
     held = _reference(assembly, chosen, samples, reference, reference_dt)
     return Grid(
@@ -108,7 +108,7 @@ def between_ticks(assembly: Assembly, steps: Sequence[float]) -> list[tuple[floa
     """Times of scheduled events, with the steps that have no tick there: they move the event to the nearest."""
     found = []
     for time in dict.fromkeys(s.time for s in assembly.schedule if s.time is not None):
-        off = [dt for dt in steps if abs(time / dt - round(time / dt)) > WHOLE * max(1.0, time / dt)]
+        off = [dt for dt in steps if abs(time / dt - round(time / dt)) > WHOLE_RATIO_TOLERANCE * max(1.0, time / dt)]
         if off:
             found.append((time, off))
     return found
@@ -118,7 +118,7 @@ def between_ticks(assembly: Assembly, steps: Sequence[float]) -> list[tuple[floa
 
 
 def _samples(assembly: Assembly, interval: float, until: float | None) -> int:
-    end = assembly.suggested.get("until", DURATION) if until is None else until
+    end = assembly.suggested.get("until", DEFAULT_DURATION) if until is None else until
     if not (isfinite(end) and end > 0):
         raise ModelError(f"--until {end:g}: give a positive number of seconds, such as --until 0.5.")
     samples = int(end / interval * (1 + 1e-9))
@@ -139,12 +139,12 @@ def _reference(
     text = coupling or ADAPTIVE
     if dt is None:
         adaptive = coupling is None and text == ADAPTIVE
-        dt = _longest(assembly, steps, samples) if adaptive else steps[-1] / FINER
+        dt = _longest(assembly, steps, samples) if adaptive else steps[-1] / REFERENCE_REFINEMENT
     coarser = round(dt / steps[0]) if isfinite(dt) and dt > steps[0] else 0
     if not (isfinite(dt) and dt > 0 and (samples % coarser == 0 if coarser else True) and _fits(dt, steps[0])):
         raise ModelError(
             f"--reference-dt {dt:g}: the step of the reference must divide the coarsest step, {steps[0]:g} s, or be a multiple "
-            f"of it that divides the whole time; take {steps[-1] / FINER:g}."
+            f"of it that divides the whole time; take {steps[-1] / REFERENCE_REFINEMENT:g}."
         )
     try:
         return Reference(canonical(text), dt)
@@ -165,5 +165,5 @@ def _longest(assembly: Assembly, steps: Sequence[float], samples: int) -> float:
         return steps[-1]
     if assembly.schedule:
         return steps[0] if not between_ticks(assembly, steps[:1]) else steps[-1]
-    factors = [n for n in range(1, samples // FEWEST + 1) if samples % n == 0 and n * steps[0] <= LONGEST]
+    factors = [n for n in range(1, samples // MIN_COMPARISONS + 1) if samples % n == 0 and n * steps[0] <= MAX_REFERENCE_STEP]
     return max(factors, default=1) * steps[0]

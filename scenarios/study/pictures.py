@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scenarios.report.page import quantity, write
 from scenarios.study.sheet import (
-    MOST,
+    MAX_CURVES,
     cross_out,
     decades,
     draw_curve,
@@ -119,7 +119,7 @@ def _title(study: Study, what: str) -> str:
 
 def _curves(study: Study) -> list[list[Row]]:
     """The curves that can be drawn: those with an error that is more than rounding."""
-    return [curve for curve in study.curves if any(row.visible("error") for row in curve)][:MOST]
+    return [curve for curve in study.curves if any(row.visible("error") for row in curve)][:MAX_CURVES]
 
 
 def _entry(k: int, curve: list[Row], note: str) -> Line2D:
@@ -133,8 +133,8 @@ def _remarks(study: Study) -> list[Line2D]:
     drawable = [curve for curve in study.curves if any(row.visible("error") for row in curve)]
     lost = [curve for curve in study.curves if all(row.fate for row in curve)]
     texts = [f"{len(lost)} of {len(study.curves)} couplings:\nlost at every step"] if lost else []
-    if len(drawable) > MOST:
-        texts.append(f"{len(drawable) - MOST} more couplings:\nsee study.csv")
+    if len(drawable) > MAX_CURVES:
+        texts.append(f"{len(drawable) - MAX_CURVES} more couplings:\nsee study.csv")
     return [remark(text) for text in texts]
 
 
@@ -149,7 +149,7 @@ def _groups(study: Study, name: str) -> Groups:
         label = field.sub(lambda found: found[0].partition("=")[0] + "=…", row.variant.coupling)
         label += f", Δt = {quantity(row.case.dt, 's')}" if len(study.sweeps) == 1 else ""
         groups.setdefault(label, []).append((value, row))
-    ordered = {label: sorted(pairs, key=lambda pair: pair[0]) for label, pairs in list(groups.items())[:MOST]}
+    ordered = {label: sorted(pairs, key=lambda pair: pair[0]) for label, pairs in list(groups.items())[:MAX_CURVES]}
     return ordered if len({value for pairs in ordered.values() for value, _ in pairs}) > 1 else {}
 
 

@@ -24,7 +24,7 @@ from scenarios.study.cases import Case, Result, found, run_case
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Event
 
-LOOK = 0.2  # seconds between two looks of a worker at whether it is still wanted
+POLL_SECONDS = 0.2  # seconds between two looks of a worker at whether it is still wanted
 Done = Callable[[Case, Result], None]
 
 
@@ -103,7 +103,7 @@ def _begin(stop: Event) -> None:
 
 def _end_with_the_parent(stop: Event) -> None:
     parent = multiprocessing.parent_process()
-    while not stop.wait(LOOK):
+    while not stop.wait(POLL_SECONDS):
         if parent is not None and not parent.is_alive():
             break
     os._exit(1)

@@ -8,8 +8,8 @@ from scenarios.settings import read_coupling
 
 ADAPTIVE = "centralized(solver=minimalcoordinates(method=DOP853, rtol=1e-12, atol=1e-12))"
 PLAIN = "penalty"
-DIGITS = 1e-9  # relative, of what is called exact
-FINER = 4  # the reference of a fixed step takes this part of the smallest step
+EXACT_TOLERANCE = 1e-9  # relative, of what is called exact
+REFERENCE_REFINEMENT = 4  # the reference of a fixed step takes this part of the smallest step
 
 
 @dataclass(frozen=True)
@@ -27,4 +27,4 @@ class Reference:
 
         coupling = read_coupling(self.coupling, None)
         solver = coupling.solver if isinstance(coupling, Centralized) else None
-        return isinstance(solver, MinimalCoordinates) and solver.method in explicit.ADAPTIVE and solver.rtol <= DIGITS
+        return isinstance(solver, MinimalCoordinates) and solver.method in explicit.ADAPTIVE and solver.rtol <= EXACT_TOLERANCE

@@ -72,8 +72,10 @@ def markdown(study: Study, pictures: Sequence[str], notes: Sequence[str], comman
 
 def _ends(study: Study) -> list[str]:
     """Why cases did not come to their end."""
-    told = dict.fromkeys(row.result["message"] for row in study.rows if row.fate)
-    return ["Cases that did not come to their end:", "", *(f"- {message}" for message in told), ""] if told else []
+    messages = dict.fromkeys(row.result["message"] for row in study.rows if row.fate)
+    return (
+        ["Cases that did not come to their end:", "", *(f"- {message}" for message in messages), ""] if messages else []
+    )
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: bool = True) -> list[str]:

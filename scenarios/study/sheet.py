@@ -17,11 +17,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from scenarios.report.page import COLOURS, dress, quantity
 
 MARKERS = "osD^vPX*"
-MOST = 2 * len(COLOURS)  # curves of one picture
-LETTERS = 44  # of a line of a legend
-NAMED = 7  # places below an axis that can be named one by one
-ROW, CROSSES = 0.05, 10  # share of the height that a row of crosses takes, and how many rows there may be
-LINE, GAP = 0.145, 0.13  # height of a line of a legend, and of the air between two entries [inch]
+MAX_CURVES = 2 * len(COLOURS)  # curves of one picture
+MAX_LEGEND_LENGTH = 44  # of a line of a legend
+MAX_NAMED_PLACES = 7  # places below an axis that can be named one by one
+CROSS_ROW_HEIGHT, MAX_CROSS_ROWS = 0.05, 10  # share of the height that a row of crosses takes, and how many rows there may be
+LEGEND_LINE_HEIGHT, LEGEND_ENTRY_GAP = 0.145, 0.13  # height of a line of a legend, and of the air between two entries [inch]
 Points = Sequence[tuple[float, float]]
 
 
@@ -36,7 +36,7 @@ def sheet(title: str, rows: int, columns: int, heights: Sequence[float]) -> tupl
 
 def tall_enough(least: float, labels: Iterable[str]) -> float:
     """Height for a panel beside a legend of these labels [inch]."""
-    return max(least, 0.3 + sum(GAP + LINE * (label.count("\n") + 1) for label in labels))
+    return max(least, 0.3 + sum(LEGEND_ENTRY_GAP + LEGEND_LINE_HEIGHT * (label.count("\n") + 1) for label in labels))
 
 
 def draw_curve(panel: Axes, k: int, points: Points, line: Points | None = None) -> None:
@@ -49,15 +49,15 @@ def draw_curve(panel: Axes, k: int, points: Points, line: Points | None = None) 
 def cross_out(panel: Axes, places: Sequence[Iterable[float]]) -> None:
     """Above everything, where an error without bound would stand: a row of crosses for each curve that lost some."""
     lost = [(k, list(values)) for k, values in enumerate(places)]
-    rows = [(k, values) for k, values in lost if values][:CROSSES]
+    rows = [(k, values) for k, values in lost if values][:MAX_CROSS_ROWS]
     if not rows:
         return
     low, high = np.log(panel.get_ylim())
-    share = ROW * (len(rows) + 0.5)  # of the height, kept free of points
+    share = CROSS_ROW_HEIGHT * (len(rows) + 0.5)  # of the height, kept free of points
     panel.set_ylim(np.exp(low), np.exp(low + (high - low) / (1.0 - share)))
     for row, (k, values) in enumerate(rows):
         panel.plot(
-            values, [1.0 - ROW * (row + 0.7)] * len(values), marker="x", color=colour(k), markersize=7, markeredgewidth=1.8,
+            values, [1.0 - CROSS_ROW_HEIGHT * (row + 0.7)] * len(values), marker="x", color=colour(k), markersize=7, markeredgewidth=1.8,
             linestyle="none", transform=panel.get_xaxis_transform(), zorder=4,
         )  # fmt: skip
 
@@ -85,7 +85,7 @@ def legend_beside(owner: Figure | Axes, handles: Sequence[Line2D]) -> None:
 
 def wrapped(text: str) -> str:
     """Folded for a legend."""
-    return "\n".join(wrap(text, LETTERS, break_long_words=False, break_on_hyphens=False))
+    return "\n".join(wrap(text, MAX_LEGEND_LENGTH, break_long_words=False, break_on_hyphens=False))
 
 
 # --- axes ------------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def name_steps(panel: Axes, steps: Sequence[float]) -> None:
     panel.set_xscale("log")
     panel.set_xlabel("step Δt")
     panel.set_xlim(min(steps) / 1.25, max(steps) * 1.25)
-    if len(steps) <= NAMED:
+    if len(steps) <= MAX_NAMED_PLACES:
         panel.xaxis.set_major_locator(FixedLocator(list(steps)))
         panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: quantity(value, "s")))
@@ -124,7 +124,7 @@ def name_values(panel: Axes, values: Sequence[float]) -> None:
     air = 0.06 * (high - low)
     panel.set_xlim(low - air, high + air)
     apart = min(np.diff(sorted(values)), default=0.0) > 0.06 * (high - low)
-    if len(values) <= NAMED and apart:
+    if len(values) <= MAX_NAMED_PLACES and apart:
         panel.xaxis.set_major_locator(FixedLocator(list(values)))
         panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 

@@ -13,8 +13,8 @@ from scenarios.study.variants import Variant
 
 FITTED = ("error", "final_error", "gap", "turn", "internal", "drift")  # measures whose order is asked for
 
-ROUNDING = 1e-15  # in metres, joules or none: no error of a method
-FLOOR = {"error": 1e-12, "final_error": 1e-12}  # [m], what the usual reference resolves: fits stay above
+ROUNDING_LEVEL = 1e-15  # in metres, joules or none: no error of a method
+ERROR_FLOORS = {"error": 1e-12, "final_error": 1e-12}  # [m], what the usual reference resolves: fits stay above
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Row:
     def visible(self, measure: str) -> float | None:
         """The same, None where it is rounding and no error of a method."""
         value = self.value(measure)
-        return None if value is None or value < ROUNDING else value
+        return None if value is None or value < ROUNDING_LEVEL else value
 
     @property
     def fate(self) -> str:
@@ -69,7 +69,7 @@ class Study:
 
     def fit(self, curve: list[Row], measure: str) -> Fit | None:
         """The order at which a measure of a variant falls with the step."""
-        floor = FLOOR.get(measure, ROUNDING)
+        floor = ERROR_FLOORS.get(measure, ROUNDING_LEVEL)
         values = [row.value(measure) for row in curve]
         above = [value if value is not None and value > floor else None for value in values]
         return fit_order([row.case.dt for row in curve], above)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from scenarios.report.page import quantity
 from scenarios.report.summary import margin_text
-from scenarios.study.study import ROUNDING, Row, Study
+from scenarios.study.study import ROUNDING_LEVEL, Row, Study
 
 # column of study.csv -> key of a result
 RESULTS = {
@@ -137,4 +137,4 @@ def _quantity(value: float | None, unit: str) -> str:
         return "–"
     if not unit:
         return f"{value:.2e}"
-    return f"0 {unit}" if value == 0 else quantity(value, unit) if value >= ROUNDING else f"{value:.0e} {unit}"
+    return f"0 {unit}" if value == 0 else quantity(value, unit) if value >= ROUNDING_LEVEL else f"{value:.0e} {unit}"

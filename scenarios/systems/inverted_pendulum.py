@@ -16,7 +16,7 @@ from modular.elements import Array
 
 GROUP = "Driven and controlled"
 
-PERIOD = 0.01  # between two decisions [s]
+CONTROL_PERIOD = 0.01  # between two decisions [s]
 GAINS = (-27.11, -98.76, -22.84, -22.52)  # of way, lean to the right and their rates [N/m, N, N s/m, N s]
 
 
@@ -45,7 +45,7 @@ def build(lean: float = 0.4, most: float = 30.0) -> Assembly:
         "pace": WayBetween("ground", "cart.pin", (1.0, 0.0), rate=True),
         "turning": TurningBetween("ground", "pole.foot"),
     }
-    drive = Controller(balance, instruments, period=PERIOD, most=most, measure="way", axis=(1.0, 0.0))
+    drive = Controller(balance, instruments, period=CONTROL_PERIOD, most=most, measure="way", axis=(1.0, 0.0))
     mechanism.apply("drive", drive, "ground", "cart.pin")
     mechanism.suggested = {"dt": 1e-3, "until": 4.0}
     return mechanism

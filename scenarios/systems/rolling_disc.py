@@ -17,7 +17,7 @@ GROUP = "Spinning and rolling"
 
 GRAVITY = 9.81  # [m/s^2]
 UP = (0.0, 0.0, 1.0)
-THICK = 0.02  # of its mass, which rolls on the edge of its middle plane [m]
+DISC_THICKNESS = 0.02  # of its mass, which rolls on the edge of its middle plane [m]
 
 
 def build(
@@ -30,7 +30,7 @@ def build(
         raise ModelError(
             f"rolling-disc: lean = {lean!r}, turns = {turns!r}; give a lean between 0 and pi/2, and turns that are not 0."
         )
-    axial, across = 0.5 * mass * radius**2, mass * (radius**2 / 4 + THICK**2 / 12)
+    axial, across = 0.5 * mass * radius**2, mass * (radius**2 / 4 + DISC_THICKNESS**2 / 12)
     axis = np.array([np.cos(lean), 0.0, np.sin(lean)])  # of the disc
     up = np.array([-np.sin(lean), 0.0, np.cos(lean)])  # from the contact to its centre
     rest = across * turns**2 * axis[0] * axis[2] - mass * GRAVITY * radius * axis[2]

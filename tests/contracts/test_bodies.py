@@ -265,7 +265,7 @@ def test_what_is_led_drifts_to_where_the_clock_is(body_type, dimension, step):
     side = stack.side("body", PortName("body", body.port_names[0]))
     stack.attach("body", first, side.point(side.position))
     elements.clock[1] = 0.3
-    stack.stand("body", elements)
+    stack.place_on_course("body", elements)
     stack.show(elements)
     before = elements.position[first].copy()
     elements.clock[1] = 0.3 + step
@@ -273,7 +273,7 @@ def test_what_is_led_drifts_to_where_the_clock_is(body_type, dimension, step):
     stack.prepare("drift")
     stack.drift(elements, step)
     assert elements.velocity[first] == pytest.approx((elements.position[first] - before) / step, abs=1e-9)
-    stack.arrive(elements)
+    stack.accept_step(elements)
     stack.kick(elements, step)
     q, v, a = (stack.state()[key][0] for key in ("q", "v", "a"))
     x, dx, _ = body.port_motion(body.port_names[0], q, v, a)

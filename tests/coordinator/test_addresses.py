@@ -4,8 +4,8 @@ import pytest
 
 from coordinator.distributed.launchers import Order, Ssh
 from coordinator.distributed.transports.addresses import (
-    HERE,
-    LOCAL,
+    IPC_ANY,
+    LOOPBACK_ANY,
     host_of,
     is_everywhere,
     is_local,
@@ -36,9 +36,11 @@ def test_an_address_says_who_reaches_it(address, host, local, everywhere):
 
 def test_a_worker_is_found_where_it_speaks_to_the_run_from():
     assert route_to("127.0.0.1") == "127.0.0.1"
-    assert mailbox_towards("tcp://127.0.0.1:5555") == LOCAL
-    assert mailbox_towards("ipc:///tmp/here") == mailbox_towards("nonsense") == HERE  # a folder that others may enter
-    assert mailbox_towards("tcp://nowhere.invalid:5555") == LOCAL
+    assert mailbox_towards("tcp://127.0.0.1:5555") == LOOPBACK_ANY
+    assert (
+        mailbox_towards("ipc:///tmp/here") == mailbox_towards("nonsense") == IPC_ANY
+    )  # a folder that others may enter
+    assert mailbox_towards("tcp://nowhere.invalid:5555") == LOOPBACK_ANY
     with pytest.raises(ModelError, match=r"no way to 'nowhere.invalid'"):
         route_to("nowhere.invalid")
 

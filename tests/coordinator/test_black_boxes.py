@@ -19,12 +19,12 @@ import scenarios
 import zoo
 from campaign import later, shortened
 from components import Revolute, Rod, Spherical
-from coordinator import BlackBox, Centralized, Run, Simulation, Site, resume
+from coordinator import BlackBox, Centralized, LaunchConfig, Run, Simulation, resume
 from coordinator.distributed.launchers import Subprocess
 from coordinator.distributed.workers import black_boxes
-from coordinator.distributed.workers.far import Desk, _as_parcel, _from_parcel
+from coordinator.distributed.workers.hosted_stack import StackHost
 from coordinator.distributed.workers.messages import Message
-from coordinator.distributed.workers.resident import Residents
+from coordinator.distributed.workers.remote_channel import RpcServer, _as_payload, _from_payload
 from coordinator.record.checkpoints.resume import latest
 from foreign import Particle, Wire, pendulum
 from modular import Assembly, CouplingError, Cut, ModelError
@@ -69,8 +69,8 @@ def ways():
 
 
 @pytest.fixture
-def site():
-    return Site(There())
+def launch_config():
+    return LaunchConfig(There())
 
 
 def pid_of(simulation):
@@ -87,14 +87,14 @@ def test_the_package_is_not_installed_here():
 
 @pytest.mark.parametrize("case", shortened(ALWAYS, plants.CASES))
 def test_where_it_is_installed_every_way_gives_the_bits_of_the_class_itself(case, ways):
-    assert {"alone", "Here", "ByParcel", "hired"} <= set(ways[case])
+    assert {"alone", "InProcessPool", "ByPayload", "hired"} <= set(ways[case])
     for way, outcome in ways[case].items():
         assert outcome == ways[case]["itself"], way
 
 
 @pytest.mark.parametrize("case", ["often", *later(["crossing", "fragile", "beams", "forgetful", "diverging"])])
-def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, ways, site):
-    with plants.build(case, boxed, workers=2, launcher=site) as simulation:
+def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, ways, launch_config):
+    with plants.build(case, boxed, workers=2, launcher=launch_config) as simulation:
         assert [worker.name for worker in simulation.workers] == ["plant", "worker0"]
         assert plants.outcome(simulation) == ways[case]["itself"]
         energy = simulation.recorded.energy
@@ -102,20 +102,20 @@ def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, wa
 
 
 @pytest.mark.campaign
-def test_a_worker_that_is_killed_is_replaced_and_nobody_can_tell(ways, site):
-    with plants.build("often", boxed, workers=2, launcher=site) as simulation:
-        simulation.company.team.every = 10
+def test_a_worker_that_is_killed_is_replaced_and_nobody_can_tell(ways, launch_config):
+    with plants.build("often", boxed, workers=2, launcher=launch_config) as simulation:
+        simulation.distributed_run.pool.every = 10
         for stop in (0.01, 0.025, 0.045):
             simulation.run(stop)
             if stop == 0.025:
-                simulation.body("motor").state()  # taken back: now it dies between two loans
+                simulation.body("motor").state()  # collected: now it dies between two distributions
             os.kill(pid_of(simulation), signal.SIGKILL)
         killer = threading.Thread(target=kill_later, args=(pid_of, simulation))
         simulation.run(0.05)
         killer.start()
         found = plants.outcome(simulation)
         killer.join()
-        assert len(simulation.company.team.deaths) >= 3
+        assert len(simulation.distributed_run.pool.deaths) >= 3
     assert found == ways["often"]["itself"]
 
 
@@ -125,9 +125,9 @@ def kill_later(pid_of, simulation):
         os.kill(pid, signal.SIGKILL)
 
 
-def test_one_that_is_killed_while_it_is_asked_at_every_tick_is_made_again(ways, site, monkeypatch):
-    monkeypatch.setattr(black_boxes, "LONG", 20)
-    with plants.build("crossing", boxed, workers=2, launcher=site) as simulation:
+def test_one_that_is_killed_while_it_is_asked_at_every_tick_is_made_again(ways, launch_config, monkeypatch):
+    monkeypatch.setattr(black_boxes, "MAX_JOURNAL_LENGTH", 20)
+    with plants.build("crossing", boxed, workers=2, launcher=launch_config) as simulation:
         simulation.run(0.02)
         os.kill(pid_of(simulation), signal.SIGKILL)
         simulation.run(0.039)
@@ -135,20 +135,20 @@ def test_one_that_is_killed_while_it_is_asked_at_every_tick_is_made_again(ways, 
         assert plants.outcome(simulation) == ways["crossing"]["itself"]
 
 
-def test_one_that_does_not_save_cannot_be_replaced(site):
-    with plants.build("forgetful", boxed, workers=2, launcher=site) as simulation:
+def test_one_that_does_not_save_cannot_be_replaced(launch_config):
+    with plants.build("forgetful", boxed, workers=2, launcher=launch_config) as simulation:
         simulation.run(0.01)
         os.kill(pid_of(simulation), signal.SIGKILL)
         with pytest.raises(ModelError, match=r"'plant' has died, and 'motor' \(plant:Forgetful\) cannot be replaced"):
             simulation.run(0.02)
 
 
-def test_a_checkpoint_goes_on_where_the_package_is_installed(ways, site, tmp_path):
-    with plants.build("often", boxed, workers=2, launcher=site) as simulation:
+def test_a_checkpoint_goes_on_where_the_package_is_installed(ways, launch_config, tmp_path):
+    with plants.build("often", boxed, workers=2, launcher=launch_config) as simulation:
         simulation.run(0.045, checkpoints=tmp_path)
     with pytest.raises(ModelError, match=r"give workers=…, one of which is 'plant', or install the package 'plant'"):
         resume(tmp_path)
-    with resume(tmp_path, workers=2, launcher=Site(There())) as simulation:
+    with resume(tmp_path, workers=2, launcher=LaunchConfig(There())) as simulation:
         simulation.run(plants.UNTIL, checkpoints=latest(tmp_path).checkpoints())
         assert plants.told(simulation) == ways["often"]["itself"]
 
@@ -251,20 +251,20 @@ def test_a_worker_is_asked_whether_a_description_is_right(changes, said):
 
 @pytest.fixture
 def crew():
-    """Sites whose processes are seen to end."""
+    """Configurations whose processes are seen to end."""
     made = []
 
-    def site():
+    def launch_config():
         made.append(There())
-        return Site(made[-1])
+        return LaunchConfig(made[-1])
 
-    site.closed = lambda: made and not made[-1]._children.running
-    return site
+    launch_config.closed = lambda: made and not made[-1]._children.running
+    return launch_config
 
 
-def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(site):
+def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(launch_config):
     data = {"at": (0.0, 0.0, 0.0), "fails_below": 0.995}
-    with Simulation(single(data=data), 1e-3, workers=1, launcher=site) as simulation:
+    with Simulation(single(data=data), 1e-3, workers=1, launcher=launch_config) as simulation:
         with pytest.raises(ModelError) as caught:
             simulation.run(0.1)
         assert simulation.tick == 6
@@ -277,20 +277,20 @@ def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(site):
 
 
 @pytest.mark.parametrize("ping", [1.0, *later([0.001])])
-def test_one_that_ends_every_process_ends_the_run_with_its_last_words(site, ping, monkeypatch):
+def test_one_that_ends_every_process_ends_the_run_with_its_last_words(launch_config, ping, monkeypatch):
     """Also where it is noticed first that the connection has gone."""
-    monkeypatch.setattr("coordinator.distributed.workers.away.PING", ping)
+    monkeypatch.setattr("coordinator.distributed.workers.process_pool.PING_SECONDS", ping)
     model = single(what="plant:Deadly")
     model.join("mount", Spherical(), "ground", "motor.shaft")
     with pytest.raises(ModelError) as caught:
-        Simulation(model, 1e-3, workers=1, launcher=site)
+        Simulation(model, 1e-3, workers=1, launcher=launch_config)
     for said in ("'plant' has died 3 times over side of 'motor' (plant:Deadly)", "ended with code 3: farewell"):
         assert said in str(caught.value)
 
 
-def test_centralized_solvers_refuse_it_by_name(site):
+def test_centralized_solvers_refuse_it_by_name(launch_config):
     with pytest.raises(CouplingError, match=r"motor, flyer cannot.*Penalty"):
-        Simulation(plants.hung(boxed), 1e-3, Centralized(), **ELSEWHERE, launcher=site)
+        Simulation(plants.hung(boxed), 1e-3, Centralized(), **ELSEWHERE, launcher=launch_config)
 
 
 def test_the_worker_where_it_lives_does_not_go():
@@ -314,8 +314,8 @@ def test_a_model_with_black_boxes_is_built_saved_and_loaded_where_nobody_knows_t
         model.join("other", Spherical(), "ground", "motor.foot")
 
 
-def test_energies_are_asked_for_while_the_simulation_is_open(site, tmp_path):
-    with Simulation(single(), 1e-3, workers=1, launcher=site) as simulation:
+def test_energies_are_asked_for_while_the_simulation_is_open(launch_config, tmp_path):
+    with Simulation(single(), 1e-3, workers=1, launcher=launch_config) as simulation:
         run = simulation.run(0.05)
         assert run.kinetic_energy()[-1] > 0.0
         assert run.position("motor.shaft").shape == (51, 3)
@@ -469,34 +469,34 @@ def test_one_that_does_not_save_stays_where_it_has_moved():
 
 
 def question(number, method, **said):
-    return Message(("call", {"number": number, "method": method, "most": 1 << 20}, _as_parcel(said), b""))
+    return Message(("call", {"number": number, "method": method, "most": 1 << 20}, _as_payload(said), b""))
 
 
 def record_of(body):
-    """How a resident with one body, called "p", is made."""
+    """How a hosted stack with one body, called "p", is made."""
     data = box_of(body).description
     nothing = {"configured": None, "held": [], "memory": None}
     return {"like": data, "gravity": np.zeros(3), "bodies": [["p", data]], **nothing}
 
 
 def test_what_is_asked_twice_is_done_once():
-    desk, record = Desk(), record_of(Particle.example())
-    desk.answer(question(7, "make", key="k", record=record))
+    rpc_server, record = RpcServer(), record_of(Particle.example())
+    rpc_server.handle(question(7, "make", key="k", record=record))
     push = question(8, "shift", key="k", name="p", velocity=np.array([1.0, 0.0, 0.0]))
-    first = desk.answer(push)
-    assert desk.answer(push) == first
-    _, data, state, _ = desk.answer(question(9, "state", key="k"))
-    assert _from_parcel(state)["v"][0, 0, 0] == Particle.example().velocity[0] + 1.0
+    first = rpc_server.handle(push)
+    assert rpc_server.handle(push) == first
+    _, data, state, _ = rpc_server.handle(question(9, "state", key="k"))
+    assert _from_payload(state)["v"][0, 0, 0] == Particle.example().velocity[0] + 1.0
     assert json.loads(data)["refused"] == ""
 
 
 def test_one_that_went_on_alone_stands_as_the_record_says_when_it_is_lent_anew():
-    residents, record = Residents(), record_of(zoo.RigidBody.example(3))
-    residents.obey("make", {"key": "k", "record": record})
-    memory = residents.obey("save", {"key": "k"})
-    residents.obey("shift", {"key": "k", "name": "p", "velocity": np.ones(3)})
-    again = residents.revived("k", {**record, "memory": memory})
-    assert again is residents.known["k"]
+    stack_host, record = StackHost(), record_of(zoo.RigidBody.example(3))
+    stack_host.dispatch("make", {"key": "k", "record": record})
+    memory = stack_host.dispatch("save", {"key": "k"})
+    stack_host.dispatch("shift", {"key": "k", "name": "p", "velocity": np.ones(3)})
+    again = stack_host.revived("k", {**record, "memory": memory})
+    assert again is stack_host.known["k"]
     assert np.array_equal(again.save()["v"], memory["v"])
 
 
@@ -511,14 +511,14 @@ def test_one_that_went_on_alone_stands_as_the_record_says_when_it_is_lent_anew()
     ],
 )
 def test_nothing_else_can_be_asked(method, said, why):
-    answer = Desk().answer(question(1, method, **said))
+    answer = RpcServer().handle(question(1, method, **said))
     assert why in json.loads(answer[1])["refused"]
 
 
 def test_a_damaged_question_is_refused_and_the_next_is_answered():
-    desk = Desk()
+    rpc_server = RpcServer()
     whole = question(1, "facts", name="x", description=box_of(Particle.example()).description)
-    damaged = Message((*whole[:2], whole.parcel[:-3] + b"xyz", b""))
-    assert "damaged" in json.loads(desk.answer(damaged)[1])["refused"]
-    again = Message((whole.word, {**whole.data, "number": 2}, whole.parcel, b""))
-    assert _from_parcel(desk.answer(again)[2])["ports"] == ["here"]
+    damaged = Message((*whole[:2], whole.payload[:-3] + b"xyz", b""))
+    assert "damaged" in json.loads(rpc_server.handle(damaged)[1])["refused"]
+    again = Message((whole.kind, {**whole.data, "number": 2}, whole.payload, b""))
+    assert _from_payload(rpc_server.handle(again)[2])["ports"] == ["here"]

@@ -15,12 +15,12 @@ import nursery
 import scenarios
 from campaign import later
 from command_line import CliRunner
-from coordinator import Simulation, Site
+from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import ByHand, Order
-from coordinator.distributed.transports.addresses import LOCAL, is_everywhere
+from coordinator.distributed.transports.addresses import LOOPBACK_ANY, is_everywhere
 from coordinator.distributed.transports.keys import authorised, find_keys, given_key, public_key, read_keys, write_keys
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys, keys_of_this_user
-from coordinator.distributed.workers import away
+from coordinator.distributed.workers import process_pool
 from modular import ModelError
 from rough_way import Gates, free_port
 from scenarios.cli import app
@@ -73,7 +73,7 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
             guests.mkdir(exist_ok=True)
             (guests / public.name).write_bytes(public.read_bytes())
     wanted = []
-    site = Site(ByHand(wanted.append), keys=read_keys(own, "run"), guests=authorised(guests))
+    launch_config = LaunchConfig(ByHand(wanted.append), keys=read_keys(own, "run"), authorized_keys=authorised(guests))
     processes = []
 
     def start(name, key):
@@ -81,8 +81,8 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
         processes.append(started(tmp_path, address, name, *more))
         return processes[-1]
 
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
-        address = simulation.company.team.mailbox.address
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
+        address = simulation.distributed_run.pool.mailbox.address
         typed = shlex.split(wanted[0].splitlines()[1])
         assert typed[:6] == ["modular", "worker", "--connect", address, "--name", "worker0"]
         processes.append(started(tmp_path, address, "worker0", *typed[6:], "--folder", str(own)))
@@ -90,7 +90,7 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
         stranger = start("worker1", "stranger")  # a key that is not
         first = start("worker1", "worker1")
         goes_on_until(simulation, lambda: impostor.poll() is not None)
-        goes_on_until(simulation, lambda: simulation.company.team.mailbox.guests.refused > 0)
+        goes_on_until(simulation, lambda: simulation.distributed_run.pool.mailbox.authorized.refused > 0)
         assert impostor.poll() == 2
         first.kill()
         start("worker1", "worker1")
@@ -107,7 +107,7 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
 
 def test_a_mailbox_that_others_could_reach_needs_keys(tmp_path):
     tmp_path.chmod(0o755)
-    for where in ("tcp://0.0.0.0:*", LOCAL, "ipc://@of-linux", f"ipc://{tmp_path}/in-the-open"):
+    for where in ("tcp://0.0.0.0:*", LOOPBACK_ANY, "ipc://@of-linux", f"ipc://{tmp_path}/in-the-open"):
         with pytest.raises(ModelError, match="needs keys"):
             Mailbox(where)
     Mailbox("tcp://0.0.0.0:*", keys=fresh_keys()).close()
@@ -119,19 +119,19 @@ def heard_by(mailbox):
 
     def some():
         mailbox.wait(0.1)
-        heard.extend((parts, whose) for _, parts, whose in mailbox.mail())
+        heard.extend((parts, key_owner) for _, parts, key_owner in mailbox.mail())
         return heard
 
     wait_for(some)
     time.sleep(0.3)
     mailbox.wait(0.1)
-    return heard + [(parts, whose) for _, parts, whose in mailbox.mail()]
+    return heard + [(parts, key_owner) for _, parts, key_owner in mailbox.mail()]
 
 
 def test_somebody_without_a_key_is_not_heard():
-    with_keys = Mailbox(LOCAL, keys=fresh_keys())
+    with_keys = Mailbox(LOOPBACK_ANY, keys=fresh_keys())
     plain, stranger, guest = Mailbox(), Mailbox(keys=fresh_keys()), Mailbox(keys=fresh_keys())
-    with_keys.guests.keys[guest.keys.public] = "guest"
+    with_keys.authorized.keys[guest.keys.public] = "guest"
     for mailbox, key in ((plain, b""), (stranger, with_keys.keys.public), (guest, with_keys.keys.public)):
         mailbox.connect("hub", with_keys.address, key=key)
         mailbox.send("hub", b"hello")
@@ -147,9 +147,9 @@ GARBAGE = (b"", b"\x00", b"GET / HTTP/1.1\r\n\r\n", GREETING[:20], GREETING, GRE
 
 def test_garbage_half_open_connections_and_wrong_keys_of_the_run_reach_nobody():
     rng = random.Random(4)
-    with_keys = Mailbox(LOCAL, keys=fresh_keys())
+    with_keys = Mailbox(LOOPBACK_ANY, keys=fresh_keys())
     guest, fooled = Mailbox(keys=fresh_keys()), Mailbox(keys=fresh_keys())
-    with_keys.guests.keys = {guest.keys.public: "guest", fooled.keys.public: "fooled"}
+    with_keys.authorized.keys = {guest.keys.public: "guest", fooled.keys.public: "fooled"}
     fooled.connect("hub", with_keys.address, key=fresh_keys().public)  # it takes somebody else for the run
     fooled.send("hub", b"secret")
     host, port = with_keys.address.removeprefix("tcp://").split(":")
@@ -232,9 +232,9 @@ def test_what_is_no_key_is_refused_by_file(tmp_path):
 
 
 def test_whoever_comes_while_it_runs_takes_part(tmp_path):
-    site = Site(ByHand(lambda text: None), welcoming=True)
-    with Simulation(model(), 1e-4, record_every=50, workers=1, launcher=site) as simulation:
-        address = simulation.company.team.mailbox.address
+    launch_config = LaunchConfig(ByHand(lambda text: None), elastic=True)
+    with Simulation(model(), 1e-4, record_every=50, workers=1, launcher=launch_config) as simulation:
+        address = simulation.distributed_run.pool.mailbox.address
         processes = [started(tmp_path, address, name) for name in ("worker0", "late")]
         simulation.run(UNTIL / 2)
         goes_on_until(simulation, lambda: len(simulation.workers) == 2)
@@ -250,10 +250,12 @@ def test_whoever_comes_while_it_runs_takes_part(tmp_path):
 @pytest.mark.parametrize("lost", [0, *later([2])])
 def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_path, monkeypatch):
     """Also where nobody hears of it at first."""
-    monkeypatch.setattr(away, "Mailbox", Losing)
+    monkeypatch.setattr(process_pool, "Mailbox", Losing)
     monkeypatch.setattr(Losing, "loses", staticmethod(lambda said_by, word, count: word == "leave" and count <= lost))
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(lambda text: None))) as simulation:
-        address = simulation.company.team.mailbox.address
+    with Simulation(
+        model(), 1e-4, record_every=50, workers=2, launcher=LaunchConfig(ByHand(lambda text: None))
+    ) as simulation:
+        address = simulation.distributed_run.pool.mailbox.address
         processes = [started(tmp_path, address, name) for name in ("worker0", "worker1")]
         simulation.run(UNTIL / 4)
         processes[0].terminate()
@@ -268,17 +270,17 @@ RUN = """
 import sys
 import warnings
 import scenarios
-from coordinator import Checkpoints, Simulation, Site, VerdictWarning, resume
+from coordinator import Checkpoints, Simulation, LaunchConfig, VerdictWarning, resume
 from coordinator.distributed.launchers import ByHand
 
 warnings.simplefilter("ignore", VerdictWarning)  # how far it comes before it is killed is nobody's business
 address, folder, until, begin = sys.argv[1:]
-site = Site(ByHand(lambda text: None), address)
+launch_config = LaunchConfig(ByHand(lambda text: None), address)
 if begin == "begin":
-    simulation = Simulation(scenarios.load("chain", bodies=8), 1e-4, record_every=50, workers=2, launcher=site)
+    simulation = Simulation(scenarios.load("chain", bodies=8), 1e-4, record_every=50, workers=2, launcher=launch_config)
     simulation.run(float(until), checkpoints=Checkpoints(folder, every=0.02))
 else:
-    simulation = resume(folder, workers=2, launcher=site)
+    simulation = resume(folder, workers=2, launcher=launch_config)
     print(simulation.tick, simulation.run(float(until)).digest)
 simulation.close()
 """
@@ -311,11 +313,13 @@ def test_workers_wait_for_a_run_that_was_killed_and_comes_back(tmp_path):
 
 def test_workers_behind_forwarded_ports_are_found_where_they_say(tmp_path):
     gates, processes = Gates(), []
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(ByHand(str), LOCAL)) as simulation:
+    with Simulation(
+        model(), 1e-4, record_every=50, workers=2, launcher=LaunchConfig(ByHand(str), LOOPBACK_ANY)
+    ) as simulation:
         for name in ("worker0", "worker1"):
             inside = free_port()
             where = ("--bind", f"tcp://127.0.0.1:{inside}", "--announce", f"tcp://127.0.0.1:{gates.to(inside).port}")
-            processes.append(started(tmp_path, simulation.company.team.mailbox.address, name, *where))
+            processes.append(started(tmp_path, simulation.distributed_run.pool.mailbox.address, name, *where))
         assert simulation.run(UNTIL).digest == alone()
     for process in processes:
         assert process.wait(GUARD) == 0

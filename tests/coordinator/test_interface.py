@@ -11,7 +11,7 @@ from coordinator.couplings.compositions import ORDERS, stages
 from coordinator.couplings.interface import verbs
 from coordinator.couplings.interface.elimination import eliminate, neighbours_of
 from coordinator.couplings.interface.segments import segments_of
-from coordinator.engine.score import perform
+from coordinator.engine.program import perform
 from modular.elements import STEP
 from random_assemblies import random_assembly
 
@@ -49,8 +49,10 @@ def test_elimination_meets_whoever_is_left_of_those_that_it_must():
             assert all(other in later[one] or one in later[other] or other == one for other in others)
 
 
-def part(face, which):
-    return perform(face.system.elements, segments_of(face.system.elements, face.members, face)[which])
+def part(interface, which):
+    return perform(
+        interface.system.elements, segments_of(interface.system.elements, interface.members, interface)[which]
+    )
 
 
 def rows_of(system, column):
@@ -77,8 +79,8 @@ def compliance(system):
 def test_what_it_finds_answers_all_rows_at_once_also_where_some_depend_on_others(seed):
     with Simulation(random_assembly(seed), 1e-3, Glued()) as simulation:
         system = simulation.system
-        face = simulation.coupling._interface(system)
-        face.perform("meet")
+        interface = simulation.coupling._interface(system)
+        interface.perform("update_operator")
         w, rng = compliance(system), np.random.default_rng(seed)
         wanted = w @ rng.normal(size=len(w))  # which can be had
         at = 0
@@ -87,9 +89,9 @@ def test_what_it_finds_answers_all_rows_at_once_also_where_some_depend_on_others
             stack.rate[row] = wanted[at : at + stack.form.rows]
             stack.effort[row] = 0.0
             at += stack.form.rows
-        face.matrix, face.factor = face.matrix_of_all, 1.0
-        face.perform("take")
-        part(face, verbs.ANSWER)
+        interface.matrix, interface.factor = interface.matrix_of_all, 1.0
+        interface.perform("read_rates")
+        part(interface, verbs.SOLVE)
         assert w @ rows_of(system, "effort") == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
 
 
@@ -100,15 +102,15 @@ def test_v_is_the_slope_of_the_errors_ahead_by_the_reactions_now(name):
     with Simulation(model, 1e-3, Glued()) as simulation:
         simulation.run(0.2 if isinstance(name, str) else 0.02)
         system, h = simulation.system, 0.03
-        face, elements = simulation.coupling._interface(system), simulation.system.elements
+        interface, elements = simulation.coupling._interface(system), simulation.system.elements
         elements.tolerance[:] = 1e-15
         elements.clock[STEP] = h
-        face.perform("meet")
+        interface.perform("update_operator")
 
         def errors():
-            part(face, verbs.PRESS)
+            part(interface, verbs.APPLY_MULTIPLIERS)
             for _ in range(30):
-                part(face, verbs.DRIFT)
+                part(interface, verbs.DRIFT)
             return rows_of(system, "error").copy()
 
         def push(step, direction):
@@ -130,7 +132,7 @@ def test_v_is_the_slope_of_the_errors_ahead_by_the_reactions_now(name):
         errors()
         slope = (after - before) / (2.0 * small)
         elements.ahead[0] = 1.0
-        part(face, verbs.WEIGH_AHEAD)
+        part(interface, verbs.UPDATE_OPERATOR_AHEAD)
         elements.ahead[0] = 0.0
         columns = {one: 6 * k for k, one in enumerate(system.body_home)}
         g = {when: np.zeros((len(direction), 6 * len(columns))) for when in ("seen", "ahead")}

@@ -156,7 +156,7 @@ def test_whoever_waits_for_others_obeys_when_it_takes_too_long(monkeypatch):
         obey_late()
         signal.raise_signal(signal.SIGINT)
         obey_late()  # it is not late yet
-        monkeypatch.setattr("coordinator.engine.interrupt.LATE", 0.0)
+        monkeypatch.setattr("coordinator.engine.interrupt.INTERRUPT_GRACE_SECONDS", 0.0)
         obey_late()
         pytest.fail("that was late")
 
@@ -172,7 +172,7 @@ def ask_when_it_is_held(before: Callable[[], object] = lambda: None):
 @pytest.mark.campaign
 @pytest.mark.parametrize("when", ["in the first slice", "later"])
 def test_a_worker_that_hangs_holds_nobody_up_and_what_was_recorded_is_left(when):
-    """In the first slice of a loan nothing is lost, and the run goes on when the worker does; later what was recorded is left."""
+    """In the first slice nothing is lost, and the run goes on when the worker does; later what was recorded is left."""
     model = scenarios.load("chain", bodies=6)
 
     def undisturbed(until):
@@ -184,7 +184,7 @@ def test_a_worker_that_hangs_holds_nobody_up_and_what_was_recorded_is_left(when)
         hanging = psutil.Process(pids[1])
 
         def hang():
-            wait_for(lambda: when == "in the first slice" or simulation.lent_system.tick > 201)
+            wait_for(lambda: when == "in the first slice" or simulation.local_system.tick > 201)
             hanging.suspend()
 
         if when == "in the first slice":

@@ -16,13 +16,13 @@ import pytest
 import scenarios
 from calm import Calm
 from campaign import later
-from company_of_processes import gone, lives, visible
-from coordinator import Simulation, Site
+from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import Dask, Order, Ssh, Subprocess
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
-from coordinator.distributed.workers.messages import read, written
+from coordinator.distributed.workers.messages import decode_message, encode_message
 from modular import ModelError
 from own_sshd import THERE, own_sshd
+from process_checks import gone, lives, visible
 from waiting import wait_for
 
 UNTIL = 0.1
@@ -97,7 +97,7 @@ class Hub:
         def all_are():
             self.mailbox.wait(0.02)
             for _, parts, _ in self.mailbox.mail():
-                data = read(parts).data
+                data = decode_message(parts).data
                 self.pids.setdefault((data["name"], data["incarnation"]), set()).add(data["pid"])
             return set(keys) <= set(self.pids)
 
@@ -165,8 +165,8 @@ def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_it
     told = []
     start = launcher.start
     launcher.start = lambda order: (told.append(order.told), start(order))
-    site = Site(launcher, keys=fresh_keys())
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
+    launch_config = LaunchConfig(launcher, keys=fresh_keys())
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
         simulation.run(0.01)
         pids = [worker.pid for worker in simulation.workers]
         assert len({os.getpid(), *pids}) == 3
@@ -175,7 +175,7 @@ def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_it
         assert len(told) == 2 and not any(one["secret"] in seen for one in told)
         os.kill(pids[1], signal.SIGKILL)
         run = simulation.run(UNTIL)
-        workers, deaths = simulation.workers, simulation.company.team.deaths
+        workers, deaths = simulation.workers, simulation.distributed_run.pool.deaths
         pids += [worker.pid for worker in workers]
     assert run.digest == alone.digest
     assert [worker.replaced for worker in workers] == [0, 1]
@@ -188,8 +188,8 @@ import json, sys, time
 sys.path.insert(0, sys.argv[2])
 import test_launchers as here
 if __name__ == "__main__":
-    site = here.Site(here.made(json.loads(sys.argv[1])))
-    simulation = here.Simulation(here.model(), 1e-4, record_every=50, workers=2, launcher=site)
+    launch_config = here.LaunchConfig(here.made(json.loads(sys.argv[1])))
+    simulation = here.Simulation(here.model(), 1e-4, record_every=50, workers=2, launcher=launch_config)
     simulation.run(0.01)
     print(*[worker.pid for worker in simulation.workers], flush=True)
     if sys.argv[3] == "busy":
@@ -214,20 +214,20 @@ def test_processes_end_when_the_program_that_started_them_is_killed(settings, bu
 def test_a_second_process_with_an_incarnation_that_is_there_is_sent_away():
     with Simulation(model(), 1e-4, workers=2) as simulation:
         simulation.run(0.01)
-        team, again = simulation.company.team, Mailbox()
-        again.connect("hub", team.mailbox.address, identity="worker1/1/again")
+        pool, again = simulation.distributed_run.pool, Mailbox()
+        again.connect("hub", pool.mailbox.address, identity="worker1/1/again")
         facts = {"name": "worker1", "incarnation": 1, "pid": 1, "fingerprint": ""}
-        again.send("hub", *written("here", facts))
+        again.send("hub", *encode_message("hello", facts))
         said = []
 
         def answered():
             simulation.run(simulation.time + 1e-3)
             again.wait(0.05)
-            said.extend(map(read, again.heard("hub")))
+            said.extend(map(decode_message, again.heard("hub")))
             return said
 
         wait_for(answered)
-        assert (said[0].word, said[0].data) == ("quit", {"why": "'worker1' is there already.", "unfit": False})
+        assert (said[0].kind, said[0].data) == ("quit", {"why": "'worker1' is there already.", "unfit": False})
         assert [worker.replaced for worker in simulation.workers] == [0, 0]
         again.close()
 
@@ -238,8 +238,8 @@ def test_a_second_process_with_an_incarnation_that_is_there_is_sent_away():
 def tried(**more):
     """A run over ssh."""
     launcher = Ssh(**{"hosts": ["127.0.0.1"], **more})
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(launcher)) as simulation:
-        return simulation.run(UNTIL), simulation.company.team.deaths
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=LaunchConfig(launcher)) as simulation:
+        return simulation.run(UNTIL), simulation.distributed_run.pool.deaths
 
 
 def test_a_host_without_that_python_or_without_the_package_is_named_with_the_remedy(ssh_options, tmp_path):
@@ -272,7 +272,7 @@ def test_what_ssh_cannot_do_is_refused_before_anything_starts(monkeypatch):
         with pytest.raises(ModelError, match=words):
             Ssh(hosts)
     told = {"name": "a", "incarnation": "1", "hub": "tcp://127.0.0.1:5555"}
-    with pytest.raises(ModelError, match=r"'node1' cannot reach tcp://127.0.0.1:5555.*where="):
+    with pytest.raises(ModelError, match=r"'node1' cannot reach tcp://127.0.0.1:5555.*bind="):
         Ssh(["node1"]).start(Order("a", 1, told))
     with pytest.raises(ModelError, match="no host for worker 'a'"):
         Ssh({"b": "node1"}).start(Order("a", 1, told))
@@ -288,7 +288,7 @@ def test_what_ssh_cannot_do_is_refused_before_anything_starts(monkeypatch):
 
 @pytest.mark.campaign
 def test_a_dask_worker_that_is_killed_takes_its_processes_along_and_the_run_goes_on(dask_client, alone):
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=Site(Dask(dask_client))) as simulation:
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=LaunchConfig(Dask(dask_client))) as simulation:
         simulation.run(0.01)
         pid = simulation.workers[0].pid
         psutil.Process(pid).parent().kill()
@@ -303,10 +303,10 @@ def test_a_dask_worker_that_is_killed_takes_its_processes_along_and_the_run_goes
 def test_a_cluster_of_its_own_goes_with_the_launcher(alone):
     pytest.importorskip("distributed")
     threads = threading.active_count()
-    site = Site(Dask.on_this_machine(2))
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
+    launch_config = LaunchConfig(Dask.on_this_machine(2))
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
         assert simulation.run(UNTIL).digest == alone.digest
-    assert site.launcher.client.status == "closed"
+    assert launch_config.launcher.client.status == "closed"
     assert threading.active_count() <= threads + 5
 
 
@@ -388,7 +388,7 @@ def test_what_is_no_cluster_is_refused_by_name(monkeypatch):
         Dask("tcp://127.0.0.1:1")
     monkeypatch.undo()
     pytest.importorskip("distributed")
-    monkeypatch.setattr("coordinator.distributed.launchers.dask.PATIENCE", 0.5)
+    monkeypatch.setattr("coordinator.distributed.launchers.dask.SCHEDULER_TIMEOUT", 0.5)
     for wrong in (7, "", "tcp://127.0.0.1:1", "nonsense://x"):
         with pytest.raises(ModelError, match=r"no cluster|no Dask scheduler answers"):
             Dask(wrong)

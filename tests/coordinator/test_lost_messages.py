@@ -9,9 +9,9 @@ import pytest
 
 import scenarios
 from campaign import some, spread
-from coordinator import Simulation, Site
+from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.protocol import Deadlines
-from coordinator.distributed.workers import away, process
+from coordinator.distributed.workers import process, process_pool
 from coordinator.distributed.workers.messages import FIELDS
 from modular import Crossing, Cut
 from waiting import GUARD
@@ -20,8 +20,8 @@ from worker_threads import Losing, Threads
 DT, UNTIL, EVERY = 1e-4, 0.04, 20  # steps between checkpoints
 STILL = Deadlines(silence=GUARD, start=GUARD, stuck=GUARD)  # what is lost is said again long before
 APART = {"call", "answer", "leave", "refused", "quit"}  # of black boxes, and of ends
-OF_RUN = {"begin", "core", "samples?", "state?", "stored", "loaded", "over", "ping"}
-OF_WORKER = {"here", "idle", "core", "stood", "samples", "state", "store", "load"}
+OF_RUN = {"begin", "core", "get_samples", "get_state", "stored", "loaded", "end_run", "ping"}
+OF_WORKER = {"hello", "idle", "core", "halted", "samples", "state", "store", "load"}
 
 
 def model():
@@ -38,32 +38,32 @@ def alone():
 
 
 @pytest.fixture
-def site(monkeypatch):
-    monkeypatch.setattr(away, "Mailbox", Losing)
+def launch_config(monkeypatch):
+    monkeypatch.setattr(process_pool, "Mailbox", Losing)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
-    return Site(Threads(), deadlines=STILL)
+    return LaunchConfig(Threads(), deadlines=STILL)
 
 
-def run(site, monkeypatch, loses):
+def run(launch_config, monkeypatch, loses):
     """A run on a way that loses what it loses; with the mailbox of the run."""
     monkeypatch.setattr(Losing, "loses", staticmethod(loses))
-    with Simulation(model(), DT, record_every=7, workers=2, launcher=site) as simulation:
-        team = simulation.company.team
-        team.every = EVERY
+    with Simulation(model(), DT, record_every=7, workers=2, launcher=launch_config) as simulation:
+        pool = simulation.distributed_run.pool
+        pool.every = EVERY
         found = simulation.run(UNTIL)
         assert found.events
-        return found, team.mailbox, team.deaths
+        return found, pool.mailbox, pool.deaths
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 1 + some(20)))])
-def test_a_tenth_of_all_words_is_lost_and_a_worker_dies(seed, alone, site, monkeypatch):
+def test_a_tenth_of_all_words_is_lost_and_a_worker_dies(seed, alone, launch_config, monkeypatch):
     def loses(said_by, word, count):
         if (said_by, word) == ("worker", "samples") and count == 16:  # then there are checkpoints
-            site.launcher.say_dead("worker1", 1)
+            launch_config.launcher.say_dead("worker1", 1)
         by_chance = random.Random(f"{seed} {said_by} {word} {count}").random() < 0.1
         return word != "quit" and (count == 1 or by_chance)
 
-    found, mailbox, deaths = run(site, monkeypatch, loses)
+    found, mailbox, deaths = run(launch_config, monkeypatch, loses)
     assert found.digest == alone.digest and found.events == alone.events
     assert deaths == ["'worker1': killed"]
     assert {word for said_by, word in mailbox.gone if said_by == "run"} >= OF_RUN
@@ -76,24 +76,24 @@ def test_a_tenth_of_all_words_is_lost_and_a_worker_dies(seed, alone, site, monke
     ("said_by", "word"),
     spread([*(("run", word) for word in sorted(OF_RUN)), *(("worker", word) for word in sorted(OF_WORKER))]),
 )
-def test_one_word_is_lost_often(said_by, word, alone, site, monkeypatch):
+def test_one_word_is_lost_often(said_by, word, alone, launch_config, monkeypatch):
     def loses(by, what, count):
         if (by, what) == ("worker", "samples") and count == 16:
-            site.launcher.say_dead("worker1", 1)
+            launch_config.launcher.say_dead("worker1", 1)
         return (by, what) == (said_by, word) and (count <= 3 or count % 7 == 0)
 
-    found, mailbox, _ = run(site, monkeypatch, loses)
+    found, mailbox, _ = run(launch_config, monkeypatch, loses)
     assert found.digest == alone.digest and mailbox.gone[said_by, word]
 
 
-def test_whoever_takes_a_place_while_all_go_back_goes_where_the_others_are(alone, site, monkeypatch):
+def test_whoever_takes_a_place_while_all_go_back_goes_where_the_others_are(alone, launch_config, monkeypatch):
     """It has a way to go to there: its checkpoint is older, and it takes long to come."""
 
     def loses(said_by, word, count):
-        if (said_by, word) == ("run", "state?") and count == 1:  # a condition has come true
-            site.launcher.say_dead("worker0", 1)
+        if (said_by, word) == ("run", "get_state") and count == 1:  # a condition has come true
+            launch_config.launcher.say_dead("worker0", 1)
         return (said_by, word) == ("run", "loaded") and count <= 2
 
-    found, mailbox, deaths = run(site, monkeypatch, loses)
+    found, mailbox, deaths = run(launch_config, monkeypatch, loses)
     assert deaths and mailbox.gone["run", "loaded"] == 2
     assert found.digest == alone.digest and found.events == alone.events

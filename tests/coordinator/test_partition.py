@@ -6,13 +6,13 @@ import pytest
 import scipy.sparse.linalg
 from scipy.sparse.linalg import eigsh
 
-import coordinator.distributed.workers.company as company
+import coordinator.distributed.workers.distributed_run as distributed_run
 import scenarios
 from campaign import each_once, named
 from coordinator import Simulation
-from coordinator.distributed.workers.balance import fair_shares
+from coordinator.distributed.workers.load_balancing import balanced_parts
 from coordinator.distributed.workers.partition import partition
-from coordinator.distributed.workers.team import Member
+from coordinator.distributed.workers.worker_pool import WorkerInfo
 from modular import Cut, ModelError
 from modular.port import GROUND
 from random_assemblies import random_assembly
@@ -96,20 +96,20 @@ def test_the_same_graph_gives_the_same_parts_whatever_its_names_hash_to():
 
 def members(*working):
     return [
-        Member(f"worker{k}", tuple(f"rod{10 * k + i}" for i in range(10)), ticks=1000, working=seconds)
+        WorkerInfo(f"worker{k}", tuple(f"rod{10 * k + i}" for i in range(10)), ticks=1000, working=seconds)
         for k, seconds in enumerate(working)
     ]
 
 
 def test_shares_that_are_fair_stay():
     graph = scenarios.load("chain", bodies=20).graph
-    assert fair_shares(graph, members(1.0, 1.1)) is None
-    assert fair_shares(graph, [*members(1.0), Member("worker1", ("rod10",), ticks=3, working=9.0)]) is None
+    assert balanced_parts(graph, members(1.0, 1.1)) is None
+    assert balanced_parts(graph, [*members(1.0), WorkerInfo("worker1", ("rod10",), ticks=3, working=9.0)]) is None
 
 
 def test_who_has_too_much_to_do_gives_bodies_away():
     graph = scenarios.load("chain", bodies=20).graph
-    parts = fair_shares(graph, members(3.0, 1.0))
+    parts = balanced_parts(graph, members(3.0, 1.0))
     sizes = sorted(map(len, parts))
     assert sizes == [7, 13]
     assert across(graph, parts) == 1
@@ -131,7 +131,7 @@ def test_bodies_that_change_hands_move_as_before(monkeypatch):
         names = [name for name in graph if name != GROUND]
         return [names[k::3] if len(turn) % 2 else names[3 * k : 3 * k + 3] for k in range(3)]
 
-    monkeypatch.setattr(company, "fair_shares", deal)
+    monkeypatch.setattr(distributed_run, "balanced_parts", deal)
     with Simulation(model(), 1e-3, workers=3, launcher="here") as simulation:
         run = simulation.run(0.08)
     assert len(turn) >= 5

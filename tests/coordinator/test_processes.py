@@ -12,14 +12,14 @@ import pytest
 
 import scenarios
 from clock_of_words import let_words_count
-from company_of_processes import gone
 from components import Spherical
-from coordinator import LeakWarning, Simulation, Site
+from coordinator import LaunchConfig, LeakWarning, Simulation
 from coordinator.distributed.protocol import Deadlines, RunFailed
-from coordinator.distributed.workers import away, process
-from coordinator.distributed.workers.express import Express
+from coordinator.distributed.workers import process, process_pool
+from coordinator.distributed.workers.compiled_ticks import CompiledTicks
 from coordinator.distributed.workers.process import Process
 from modular import Crossing, Cut, Join, Limit, ModelError
+from process_checks import gone
 from scenarios.report.workers import advice
 from waiting import GUARD
 from worker_threads import Losing, Threads
@@ -55,7 +55,7 @@ def test_two_processes_give_the_bits_of_one_and_end_with_the_simulation(alone):
         shares = [worker.bodies for worker in simulation.workers]
         assert [len(bodies) for bodies in shares] == [6, 6]
         run = simulation.run(UNTIL)
-        workers, deaths = simulation.workers, simulation.company.team.deaths
+        workers, deaths = simulation.workers, simulation.distributed_run.pool.deaths
         assert simulation.body("rod3").q.shape == (1, 4, 3)
     assert run.digest == alone.digest
     assert run.events == alone.events
@@ -80,7 +80,7 @@ def test_breakage_conditions_and_alarms_stop_processes_at_the_same_ticks():
         with warnings.catch_warnings(), Simulation(fragile(), 1e-3, workers=workers, leak_limit=1e-7) as simulation:
             warnings.simplefilter("ignore", LeakWarning)
             runs.append(simulation.run(0.3))
-            assert workers is None or simulation.company.team.deaths == []
+            assert workers is None or simulation.distributed_run.pool.deaths == []
     assert {event["kind"] for event in runs[0].happenings} == {"break", "cut", "alarm"}
     assert runs[0].events == runs[1].events
     assert runs[0].digest == runs[1].digest
@@ -89,7 +89,7 @@ def test_breakage_conditions_and_alarms_stop_processes_at_the_same_ticks():
 def test_a_message_to_a_neighbour_is_a_header_and_48_bytes_per_element():
     with Simulation(scenarios.load("chain", bodies=4), 1e-4, record_every=100, workers=2) as simulation:
         simulation.run(0.02)
-        simulation.system  # noqa: B018 - taken back, and so counted
+        simulation.system  # noqa: B018 - collected, and so counted
         ticks = 200 + 2 + 1  # and one more where a tick is shown for a sample, or begun after one
         for worker in simulation.workers:
             assert worker.bytes_per_tick * 200 == pytest.approx((40 + 48) * (ticks + 1), abs=1e-6)
@@ -103,10 +103,10 @@ def kill_at(monkeypatch, *blows):
         for blow in blows:
             if said_by == "worker" and blow not in struck and word == blow[0] and count >= blow[1]:
                 struck.append(blow)
-                os.kill(targets[0].company.team.places[blow[2]].pid, signal.SIGKILL)
+                os.kill(targets[0].distributed_run.pool.handles[blow[2]].pid, signal.SIGKILL)
         return False
 
-    monkeypatch.setattr(away, "Mailbox", Losing)
+    monkeypatch.setattr(process_pool, "Mailbox", Losing)
     monkeypatch.setattr(Losing, "loses", staticmethod(strike))
     return targets
 
@@ -115,12 +115,12 @@ def test_workers_that_are_killed_are_replaced_and_nobody_can_tell(alone, monkeyp
     targets = kill_at(monkeypatch, ("store", 4, "worker1"), ("store", 8, "worker0"))
     with Simulation(model(), 1e-4, record_every=50, workers=3) as simulation:
         targets.append(simulation)
-        simulation.company.team.every = 100
+        simulation.distributed_run.pool.every = 100
         simulation.run(0.01)
         pids = {worker.pid for worker in simulation.workers}
         simulation.run(0.04)
         run = simulation.run(UNTIL)
-        deaths = simulation.company.team.deaths
+        deaths = simulation.distributed_run.pool.deaths
         pids |= {worker.pid for worker in simulation.workers}
     assert [death.partition(":")[0] for death in deaths] == ["'worker1'", "'worker0'"]
     assert run.digest == alone.digest
@@ -146,7 +146,11 @@ def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, m
 
     Silence is measured in words of the other worker, and it hangs until its successor works.
     """
-    follows, work, site = threading.Event(), Process._work, Site(Threads(), deadlines=Deadlines(silence=4.0))
+    follows, work, launch_config = (
+        threading.Event(),
+        Process._work,
+        LaunchConfig(Threads(), deadlines=Deadlines(silence=4.0)),
+    )
 
     def work_or_hang(self, job, now):
         if (self.name, self.incarnation) == ("worker1", 1) and job.tick > 800:
@@ -158,13 +162,13 @@ def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, m
     let_words_count(monkeypatch)
     monkeypatch.setattr(Process, "_work", work_or_hang)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
-    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
-        team = simulation.company.team
-        team._trail = deque(maxlen=100_000)
+    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
+        pool = simulation.distributed_run.pool
+        pool._message_log = deque(maxlen=100_000)
         assert simulation.run(UNTIL).digest == alone_and_calm.digest
-        assert team.deaths == ["'worker1': nothing was heard of it"]
+        assert pool.deaths == ["'worker1': nothing was heard of it"]
         assert [worker.replaced for worker in simulation.workers] == [0, 1]
-        assert not any("worker1" in line and '"incarnation":3' in line for line in team.trail)
+        assert not any("worker1" in line and '"incarnation":3' in line for line in pool.message_log)
 
 
 def test_of_all_checkpoints_of_workers_those_are_kept_that_somebody_may_start_from(alone_and_calm, monkeypatch):
@@ -172,33 +176,33 @@ def test_of_all_checkpoints_of_workers_those_are_kept_that_somebody_may_start_fr
 
     def look(said_by, word, count):
         if word == "samples":
-            sizes.append(len(simulation.company.team._run.blobs))
+            sizes.append(len(simulation.distributed_run.pool._run.blobs))
         return False
 
-    monkeypatch.setattr(away, "Mailbox", Losing)
+    monkeypatch.setattr(process_pool, "Mailbox", Losing)
     monkeypatch.setattr(Losing, "loses", staticmethod(look))
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
-    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=Site(Threads())) as simulation:
-        simulation.company.team.every = 50
+    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=LaunchConfig(Threads())) as simulation:
+        simulation.distributed_run.pool.every = 50
         assert simulation.run(UNTIL).digest == alone_and_calm.digest
-        assert simulation.company.team.mailbox.said["worker", "store"] >= 70
+        assert simulation.distributed_run.pool.mailbox.said["worker", "store"] >= 70
     assert 4 <= max(sizes) <= 2 * 4  # two of each worker, and those that are not known yet
 
 
 def test_what_no_other_process_would_do_better_stops_the_run_in_the_words_of_the_worker(monkeypatch):
-    tell = Express.tell
+    tell = CompiledTicks.tell
 
     def tell_or_doubt(self, core, now):
         if core.step > 60 and core.me.name == "worker1":
             raise RunFailed("worker 'worker0' sent a number that is not finite.")
         return tell(self, core, now)
 
-    monkeypatch.setattr(Express, "tell", tell_or_doubt)
+    monkeypatch.setattr(CompiledTicks, "tell", tell_or_doubt)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
-    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=Site(Threads())) as simulation:
+    with Simulation(calm(), 1e-4, record_every=50, workers=2, launcher=LaunchConfig(Threads())) as simulation:
         with pytest.raises(ModelError, match=r"worker 'worker1' at step \d+: worker 'worker0' sent a number"):
             simulation.run(UNTIL)
-        assert simulation.company.team.deaths == []
+        assert simulation.distributed_run.pool.deaths == []
 
 
 def test_workers_end_when_the_program_that_started_them_is_killed():

@@ -14,11 +14,11 @@ import pytest
 import nursery
 import scenarios
 from clock_of_words import let_words_count
-from coordinator import Simulation, Site
+from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import ByHand, Subprocess
 from coordinator.distributed.protocol import Deadlines
-from coordinator.distributed.workers.attention import MOST, Attention
-from coordinator.distributed.workers.pulse import Pulse
+from coordinator.distributed.workers.capped_clock import MAX_GAP, CappedClock
+from coordinator.distributed.workers.process_monitor import ProcessMonitor
 from waiting import wait_for
 
 UNTIL, SILENCE = 0.1, 2.0
@@ -39,14 +39,14 @@ def alone():
 
 def test_time_counts_while_somebody_listens():
     real = [100.0]
-    attention = Attention(lambda: real[0])
-    began = attention.now()
+    clock = CappedClock(lambda: real[0])
+    began = clock.now()
     for passed in (0.02, 0.5, 0.0):
         real[0] += passed
-        attention.now()
-    assert attention.now() - began == pytest.approx(0.52)
+        clock.now()
+    assert clock.now() - began == pytest.approx(0.52)
     real[0] += 3600.0  # the lid was closed
-    assert attention.now() - began == pytest.approx(0.52 + MOST)
+    assert clock.now() - began == pytest.approx(0.52 + MAX_GAP)
 
 
 class Claimed:
@@ -74,36 +74,36 @@ class Claimed:
 )
 def test_whoever_is_ready_to_run_and_does_not_is_held_up(state, starved):
     now, process = [5.0], Claimed()
-    pulse = Pulse(process, lambda: now[0])
+    monitor = ProcessMonitor(process, lambda: now[0])
     process.state, process.had, now[0] = state, 2.5, 15.0
-    assert pulse.starved() == pytest.approx(starved)
-    assert pulse.starved() == 0.0  # no time has passed since
+    assert monitor.starved() == pytest.approx(starved)
+    assert monitor.starved() == 0.0  # no time has passed since
 
 
 def test_one_that_computes_without_end_is_not_held_up_for_as_long_as_it_has_the_processor():
     now, process = [0.0], Claimed()
-    pulse = Pulse(process, lambda: now[0])
+    monitor = ProcessMonitor(process, lambda: now[0])
     now[0] = process.had = 60.0
-    assert pulse.starved() == 0.0
+    assert monitor.starved() == 0.0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
 def test_the_pulse_of_a_process_beats_until_it_ends_and_a_stopped_one_is_not_held_up():
-    assert Pulse.of(os.getpid()) is None  # whoever asks runs
+    assert ProcessMonitor.of(os.getpid()) is None  # whoever asks runs
     with subprocess.Popen([sys.executable, "-c", "import time\nprint(flush=True)\nwhile True: time.sleep(60)"],
                           stdout=subprocess.PIPE) as child:  # fmt: skip
         child.stdout.readline()
-        pulse = Pulse.of(child.pid)
+        monitor = ProcessMonitor.of(child.pid)
         child.send_signal(signal.SIGSTOP)
         wait_for(lambda: psutil.Process(child.pid).status() == psutil.STATUS_STOPPED)
-        pulse.starved()
+        monitor.starved()
         time.sleep(0.1)
-        assert pulse.beats and pulse.starved() == 0.0
+        assert monitor.running and monitor.starved() == 0.0
         child.kill()
         wait_for(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE)
-        assert not pulse.beats
-    assert not pulse.beats and pulse.starved() == 0.0
-    assert Pulse.of(child.pid) is None
+        assert not monitor.running
+    assert not monitor.running and monitor.starved() == 0.0
+    assert ProcessMonitor.of(child.pid) is None
 
 
 # --- workers that are silent -----------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_the_pulse_of_a_process_beats_until_it_ends_and_a_stopped_one_is_not_hel
 
 def patient_for(simulation):
     """For how long the run has waited for others so far, as it counts time [s]."""
-    return simulation.company.team._attention._counted
+    return simulation.distributed_run.pool._clock._counted
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
@@ -127,23 +127,23 @@ def test_a_silent_worker_is_replaced_where_it_hangs_and_not_where_it_is_held_up(
             stopped_at.append(patient_for(simulation))
             asked_at.append(patient_for(simulation))
 
-    def starved(pulse):
-        if why == "hangs" or pulse._process != process or not asked_at:
+    def starved(monitor):
+        if why == "hangs" or monitor._process != process or not asked_at:
             return 0.0
         before, asked_at[0] = asked_at[0], patient_for(simulation)
         return asked_at[0] - before
 
     def wake():
-        wait_for(lambda: stopped_at and (patient_for(simulation) > stopped_at[0] + 3.0 * SILENCE or team.deaths))
+        wait_for(lambda: stopped_at and (patient_for(simulation) > stopped_at[0] + 3.0 * SILENCE or pool.deaths))
         if process.is_running():
             process.resume()
 
-    site = Site(Subprocess(), deadlines=Deadlines(silence=SILENCE))
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
+    launch_config = LaunchConfig(Subprocess(), deadlines=Deadlines(silence=SILENCE))
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
         simulation.run(0.02)
-        team = simulation.company.team
-        process, asked_at = psutil.Process(team.places["worker1"].pid), []
-        monkeypatch.setattr(Pulse, "starved", starved)
+        pool = simulation.distributed_run.pool
+        process, asked_at = psutil.Process(pool.handles["worker1"].pid), []
+        monkeypatch.setattr(ProcessMonitor, "starved", starved)
         monkeypatch.setattr(said, "hears", staticmethod(stop))
         waker = threading.Thread(target=wake)
         waker.start()
@@ -151,7 +151,7 @@ def test_a_silent_worker_is_replaced_where_it_hangs_and_not_where_it_is_held_up(
         waker.join()
         replaced = [worker.replaced for worker in simulation.workers]
     assert run.digest == alone.digest
-    assert replaced == ([0, 1] if why == "hangs" else [0, 0]), team.deaths
+    assert replaced == ([0, 1] if why == "hangs" else [0, 0]), pool.deaths
 
 
 # --- connections that tear -------------------------------------------------------------------------------------------
@@ -162,14 +162,14 @@ def test_a_worker_whose_connection_tears_keeps_its_place_unless_it_stays_silent(
     said = let_words_count(monkeypatch)
 
     def mend():
-        wait_for(lambda: patient_for(simulation) > began + torn_for or team.deaths)
+        wait_for(lambda: patient_for(simulation) > began + torn_for or pool.deaths)
         monkeypatch.setattr(said, "torn", "nobody")
 
     torn_for = 3.0 if comes_back else 100.0  # long enough to be missed again and again
-    site = Site(Subprocess(), deadlines=Deadlines(silence=2.0 * torn_for if comes_back else SILENCE))
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
+    launch_config = LaunchConfig(Subprocess(), deadlines=Deadlines(silence=2.0 * torn_for if comes_back else SILENCE))
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
         simulation.run(0.02)
-        team, began = simulation.company.team, patient_for(simulation)
+        pool, began = simulation.distributed_run.pool, patient_for(simulation)
         monkeypatch.setattr(said, "torn", "worker1/1")
         mender = threading.Thread(target=mend)
         mender.start()
@@ -177,7 +177,7 @@ def test_a_worker_whose_connection_tears_keeps_its_place_unless_it_stays_silent(
         mender.join()
         replaced = [worker.replaced for worker in simulation.workers]
     assert run.digest == alone.digest
-    assert replaced == [0, 0 if comes_back else 1], team.deaths
+    assert replaced == [0, 0 if comes_back else 1], pool.deaths
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
@@ -194,9 +194,9 @@ def test_a_worker_of_this_machine_that_nobody_watches_is_missed_when_its_process
         wait_for(lambda: len(wanted) == 3)
         start("worker1")
 
-    site = Site(ByHand(wanted.append), deadlines=Deadlines(silence=3600.0))
-    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=site) as simulation:
-        address = simulation.company.team.mailbox.address
+    launch_config = LaunchConfig(ByHand(wanted.append), deadlines=Deadlines(silence=3600.0))
+    with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
+        address = simulation.distributed_run.pool.mailbox.address
         for name in ("worker0", "worker1"):
             start(name)
         simulation.run(0.02)
@@ -204,7 +204,7 @@ def test_a_worker_of_this_machine_that_nobody_watches_is_missed_when_its_process
         killer.start()
         run = simulation.run(UNTIL)
         killer.join()
-        assert simulation.company.team.deaths == ["'worker1': its process is gone"]
+        assert simulation.distributed_run.pool.deaths == ["'worker1': its process is gone"]
     for process in processes:
         process.wait()
     assert wanted[2] == wanted[1].replace("waiting for", "waiting again for")

@@ -15,17 +15,17 @@ import pytest
 
 import scenarios
 from campaign import as_far_as, later, some
-from coordinator import Simulation, Site
+from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import ByHand
 from coordinator.distributed.protocol import Deadlines
-from coordinator.distributed.transports.addresses import LOCAL
-from coordinator.distributed.transports.meeting_place import POSSIBLE, is_private
+from coordinator.distributed.transports.addresses import LOOPBACK_ANY
+from coordinator.distributed.transports.socket_folder import POSSIBLE, is_private
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
-from coordinator.distributed.workers import away, process
-from coordinator.distributed.workers.messages import FIELDS, read, written
+from coordinator.distributed.workers import process, process_pool
+from coordinator.distributed.workers.messages import FIELDS, decode_message, encode_message
 from coordinator.record.fingerprint import bits
 from modular import Crossing, Cut, ModelError
-from modular.parcel import packed, unpacked
+from modular.payload import packed, unpacked
 from waiting import GUARD, wait_for
 from worker_threads import Losing, Threads
 
@@ -52,7 +52,7 @@ def alone():
 def test_all_mailboxes_of_one_machine_are_in_a_folder_that_nobody_else_may_enter():
     with Simulation(model(), DT, workers=2) as simulation:
         simulation.run(0.01)
-        hub = Path(simulation.company.team.mailbox.address.removeprefix("ipc://"))
+        hub = Path(simulation.distributed_run.pool.mailbox.address.removeprefix("ipc://"))
         addresses = [f"ipc://{path}" for path in hub.parent.iterdir()]
         assert len(addresses) == 3 and all(map(is_private, addresses))
         for pid in (os.getpid(), *(worker.pid for worker in simulation.workers)):
@@ -70,17 +70,17 @@ def test_where_all_users_of_a_machine_can_knock_there_are_keys_though_nobody_ask
     kind, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    site = Site(Threads() if kind == "launched" else ByHand(str), LOCAL, deadlines=STILL)
+    launch_config = LaunchConfig(Threads() if kind == "launched" else ByHand(str), LOOPBACK_ANY, deadlines=STILL)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
-    with Simulation(model(), DT, record_every=7, workers=2, launcher=site) as simulation:
-        hub = simulation.company.team.mailbox
+    with Simulation(model(), DT, record_every=7, workers=2, launcher=launch_config) as simulation:
+        hub = simulation.distributed_run.pool.mailbox
         with closing(Mailbox()) as plain, closing(Mailbox(keys=fresh_keys())) as stranger:
             for mailbox, key in ((plain, b""), (stranger, hub.keys.public)):
                 mailbox.connect("hub", hub.address, key=key)
                 mailbox.send("hub", *greeting("worker0"))
             if kind == "launched":
                 assert simulation.run(UNTIL).digest == alone()
-            wait_for(lambda: hub.guests.refused)
+            wait_for(lambda: hub.authorized.refused)
             assert not hub.wait(0.05) or kind == "launched"  # nothing of what they said
     (secret,) = [*tmp_path.rglob("*.secret")] or [None] if kind == "by hand" else [None]
     assert (secret is None) == (kind == "launched")
@@ -88,17 +88,19 @@ def test_where_all_users_of_a_machine_can_knock_there_are_keys_though_nobody_ask
 
 
 def test_without_such_folders_keys_are_made_by_default(monkeypatch):
-    monkeypatch.setattr("coordinator.distributed.transports.meeting_place.POSSIBLE", False)
+    monkeypatch.setattr("coordinator.distributed.transports.socket_folder.POSSIBLE", False)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
-    with Simulation(model(), DT, record_every=7, workers=2, launcher=Site(Threads(), deadlines=STILL)) as simulation:
-        hub = simulation.company.team.mailbox
+    with Simulation(
+        model(), DT, record_every=7, workers=2, launcher=LaunchConfig(Threads(), deadlines=STILL)
+    ) as simulation:
+        hub = simulation.distributed_run.pool.mailbox
         assert hub.keys is not None and hub.address.startswith("tcp://127.0.0.1:")
         assert simulation.run(UNTIL).digest == alone()
 
 
 def greeting(name, incarnation=1, fingerprint=None):
     facts = {"name": name, "incarnation": incarnation, "pid": 1}
-    return written("here", {**facts, "fingerprint": bits() if fingerprint is None else fingerprint})
+    return encode_message("hello", {**facts, "fingerprint": bits() if fingerprint is None else fingerprint})
 
 
 # --- who speaks for others -------------------------------------------------------------------------------------------
@@ -114,18 +116,18 @@ class Besieged(Losing):
         self.heard, self.forged = [], set()
 
     def mail(self):
-        for sender, parts, whose in super().mail():
-            yield sender, parts, whose
-            self.heard = [*self.heard[-200:], (sender, parts, whose)]
+        for sender, parts, key_owner in super().mail():
+            yield sender, parts, key_owner
+            self.heard = [*self.heard[-200:], (sender, parts, key_owner)]
             for _ in range(self.rng.randrange(3)):
                 kind, forged = self.forge(*self.rng.choice(self.heard))
                 self.forged.add((kind, forged[1][0].decode()))
                 yield forged
 
-    def forge(self, sender, parts, whose):
+    def forge(self, sender, parts, key_owner):
         rng, stranger = self.rng, b"worker0/1/%d/x" % self.rng.randrange(100)
         kind = rng.choice(["greeting", "falsified", "replayed", "taken over"])
-        message = read(parts)
+        message = decode_message(parts)
         if kind == "greeting":
             name, other = (
                 rng.choice(["worker0", "worker1", "nobody", "", "\0", "x" * 5000]),
@@ -134,49 +136,49 @@ class Besieged(Losing):
             said = greeting(name, rng.choice([0, 1, 2, 7]), other)
             return kind, (stranger, said, rng.choice(["", "worker1" if name != "worker1" else "worker0"]))
         if kind == "replayed":  # of an incarnation that is gone, or from another connection
-            return kind, (stranger, parts, whose)
-        if message.parcel and message.word in ("state", "samples", "store"):
-            parts = [*parts[:2], off_by_a_bit(message.parcel), parts[3]]
+            return kind, (stranger, parts, key_owner)
+        if message.payload and message.kind in ("state", "samples", "store"):
+            parts = [*parts[:2], off_by_a_bit(message.payload), parts[3]]
         if kind == "falsified":
-            return kind, (stranger, parts, rng.choice(["", whose]))
+            return kind, (stranger, parts, rng.choice(["", key_owner]))
         return kind, (
             sender,
             parts,
-            "worker1" if whose == "worker0" else "worker0",
+            "worker1" if key_owner == "worker0" else "worker0",
         )  # its connection, with another's key
 
 
-def off_by_a_bit(parcel):
-    """Numbers that are as good as the right ones, in a parcel that is whole."""
+def off_by_a_bit(payload):
+    """Numbers that are as good as the right ones, in a payload that is whole."""
     try:
-        data, arrays = unpacked(parcel)
+        data, arrays = unpacked(payload)
     except ModelError:
-        return parcel[:-1] + bytes([parcel[-1] ^ 1])
+        return payload[:-1] + bytes([payload[-1] ^ 1])
     return packed(data, {name: array + 1 if array.dtype.kind == "f" else array for name, array in arrays.items()})
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(2, 2 + some(40)))])
 def test_whoever_speaks_for_others_is_never_believed(seed, monkeypatch):
-    monkeypatch.setattr(away, "Mailbox", Besieged)
+    monkeypatch.setattr(process_pool, "Mailbox", Besieged)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
     monkeypatch.setattr(Besieged, "rng", random.Random(seed))
-    site = Site(Threads(), keys=fresh_keys(), deadlines=STILL)
+    launch_config = LaunchConfig(Threads(), keys=fresh_keys(), deadlines=STILL)
 
     def dies(said_by, word, count):
         if (said_by, word) == ("worker", "samples") and count == 12:
-            site.launcher.say_dead("worker1", 1)
+            launch_config.launcher.say_dead("worker1", 1)
         return False
 
     monkeypatch.setattr(Besieged, "loses", staticmethod(dies))
-    with Simulation(model(), DT, record_every=7, workers=2, launcher=site) as simulation:
-        team = simulation.company.team
-        team.every = EVERY
+    with Simulation(model(), DT, record_every=7, workers=2, launcher=launch_config) as simulation:
+        pool = simulation.distributed_run.pool
+        pool.every = EVERY
         found = simulation.run(UNTIL)
     assert found.digest == alone() and len(found.events) == 1
-    assert team.deaths == ["'worker1': killed"]
-    words = {word for _, word in team.mailbox.forged}
-    assert {kind for kind, _ in team.mailbox.forged} == {"greeting", "falsified", "replayed", "taken over"}
-    assert words >= {"here", "core", "samples", "store"} and words < set(FIELDS)
+    assert pool.deaths == ["'worker1': killed"]
+    words = {word for _, word in pool.mailbox.forged}
+    assert {kind for kind, _ in pool.mailbox.forged} == {"greeting", "falsified", "replayed", "taken over"}
+    assert words >= {"hello", "core", "samples", "store"} and words < set(FIELDS)
 
 
 # --- who greets without end ------------------------------------------------------------------------------------------
@@ -198,14 +200,14 @@ def test_no_number_of_greetings_costs_a_healthy_worker_its_place(count, caplog):
             over.set()
 
     with Simulation(scenarios.load("chain", bodies=4), DT, record_every=50, workers=2) as simulation:
-        team = simulation.company.team
-        flood = threading.Thread(target=greet, args=(team.mailbox.address,))
+        pool = simulation.distributed_run.pool
+        flood = threading.Thread(target=greet, args=(pool.mailbox.address,))
         flood.start()  # before the workers are there
         while not over.is_set():
             run = simulation.run(simulation.time + 0.01)
             there.set()
-        assert [worker.replaced for worker in simulation.workers] == [0, 0] and team.deaths == []
-        assert len(team._rivals) <= away.RIVALS and len(team._waiting) == 0
+        assert [worker.replaced for worker in simulation.workers] == [0, 0] and pool.deaths == []
+        assert len(pool._rivals) <= process_pool.MAX_RIVALS and len(pool._waiting) == 0
         until = simulation.time
     flood.join()
     with Simulation(scenarios.load("chain", bodies=4), DT, record_every=50) as simulation:
@@ -237,20 +239,27 @@ def test_what_is_too_long_is_not_heard_and_what_others_say_is():
 
 def test_a_worker_that_has_too_much_to_say_ends_the_run_by_its_name(monkeypatch):
     with (
-        Simulation(model(), DT, workers=2, launcher=Site(Threads(), largest=1000)) as simulation,
-        pytest.raises(ModelError, match=r"worker 'worker0' may have 67 MB .*take more workers, or .*Site\(largest="),
+        Simulation(model(), DT, workers=2, launcher=LaunchConfig(Threads(), max_message_bytes=1000)) as simulation,
+        pytest.raises(
+            ModelError,
+            match=r"worker 'worker0' may have 67 MB .*take more workers, or .*LaunchConfig\(max_message_bytes=",
+        ),
     ):
         simulation.run(UNTIL)
-    monkeypatch.setattr(away, "SAID", 0)
+    monkeypatch.setattr(process_pool, "MAX_LOG_BYTES", 0)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
-    site = Site(Threads(), largest=30_000)
+    launch_config = LaunchConfig(Threads(), max_message_bytes=30_000)
     with (
-        Simulation(scenarios.load("chain", bodies=4), DT, record_every=1, workers=2, launcher=site) as simulation,
+        Simulation(
+            scenarios.load("chain", bodies=4), DT, record_every=1, workers=2, launcher=launch_config
+        ) as simulation,
     ):
-        simulation.company.team.slice = 1e3  # as long as they may be
+        simulation.distributed_run.pool.slice_seconds = 1e3  # as long as they may be
         assert len(simulation.run(0.1).time) == 1001  # in as many slices as it takes
-        monkeypatch.setattr(type(simulation.company.team), "longest", 10**6)
-        with pytest.raises(ModelError, match=r"'worker\d': it has .* MB to say at once \('samples'\).*Site\(largest="):
+        monkeypatch.setattr(type(simulation.distributed_run.pool), "max_ticks", 10**6)
+        with pytest.raises(
+            ModelError, match=r"'worker\d': it has .* MB to say at once \('samples'\).*LaunchConfig\(max_message_bytes="
+        ):
             simulation.run(1.0)
 
 
@@ -268,7 +277,7 @@ def test_a_worker_imports_nothing_from_the_folder_that_it_is_started_in(tmp_path
 
 
 def test_a_process_with_other_versions_is_sent_away_and_where_it_was_launched_the_run_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(away, "bits", lambda: json.dumps({**json.loads(bits()), "numpy": "0.1"}))
+    monkeypatch.setattr(process_pool, "bits", lambda: json.dumps({**json.loads(bits()), "numpy": "0.1"}))
     with (
         Simulation(model(), DT, workers=2) as simulation,
         pytest.raises(

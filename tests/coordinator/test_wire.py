@@ -12,12 +12,12 @@ import pytest
 import scenarios
 from calm import Calm
 from campaign import later
-from coordinator import Simulation, Site
+from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.transports import by_address, zeromq
 from coordinator.distributed.transports.by_address import SEND, receive, send
-from coordinator.distributed.transports.meeting_place import MeetingPlace
+from coordinator.distributed.transports.socket_folder import SocketFolder
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
-from coordinator.distributed.workers import express, process
+from coordinator.distributed.workers import compiled_ticks, process
 from modular import Crossing, Cut
 from waiting import GUARD
 from worker_threads import Threads
@@ -37,24 +37,24 @@ def heard(wire, tries=2000):
 
 @pytest.mark.parametrize(("where", "guarded"), [("tcp://127.0.0.1:*", True), ("ipc", False), ("ipc", True)])
 def test_frames_of_any_length_come_as_they_were_sent(where, guarded):
-    place = MeetingPlace()
+    place = SocketFolder()
     keys = fresh_keys() if guarded else None
     address = place.address("a") if where == "ipc" else where
     with closing(place), closing(Mailbox(address, keys=keys)) as inbox, closing(Mailbox(keys=keys)) as other:
         if guarded:
-            inbox.guests.keys[keys.public] = "other"
+            inbox.authorized.keys[keys.public] = "other"
         other.connect("inbox", inbox.address, key=keys.public if guarded else b"")
         wire, wire_of_other = inbox.wire(2), other.wire(2, 20)
-        assert receive(wire.numbers) == by_address.NOTHING
+        assert receive(wire.numbers) == by_address.NO_FRAME
         rng = np.random.default_rng(1)
         frames = [rng.integers(0, 256, size, dtype=np.uint8) for size in (0, 1, 33, 88, 5000, 300_000)]
         for frame in frames:
-            assert send(wire_of_other.numbers, other.line("inbox"), frame.ctypes.data, frame.nbytes)
+            assert send(wire_of_other.numbers, other.connection_handle("inbox"), frame.ctypes.data, frame.nbytes)
             assert heard(wire) == frame.tobytes()
-        assert not send(wire_of_other.numbers, other.line("nobody"), frames[0].ctypes.data, 0)
+        assert not send(wire_of_other.numbers, other.connection_handle("nobody"), frames[0].ctypes.data, 0)
         assert other.send("inbox", b"two", b"parts") and receive(wire.numbers) in (
-            by_address.NOTHING,
-            by_address.RUBBISH,
+            by_address.NO_FRAME,
+            by_address.INVALID_FRAME,
         )
         other.send("inbox", b"one")
         assert heard(wire) == b"one"
@@ -64,7 +64,7 @@ def test_the_folder_where_workers_meet_is_nobody_elses_and_goes_with_them():
     import stat
     from pathlib import Path
 
-    place = MeetingPlace.on_this_machine()
+    place = SocketFolder.on_this_machine()
     folder = Path(place.address("a").removeprefix("ipc://")).parent
     with closing(place):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -122,13 +122,13 @@ def model():
 def counted(monkeypatch):
     """Why compiled code came back, as often as it did."""
     found = []
-    go = express.Express.go
+    go = compiled_ticks.CompiledTicks.go
 
     def counting(self):
         found.append(go(self))
         return found[-1]
 
-    monkeypatch.setattr(express.Express, "go", counting)
+    monkeypatch.setattr(compiled_ticks.CompiledTicks, "go", counting)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
     return found
 
@@ -147,13 +147,13 @@ def test_frames_that_are_lost_doubled_and_damaged_change_no_bit(workers, every, 
         alone = simulation.run(UNTIL)
     with (
         Calm() as took,
-        Simulation(model(), 1e-4, record_every=every, workers=workers, launcher=Site(Threads())) as simulation,
+        Simulation(model(), 1e-4, record_every=every, workers=workers, launcher=LaunchConfig(Threads())) as simulation,
     ):
         together = simulation.run(UNTIL)
-        assert simulation.company.team.deaths == []
+        assert simulation.distributed_run.pool.deaths == []
     assert together.digest == alone.digest
     assert together.events == alone.events and len(alone.events) == 1
-    assert {express.driver.MAIL, express.driver.WAITS, express.driver.TRUE} <= set(counted)
+    assert {compiled_ticks.driver.MAIL, compiled_ticks.driver.WAITS, compiled_ticks.driver.TRUE} <= set(counted)
     assert took.seconds < 60.0
 
 
@@ -161,7 +161,7 @@ def test_without_the_functions_of_zeromq_workers_do_as_well(monkeypatch):
     monkeypatch.setattr(zeromq, "library", lambda: None)
     with Simulation(model(), 1e-4, record_every=7) as simulation:
         alone = simulation.run(UNTIL)
-    with Simulation(model(), 1e-4, record_every=7, workers=2, launcher=Site(Threads())) as simulation:
+    with Simulation(model(), 1e-4, record_every=7, workers=2, launcher=LaunchConfig(Threads())) as simulation:
         assert simulation.run(UNTIL).digest == alone.digest
 
 

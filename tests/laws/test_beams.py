@@ -344,9 +344,9 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
             simulation.cut("foot")
             return simulation.run(0.008).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told |= {played(workers=scattered(frame(dimension), 2), launcher="here")}
-    assert len(told) == 1
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests |= {played(workers=scattered(frame(dimension), 2), launcher="here")}
+    assert len(digests) == 1
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])

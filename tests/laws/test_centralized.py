@@ -194,7 +194,7 @@ def test_reactions_and_accelerations_obey_the_equations_of_motion(name):
     rods.join("pivot", Revolute(), "ground", "first.start")
     rods.join("elbow", Revolute(), "first.end", "second.start")
     with Simulation(rods, 1e-3, Centralized(IMPLICIT[name])) as simulation:
-        equations = simulation.system.workshop["equations"]
+        equations = simulation.system.cache["equations"]
         for _ in range(3):
             simulation.step()
             q, v = equations.read()

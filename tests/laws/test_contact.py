@@ -462,9 +462,9 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
             simulation.cut("wrist")
             return simulation.run(0.35).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told |= {played(workers=2, launcher="here"), played(workers=scattered(mixed_bag(), 2), launcher="here")}
-    assert len(told) == 1
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests |= {played(workers=2, launcher="here"), played(workers=scattered(mixed_bag(), 2), launcher="here")}
+    assert len(digests) == 1
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_has_the_same_bits(tmp_path):

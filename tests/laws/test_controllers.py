@@ -24,7 +24,7 @@ from components import (
     WayBetween,
 )  # fmt: skip
 from coordinator import Centralized, Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
-from coordinator.events.going_on import with_names
+from coordinator.events.reconfigure import with_names
 from coordinator.record.checkpoints.rewind import rewind
 from coordinator.record.sensors import accelerometer, angle, distance, exerted, joint_force, spring_force
 from modular import Assembly, Component, ModelError, Port

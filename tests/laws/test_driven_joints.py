@@ -177,9 +177,9 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
             simulation.join("again", DrivenRotation(Ramp(2.0), axis=(0, 1, 0)), "upper.end", "lower.start")
             return simulation.run(0.06).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told |= {played(workers=2, launcher="here"), played(workers=scattered(arm(), 2), launcher="here")}
-    assert len(told) == 1
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests |= {played(workers=2, launcher="here"), played(workers=scattered(arm(), 2), launcher="here")}
+    assert len(digests) == 1
 
 
 def test_a_drive_made_on_the_way_begins_where_its_bodies_stand():

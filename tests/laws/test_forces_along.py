@@ -374,11 +374,11 @@ def with_servo():
 def test_workers_that_hold_a_part_of_a_regulator_each_have_the_same_bits():
     """Its three ports are on the ground and on two bodies, of which each is moved elsewhere; those of a servo on two bodies."""
     for coupling in (Penalty(), Glued()):
-        told = set()
+        digests = set()
         for settings in ({}, {"grouped": False}, {"workers": scattered(with_servo(), 2), "launcher": "here"}):
             with Simulation(with_servo(), 2e-3, coupling, **settings) as simulation:
-                told.add(simulation.run(0.1).digest)
-        assert len(told) == 1
+                digests.add(simulation.run(0.1).digest)
+        assert len(digests) == 1
 
 
 def mixed_machine():
@@ -411,12 +411,12 @@ def test_single_steps_stacks_of_their_own_workers_and_checkpoints_have_the_same_
             simulation.remove("spring")
             return simulation.run(0.06).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told |= {played(workers=2, launcher="here"), played(workers=scattered(mixed_machine(), 2), launcher="here")}
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests |= {played(workers=2, launcher="here"), played(workers=scattered(mixed_machine(), 2), launcher="here")}
     with resume(tmp_path) as simulation:
         simulation.remove("spring")
-        told.add(simulation.run(0.06).digest)
-    assert len(told) == 1
+        digests.add(simulation.run(0.06).digest)
+    assert len(digests) == 1
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from coordinator.record.checkpoints.resume import Checkpoint
 from forged import forged
 from mixture import mixture
 from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError
-from modular.parcel import packed, unpacked
+from modular.payload import packed, unpacked
 
 MILLION = 1_000_000
 OURS = (ModelError, CouplingError, MemoryShortage, Diverged)

@@ -66,11 +66,11 @@ def test_joints_leak_no_more_than_is_allowed():
     plain, adaptive = (run_of(model, coupling, 0.6) for coupling in (Penalty(), Penalty(adaptive=share)))
     assert leaks(plain)[-1] > allowed
     assert leaks(adaptive)[-1] < 0.1 * leaks(plain)[-1]
-    told = adaptive.timings
-    assert leaks(adaptive)[-1] < allowed * (1.0 + told["beyond"])
-    assert told["refused"] > 0
-    assert told["evaluations"] > 2 * told["ticks"]
-    assert 4 <= told["most steps in a tick"] <= 128
+    counters = adaptive.timings
+    assert leaks(adaptive)[-1] < allowed * (1.0 + counters["beyond"])
+    assert counters["refused"] > 0
+    assert counters["evaluations"] > 2 * counters["ticks"]
+    assert 4 <= counters["most steps in a tick"] <= 128
 
 
 def test_calm_ticks_are_taken_in_one_step():

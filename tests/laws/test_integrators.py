@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import components
-import coordinator.distributed.workers.company
+import coordinator.distributed.workers.distributed_run
 from both_ways import same as same_among_workers
 from both_ways import scattered
-from by_parcel import ByParcel
+from by_payload import ByPayload
 from campaign import each_once, first_of, later, named, shortened
 from components import (
     Beam,
@@ -141,7 +141,7 @@ def test_whatever_the_path_the_bits_are_the_same(owns, tmp_path):
 @pytest.mark.parametrize("owns", ["steps", "gains", *later(["steps of all"])])
 def test_among_workers_the_bits_are_the_same(owns, monkeypatch):
     """Given to them as bytes."""
-    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", ByParcel)
+    monkeypatch.setattr(coordinator.distributed.workers.distributed_run, "InProcessPool", ByPayload)
 
     def model():
         return eventful(MEANS[owns])

@@ -14,7 +14,7 @@ from campaign import each_once, named
 from components import NewtonEulerBody, RigidBody, Spherical, SpringDamper
 from components.bodies.natural.basis import FAMILY
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Relaxed, Run, Simulation
-from coordinator.events.going_on import with_body
+from coordinator.events.reconfigure import with_body
 from modular import Assembly, ModelError
 
 BOTH = pytest.mark.parametrize("dimension", [2, 3])
@@ -192,9 +192,9 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
             simulation.cut("more")
             return simulation.run(0.04).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told |= {played(workers=scattered(train(dimension), 2), launcher="here")}
-    assert len(told) == 1
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests |= {played(workers=scattered(train(dimension), 2), launcher="here")}
+    assert len(digests) == 1
 
 
 def test_it_is_cut_caught_and_kept_in_a_run_folder(tmp_path):

@@ -184,12 +184,12 @@ def test_a_slide_that_turns_has_the_same_bits_step_by_step_among_workers_and_fro
                     Checkpoints(tmp_path / f"{simulation.tick}").write(simulation)
             return simulation.run(0.13).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told.add(played(workers=scattered(braked(), 2), launcher="here"))
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests.add(played(workers=scattered(braked(), 2), launcher="here"))
     for folder in sorted(tmp_path.iterdir()):
         with resume(folder) as simulation:
-            told.add(simulation.run(0.13).digest)
-    assert len(told) == 1
+            digests.add(simulation.run(0.13).digest)
+    assert len(digests) == 1
     assert len(list(tmp_path.iterdir())) == 4
 
 

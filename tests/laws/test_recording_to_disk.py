@@ -30,8 +30,8 @@ MEGABYTE = 2**20
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch):
     """So that short runs fill many."""
-    monkeypatch.setattr(recorder_of, "STRETCH", 3000)
-    monkeypatch.setattr(on_disk, "PAGE", 10_000)
+    monkeypatch.setattr(recorder_of, "SEGMENT_BYTES", 3000)
+    monkeypatch.setattr(on_disk, "PIECE_BYTES", 10_000)
 
 
 def eventful(simulation, **settings):
@@ -64,8 +64,8 @@ def test_it_is_the_same_run_bit_for_bit(settings, tmp_path):
 
 def test_it_can_be_read_while_it_grows(monkeypatch, tmp_path):
     """Whenever its text has followed: what is there is the beginning of what will be."""
-    monkeypatch.setattr(growing, "EVERY", 0.0)
-    monkeypatch.setattr(growing, "SHARE", 1e9)
+    monkeypatch.setattr(growing, "MIN_WRITE_SECONDS", 0.0)
+    monkeypatch.setattr(growing, "MAX_WRITING_SHARE", 1e9)
     seen = []
 
     class Eager(growing.Growing):
@@ -75,7 +75,7 @@ def test_it_can_be_read_while_it_grows(monkeypatch, tmp_path):
 
     monkeypatch.setattr(growing, "Growing", Eager)
     with swing() as simulation:
-        monkeypatch.setattr("coordinator.engine.engine.SLICE", 0.0)
+        monkeypatch.setattr("coordinator.engine.engine.SLICE_SECONDS", 0.0)
         whole = simulation.run(0.2, record_to=tmp_path)
     assert len(seen) > 4 and len(seen[0]) < len(seen[3]) < len(whole)
     for run in seen[::3]:
@@ -85,8 +85,8 @@ def test_it_can_be_read_while_it_grows(monkeypatch, tmp_path):
 
 def test_ten_times_the_memory_is_recorded_and_read(monkeypatch, tmp_path):
     """By what is allocated: numbers that wait for a piece, and those that somebody asks for."""
-    monkeypatch.setattr(recorder_of, "STRETCH", MEGABYTE // 4)
-    monkeypatch.setattr(on_disk, "PAGE", MEGABYTE // 2)
+    monkeypatch.setattr(recorder_of, "SEGMENT_BYTES", MEGABYTE // 4)
+    monkeypatch.setattr(on_disk, "PIECE_BYTES", MEGABYTE // 2)
     with Simulation(scenarios.load("chain", bodies=30), 1e-3) as simulation:
         simulation.run(0.01, record_to=tmp_path / "run")
         tracemalloc.start()

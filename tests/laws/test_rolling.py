@@ -172,8 +172,13 @@ def test_single_steps_and_workers_have_the_same_bits():
             simulation.cut("rolls")
             return simulation.run(0.04).digest
 
-    told = {played(), played(step=True), played(grouped=False), played(workers=scattered(model(), 2), launcher="here")}
-    assert len(told) == 1
+    digests = {
+        played(),
+        played(step=True),
+        played(grouped=False),
+        played(workers=scattered(model(), 2), launcher="here"),
+    }
+    assert len(digests) == 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import scenarios
 from components import Revolute, Rod, Spherical
 from coordinator import Simulation
-from coordinator.record.recorder import ROOM, UNANNOUNCED
+from coordinator.record.recorder import INITIAL_BYTES, INITIAL_SAMPLES
 from modular import Assembly
 from modular.table import Table
 
@@ -36,12 +36,12 @@ def test_a_body_with_its_joint_takes_little_memory():
 
 
 def test_a_segment_that_nobody_announced_takes_no_more_than_its_room():
-    for bodies, samples in ((3, UNANNOUNCED), (600, None), (6000, 1)):
+    for bodies, samples in ((3, INITIAL_SAMPLES), (600, None), (6000, 1)):
         with Simulation(scenarios.load("chain", bodies=bodies), 1e-4, record_every=1) as simulation:
             (segment,) = simulation.recorder.segments
             size = simulation.recorder.sample_size(simulation.system)
-            assert segment.capacity == samples or (1 < segment.capacity < UNANNOUNCED and samples is None)
-            assert segment.capacity == 1 or segment.capacity * size <= ROOM
+            assert segment.capacity == samples or (1 < segment.capacity < INITIAL_SAMPLES and samples is None)
+            assert segment.capacity == 1 or segment.capacity * size <= INITIAL_BYTES
             for _ in range(3):
                 simulation.step()
             assert simulation.recorded.ticks.tolist() == [0, 1, 2, 3]

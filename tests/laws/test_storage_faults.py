@@ -125,8 +125,8 @@ def of_resuming(folder, monkeypatch):
 
 def of_a_recording(folder, monkeypatch):
     """A run records to disk, piece by piece, and its text follows."""
-    monkeypatch.setattr(recorder, "STRETCH", 3000)
-    monkeypatch.setattr(on_disk, "PAGE", 6000)
+    monkeypatch.setattr(recorder, "SEGMENT_BYTES", 3000)
+    monkeypatch.setattr(on_disk, "PIECE_BYTES", 6000)
     simulation = Simulation(scenarios.load("double-pendulum"), 1e-3)
     simulation.run(0.01, record_to=folder)
     return written(folder, monkeypatch, *(lambda until=until: simulation.run(until) for until in (0.03, 0.04, 0.06)))

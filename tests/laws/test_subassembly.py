@@ -249,9 +249,9 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
             simulation.cut("more")
             return simulation.run(0.02).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told |= {played(workers=scattered(pair_of_arms(dimension), 2), launcher="here")}
-    assert len(told) == 1
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests |= {played(workers=scattered(pair_of_arms(dimension), 2), launcher="here")}
+    assert len(digests) == 1
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def bar(kind):
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("kind, much", [(Beam, 1e-11), (ModalBody, 1e-7)])  # the second's masses follow its shape
 def test_glued_joints_take_no_energy_from_what_bends(kind, much, order):
-    """A force works while it kicks; what the flight between two kicks changes is not its work (posed/kicked.py)."""
+    """A force works while it kicks; what the flight between two kicks changes is not its work (posed/kick_work.py)."""
     model = Assembly(gravity=(0.0, -9.81))
     model.add("bar", bar(kind))
     model.join("wall", Fixed(), "ground", "bar.start")

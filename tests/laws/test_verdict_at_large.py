@@ -11,7 +11,7 @@ import pytest
 import scenarios
 from campaign import as_far_as, first_of, shortened, whole
 from coordinator import Glued, Penalty, Simulation
-from coordinator.record.verdict import TOO_MUCH
+from coordinator.record.verdict import MAX_ERROR_SHARE
 from modular import Diverged, ModelError
 from random_assemblies import random_assembly
 from scenarios.settings import coupling_for
@@ -62,8 +62,8 @@ def judged(model, steps, until, coupling):
 def told(judgements):
     """Runs that are off and say nothing, those that are right and are spoken against, and estimates that are far from the error."""
     judgements = list(judgements)
-    silent = [one for one in judgements if one[1] > WRONG and one[2] <= TOO_MUCH]
-    false = [one for one in judgements if one[1] < RIGHT and one[2] > TOO_MUCH]
+    silent = [one for one in judgements if one[1] > WRONG and one[2] <= MAX_ERROR_SHARE]
+    false = [one for one in judgements if one[1] < RIGHT and one[2] > MAX_ERROR_SHARE]
     apart = [one for one in judgements if one[1] > KNOWN and not 0.1 < one[2] / min(one[1], 1.0) < 10.0]
     return silent, false, apart
 

@@ -147,9 +147,9 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
             simulation.cut("mesh")
             return simulation.run(0.1).digest
 
-    told = {played(), played(step=True), played(grouped=False)}
-    told |= {played(workers=2, launcher="here"), played(workers=scattered(train(), 2), launcher="here")}
-    assert len(told) == 1
+    digests = {played(), played(step=True), played(grouped=False)}
+    digests |= {played(workers=2, launcher="here"), played(workers=scattered(train(), 2), launcher="here")}
+    assert len(digests) == 1
 
 
 @COUPLINGS

@@ -6,14 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-import coordinator.distributed.workers.company
+import coordinator.distributed.workers.distributed_run
 import scenarios
 from both_ways import same, scattered
-from by_parcel import ByParcel
+from by_payload import ByPayload
 from campaign import shortened
 from components import Load, Revolute, Rod, Spherical
 from coordinator import LeakWarning, Penalty, Shannon, Simulation
-from coordinator.distributed.workers.team import Here
+from coordinator.distributed.workers.worker_pool import InProcessPool
 from mechanisms import COMMON
 from mixture import mixture
 from modular import Apply, Assembly, Crossing, Cut, Diverged, Join, Limit, ModelError
@@ -33,7 +33,7 @@ def test_every_scenario(name, workers):
 
 
 @pytest.mark.parametrize("seed", shortened([1], range(12)))  # in the plane, seven bodies
-def test_random_mechanisms_scattered_over_workers(seed, team):
+def test_random_mechanisms_scattered_over_workers(seed, pool):
     def model():
         return random_assembly(seed)
 
@@ -45,11 +45,11 @@ def test_random_mechanisms_scattered_over_workers(seed, team):
 
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("rule", [Penalty(), Penalty(rule=Shannon(delta=0.1))])
-def test_springs_across_laws_and_tables(every, rule, team):
+def test_springs_across_laws_and_tables(every, rule, pool):
     same(mixture, 1e-3, 0.08, {"even": ["post", "tail"], "odd": ["flag", "rod"]}, rule, record_every=every)
 
 
-def test_events_at_times_and_changes_by_hand(team):
+def test_events_at_times_and_changes_by_hand(pool):
     def model():
         chain = scenarios.load("chain", bodies=6)
         chain.at(0.03, Cut("ball2"))
@@ -65,7 +65,7 @@ def test_events_at_times_and_changes_by_hand(team):
     assert len(run.happenings) == 5
 
 
-def test_a_joint_across_breaks_at_the_same_tick(team):
+def test_a_joint_across_breaks_at_the_same_tick(pool):
     def model():
         chain = scenarios.load("chain", bodies=5)
         chain.cut("ball1")
@@ -77,7 +77,7 @@ def test_a_joint_across_breaks_at_the_same_tick(team):
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_leak_rings_at_the_same_tick(workers, team):
+def test_a_leak_rings_at_the_same_tick(workers, pool):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeakWarning)
         run = same(lambda: scenarios.load("chain", bodies=4), 5e-3, 1.0, workers, leak_limit=1e-5, record_every=5)
@@ -85,7 +85,7 @@ def test_a_leak_rings_at_the_same_tick(workers, team):
 
 
 @pytest.mark.parametrize("every", [1, 7])
-def test_conditions_come_true_at_the_same_instants(every, team):
+def test_conditions_come_true_at_the_same_instants(every, pool):
     def model():
         chain = scenarios.load("chain", bodies=3)
         chain.when(Crossing("rod2.end", "z", -0.1, direction=-1), Cut("ball2"))
@@ -97,7 +97,7 @@ def test_conditions_come_true_at_the_same_instants(every, team):
     assert {event["kind"] for event in run.events} >= {"cut", "join", "apply"}
 
 
-def test_a_run_that_diverges_stops_at_the_same_tick_and_names_the_same_body(team):
+def test_a_run_that_diverges_stops_at_the_same_tick_and_names_the_same_body(pool):
     ends = []
     for workers in (None, 4):
         settings = {"record_every": 3, "workers": workers, "launcher": "here"}
@@ -132,16 +132,16 @@ def test_what_workers_cannot_do_is_refused_by_name():
         Simulation(scenarios.load("chain", bodies=4), 1e-3, Centralized(), workers=2)
 
 
-@pytest.fixture(params=[Here, ByParcel])
-def team(request, monkeypatch):
-    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", request.param)
+@pytest.fixture(params=[InProcessPool, ByPayload])
+def pool(request, monkeypatch):
+    monkeypatch.setattr(coordinator.distributed.workers.distributed_run, "InProcessPool", request.param)
 
 
 # --- workers come and go ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-def test_workers_come_and_go_between_ticks(fixed, team):
+def test_workers_come_and_go_between_ticks(fixed, pool):
     model = scenarios.load("chain", bodies=9)
     with Simulation(model, 1e-3, record_every=7) as alone:
         digest = alone.run(0.12).digest

@@ -6,15 +6,15 @@ import threading
 
 import pytest
 
-import coordinator.distributed.workers.company
+import coordinator.distributed.workers.distributed_run
 import mechanisms
 import scenarios
 from both_ways import same, scattered
-from by_parcel import ByParcel
+from by_payload import ByPayload
 from campaign import each_once, first_of, named
 from components import Law, Load, Rod, Spherical, SpringDamper
 from coordinator import Glued, Relaxed, Simulation
-from coordinator.distributed.workers.team import Here
+from coordinator.distributed.workers.worker_pool import InProcessPool
 from mixture import mixture
 from modular import Apply, Crossing, Cut, Diverged, Join, Limit
 from random_assemblies import random_assembly
@@ -60,14 +60,14 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=[Here, ByParcel])
-def team(request, monkeypatch):
-    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", request.param)
+@pytest.fixture(params=[InProcessPool, ByPayload])
+def pool(request, monkeypatch):
+    monkeypatch.setattr(coordinator.distributed.workers.distributed_run, "InProcessPool", request.param)
 
 
 @pytest.fixture
-def by_parcel(monkeypatch):
-    monkeypatch.setattr(coordinator.distributed.workers.company, "Here", ByParcel)
+def by_payload(monkeypatch):
+    monkeypatch.setattr(coordinator.distributed.workers.distributed_run, "InProcessPool", ByPayload)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_every_mechanism_scattered_by_lot(name, coupling, workers):
 
 
 @pytest.mark.parametrize("seed", first_of(2, range(6)), ids=named)
-def test_random_mechanisms_redundant_or_not(seed, by_parcel):
+def test_random_mechanisms_redundant_or_not(seed, by_payload):
     def model():
         return random_assembly(seed)
 
@@ -92,7 +92,7 @@ def test_random_mechanisms_redundant_or_not(seed, by_parcel):
 
 
 @pytest.mark.parametrize("coupling", ["glued(4)", "relaxed"])
-def test_events_and_changes_by_hand_in_the_middle(coupling, team):
+def test_events_and_changes_by_hand_in_the_middle(coupling, pool):
     def model():
         chain = scenarios.load("chain", bodies=6)
         chain.at(0.011, Cut("ball2"))
@@ -109,7 +109,7 @@ def test_events_and_changes_by_hand_in_the_middle(coupling, team):
 
 
 @pytest.mark.parametrize("coupling", ["glued", "relaxed, few"])
-def test_a_joint_across_breaks_and_a_condition_comes_true_at_the_same_ticks(coupling, by_parcel):
+def test_a_joint_across_breaks_and_a_condition_comes_true_at_the_same_ticks(coupling, by_payload):
     def model():
         chain = scenarios.load("chain", bodies=5)
         chain.cut("ball1")
@@ -121,7 +121,7 @@ def test_a_joint_across_breaks_and_a_condition_comes_true_at_the_same_ticks(coup
     assert {event["kind"] for event in run.events} == {"break", "cut"}
 
 
-def test_with_an_alarm_that_never_rings_all_of_the_books_are_kept_by_everybody(by_parcel):
+def test_with_an_alarm_that_never_rings_all_of_the_books_are_kept_by_everybody(by_payload):
     same(four_bar_with_a_damper, 1e-3, 0.02, 3, Relaxed(iterations=3), leak_limit=1e3)
 
 
@@ -158,20 +158,20 @@ def test_a_law_that_raises_is_heard_at_the_same_tick():
 
 def test_what_was_counted_is_what_one_process_counts():
     model = scenarios.load("chain", bodies=6)
-    told = []
+    counters = []
     for workers in (None, 3):
         with Simulation(model, 1e-3, Relaxed(iterations=5), workers=workers, launcher="here") as simulation:
             simulation.run(0.01)
             simulation.cut("ball3")
             timings = simulation.run(0.02).timings
-            told.append({name: value for name, value in timings.items() if name != "seconds"})
+            counters.append({name: value for name, value in timings.items() if name != "seconds"})
             assert all(worker.ticks == 20 for worker in simulation.workers)
-    assert told[0] == told[1]
-    assert told[0]["left open"] > 0.0
+    assert counters[0] == counters[1]
+    assert counters[0]["left open"] > 0.0
 
 
 @pytest.mark.parametrize("coupling", ["glued(4)", "relaxed"])
-def test_whoever_looks_between_two_samples_sees_what_one_process_shows(coupling, team):
+def test_whoever_looks_between_two_samples_sees_what_one_process_shows(coupling, pool):
     """And the simulation goes on from there by itself, step by step, before workers do again."""
     seen = []
     for workers in (None, 3):
@@ -198,7 +198,7 @@ def two_apart():
 
 
 @pytest.mark.parametrize("coupling", ["glued", "relaxed"])
-def test_workers_across_whose_border_nothing_goes(coupling, team):
+def test_workers_across_whose_border_nothing_goes(coupling, pool):
     same(two_apart, 1e-3, 0.01, {"one": ["rod0", "rod1"], "other": ["other"]}, COUPLINGS[coupling])
 
 
@@ -208,19 +208,19 @@ def test_processes_of_which_some_are_killed_in_the_middle(coupling):
     with Simulation(model, 1e-3, COUPLINGS[coupling], record_every=20) as simulation:
         digest = simulation.run(0.3).digest
     with Simulation(model, 1e-3, COUPLINGS[coupling], record_every=20, workers=2) as simulation:
-        simulation.company.team.every = 50
+        simulation.distributed_run.pool.every = 50
         simulation.run(0.02)
 
         def kill():
-            at = simulation.company.team._reached
-            wait_for(lambda: simulation.company.team._reached > at)
+            at = simulation.distributed_run.pool._reached
+            wait_for(lambda: simulation.distributed_run.pool._reached > at)
             os.kill(simulation.workers[1].pid, signal.SIGKILL)
 
         killer = threading.Thread(target=kill)
         killer.start()
         simulation.run(0.2)
         killer.join()
-        simulation.system  # noqa: B018 - taken back, and lent out again
+        simulation.system  # noqa: B018 - collected, and distributed again
         run = simulation.run(0.3)
         assert [worker.replaced for worker in simulation.workers] == [0, 1]
     assert run.digest == digest

@@ -9,14 +9,14 @@ from modular.compile_pool import CompilePool, Job, jobs_of
 from modular.elements import Elements
 from modular.kernel import own_store
 
-VERB = "forget_loads"
+VERB = "clear_loads"
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     """A small loop of ours, in a folder of its own where nothing is kept yet."""
     monkeypatch.setenv("MODULAR_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(compile_pool, "FEWEST", 1)
+    monkeypatch.setattr(compile_pool, "MIN_LOOPS_PER_PROCESS", 1)
     elements = Elements(2)
     return elements.loops[VERB].job(elements.view, elements.view)
 
@@ -33,7 +33,7 @@ def test_a_loop_that_a_worker_has_compiled_is_kept_where_this_process_looks(job:
     assert loop.is_kept(elements.view, elements.view) and loop.address(elements, elements)
     assert loop.dispatcher.stats.cache_misses == compiled
     store = own_store()
-    assert store is not None and len(list(store.folder.glob("elements.forget_loads_loop.*.kernel"))) == 1
+    assert store is not None and len(list(store.folder.glob("elements.clear_loads_loop.*.kernel"))) == 1
     assert jobs_of([(elements.loops[VERB], elements.view, elements.view)]) == []
 
 
@@ -48,7 +48,7 @@ def test_nobody_waits_for_a_worker_that_dies(job: Job, monkeypatch: pytest.Monke
 def test_who_needs_a_loop_takes_it_off_the_list_and_asks_once_what_else_will_come(
     job: Job, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(compile_pool, "FEWEST", 100)
+    monkeypatch.setattr(compile_pool, "MIN_LOOPS_PER_PROCESS", 100)
     others = [Job(f"modular.elements:loop{k}") for k in range(3)]
     asked = []
     pool = CompilePool(1)

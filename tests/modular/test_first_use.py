@@ -75,7 +75,7 @@ def test_who_waits_hears_how_many_there_are_and_when_it_is_over(monkeypatch, cap
     ear = first_use._Ear()
     monkeypatch.setattr(first_use, "_ear", ear)
     monkeypatch.setattr(first_use, "_sight", {k: Loop() for k in range(44)})
-    ear.began = time.perf_counter() - 1.5 * first_use.PATIENCE
+    ear.began = time.perf_counter() - 1.5 * first_use.COMPILE_NOTICE_SECONDS
     kept = kernel(lambda x: 3.0 * x)
     for _ in range(2):
         ear.on_start(event.Event("numba:compile", event.EventStatus.START, {"dispatcher": kept}))
@@ -86,7 +86,7 @@ def test_who_waits_hears_how_many_there_are_and_when_it_is_over(monkeypatch, cap
     assert first.startswith("first run on this machine: compiling up to 44 kernels")
     assert last.startswith("compiled in 1 s")
     done = []
-    with first_use.told(lambda *_: None, lambda: done.append(1)):
+    with first_use.listening(lambda *_: None, lambda: done.append(1)):
         first_use.finish()
     first_use.finish()
     assert done == [1] and len(caplog.records) == 2

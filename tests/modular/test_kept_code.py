@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from direction import along
 from modular.joint import Attachment, Joint, JointForm, point_marks
-from modular.joints import desk_of, keep, look
+from modular.joints import load_joints, scratch_of, store_joints
 from modular.kernel import kernel
 from modular.lanes import LANES
 from modular.loop import FINE, loop
@@ -39,11 +39,11 @@ def slope(a, b, error, on_first, on_second):
 
 @loop
 def slope_loop(start, stop, joints, elements):
-    desk = desk_of(joints)
+    scratch = scratch_of(joints)
     for n in range(start, stop, LANES):
-        a, b, marker, error, on_first, on_second = look(joints, elements, n, stop, desk)
+        a, b, marker, error, on_first, on_second = load_joints(joints, elements, n, stop, scratch)
         slope(a, b, error, on_first, on_second)
-        keep(joints, n, stop, error, on_first, on_second)
+        store_joints(joints, n, stop, error, on_first, on_second)
     return FINE
 
 
@@ -232,7 +232,7 @@ def double(x):
 def _quadruple(x):
     return double(double(x))
 
-with first_use.told(lambda name, ready, sight: print(name, ready, sight)):
+with first_use.listening(lambda name, ready, sight: print(name, ready, sight)):
     first_use.expect([_quadruple])
     print(_quadruple(2.0))
 print(first_use.expected())
@@ -378,7 +378,7 @@ def apart(x):
     return beside(x)
 
 compiled = []
-with first_use.told(lambda name, ready, sight: compiled.append(name)):
+with first_use.listening(lambda name, ready, sight: compiled.append(name)):
     print(outer(7.0) + apart(1.0), *sorted(compiled))
 """
 
@@ -423,7 +423,7 @@ def cube(k):
 
 loops = [family(square, 1.0), family(square, 1.0), family(square, 2.0), family(cube, 1.0)]
 compiled = []
-with first_use.told(lambda name, ready, sight: compiled.append(name)):
+with first_use.listening(lambda name, ready, sight: compiled.append(name)):
     print(*[loop(4) for loop in loops], len(compiled))
 """
 

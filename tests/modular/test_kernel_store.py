@@ -10,7 +10,7 @@ import pytest
 
 from modular import kernel_store
 from modular.kernel import own_store
-from modular.kernel_store import DAYS, NEWEST, SUFFIX, KernelStore, open_store, tidy
+from modular.kernel_store import MAX_UNUSED_DAYS, MIN_KEPT_FOLDERS, SUFFIX, KernelStore, open_store, tidy
 
 posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders of a user are guarded by Windows itself")
 
@@ -115,17 +115,17 @@ def test_what_nobody_used_for_a_month_goes_and_the_newest_and_the_strange_folder
         os.utime(made, (now - days * 86400.0,) * 2)
         return made
 
-    newest = [folder(f"{k:024x}", DAYS + k) for k in range(NEWEST)]
-    old = [folder(f"{k:024x}", DAYS + k) for k in range(100, 103)]
+    newest = [folder(f"{k:024x}", MAX_UNUSED_DAYS + k) for k in range(MIN_KEPT_FOLDERS)]
+    old = [folder(f"{k:024x}", MAX_UNUSED_DAYS + k) for k in range(100, 103)]
     strange = [folder("pictures", 1000.0), folder("old", 1000.0)]
     stale = newest[0] / f"stale{SUFFIX}"
     stale.write_bytes(b"code")
     for path in (stale, newest[0]):
-        os.utime(path, (now - (DAYS + 1) * 86400.0,) * 2)
+        os.utime(path, (now - (MAX_UNUSED_DAYS + 1) * 86400.0,) * 2)
     assert sorted(tidy(tmp_path)) == sorted([*old, stale])
     assert sorted(path for path in tmp_path.iterdir() if path.is_dir()) == sorted([*newest, *strange])
     assert (newest[0] / f"code{SUFFIX}").exists()
-    young = [folder(f"{k:024x}", DAYS / 2) for k in range(200, 210)]
+    young = [folder(f"{k:024x}", MAX_UNUSED_DAYS / 2) for k in range(200, 210)]
     assert tidy(tmp_path) == []  # once a day
     os.utime(tmp_path / "tidied", (0, 0))
     assert set(tidy(tmp_path)) == set(
@@ -139,4 +139,4 @@ def test_use_is_noted_to_the_day(tmp_path: Path):
     store.save("some.kernel", b"code")
     os.utime(tmp_path / "some.kernel", (0, 0))
     store.load("some.kernel")
-    assert time.time() - (tmp_path / "some.kernel").stat().st_mtime < kernel_store.DAY
+    assert time.time() - (tmp_path / "some.kernel").stat().st_mtime < kernel_store.SECONDS_PER_DAY

@@ -7,10 +7,10 @@ import pytest
 from components import Load, Revolute, RigidBody, Rod
 from coordinator import Simulation
 from modular import Assembly, ModelError
-from modular.names import LONGEST, unfit
+from modular.names import MAX_NAME_LENGTH, unfit
 
 BIDIRECTIONAL = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-GOOD = ["a", "bielle-1", "Körper", "стержень", "连杆", "قضيب", "α", "x" * LONGEST]
+GOOD = ["a", "bielle-1", "Körper", "стержень", "连杆", "قضيب", "α", "x" * MAX_NAME_LENGTH]
 BAD = [
     "a\0b",
     "\x1b[2Jrod",
@@ -18,7 +18,7 @@ BAD = [
     "\ufeffrod",
     "rod\u2028",
     "\ud800",
-    "x" * (LONGEST + 1),
+    "x" * (MAX_NAME_LENGTH + 1),
     *(f"ro{c}d" for c in BIDIRECTIONAL),
 ]
 

@@ -9,7 +9,7 @@ import pytest
 from modular.blocks import shaped
 from modular.kernel import kernel
 from modular.lanes import lanes
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.table import Table
 from modular.views import view_of
 
@@ -37,7 +37,7 @@ def add(table: Any, n: int, much: float) -> None:
 def add_loop(start: int, stop: int, table: Any, elements: Any) -> int:
     for n in range(start, stop):
         add(table, n, 2.0)
-    return FINE
+    return NO_FAILED_ROW
 
 
 as_wide = shaped(lanes, lambda table: [table.shape_of("wide"), table.shape_of("behind")])
@@ -48,7 +48,7 @@ def measure_loop(start: int, stop: int, table: Any, elements: Any) -> int:
     wide, behind = as_wide(table)
     for n in range(start, stop):
         table.aside[n, 0] = 10.0 * wide.shape[0] + behind.shape[0]
-    return FINE
+    return NO_FAILED_ROW
 
 
 def test_layouts_that_differ_in_what_a_loop_does_not_ask_for_share_its_machine_code():
@@ -108,7 +108,7 @@ def add_up_loop(start: int, stop: int, table: Any, elements: Any) -> int:
         table.total += table.room[k]
         table.room[k] = -1.0
     table.count_of -= 1
-    return FINE
+    return NO_FAILED_ROW
 
 
 def test_numbers_of_a_table_are_read_and_written_by_their_names_there_and_here():

@@ -7,7 +7,7 @@ import pytest
 from numba.core.errors import NumbaError
 
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.table import Table
 from modular.workspaces import GIVEN, layout, size_of, workspace
 
@@ -55,7 +55,7 @@ def add_loop(start: int, stop: int, ticks: Any, elements: Any) -> int:
         for k in range(2):
             add_through(chain, k)
         ticks.found[n, 0], ticks.found[n, 1], ticks.found[n, 2] = pair.whole, pair.count, chain.end
-    return FINE
+    return NO_FAILED_ROW
 
 
 def test_fields_are_read_and_written_where_they_lie_through_all_kernels_that_are_handed_them():
@@ -76,7 +76,7 @@ short = layout(time=float)
 def misread_loop(start: int, stop: int, ticks: Any, elements: Any) -> int:
     for n in range(start, stop):
         short(ticks.tick[n]).time = 0.0
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -84,21 +84,21 @@ def replacing_loop(start: int, stop: int, ticks: Any, elements: Any) -> int:
     for n in range(start, stop):
         tick = tick_of(ticks.tick[n])
         tick.pose = new_pair(tick, ticks.sizes[n]).pose
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def half_given_loop(start: int, stop: int, ticks: Any, elements: Any) -> int:
     for n in range(start, stop):
         new_pair(ticks.sizes[n]).whole = 1.0
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def misspelt_loop(start: int, stop: int, ticks: Any, elements: Any) -> int:
     for n in range(start, stop):
         tick_of(ticks.tick[n]).gess = 1.0
-    return FINE
+    return NO_FAILED_ROW
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from scenarios.comparison import reference as reference_module
 from scenarios.comparison.budget import PARTS, Budget, budget, follow_violations
 from scenarios.comparison.compare import compare
 from scenarios.comparison.methods import BY_HAND, METHODS, read_method, read_methods
-from scenarios.comparison.plan import SAMPLES, pace, read_plan
+from scenarios.comparison.plan import MAX_SAMPLES, pace, read_plan
 from scenarios.comparison.reference import CONSTRAINED, EXACT, FIXED, reference
 from scenarios.comparison.report import FILES, write_report
 from scenarios.comparison.running import Fate
@@ -187,7 +187,7 @@ def test_a_model_of_many_bodies_is_not_given_to_independent_coordinates(monkeypa
     model = scenarios.load("chain", bodies=3)
     times = np.linspace(0.0, 0.02, 3)
     exact = reference(model, 0.02, times)
-    monkeypatch.setattr(reference_module, "MANY", 2)
+    monkeypatch.setattr(reference_module, "MAX_BODIES", 2)
     truth = reference(model, 0.02, times)
     assert (exact.text, truth.text) == (EXACT, CONSTRAINED)
     assert "2 bodies" in truth.passed_over[0]
@@ -382,7 +382,7 @@ def test_an_exact_solution_is_sampled_as_coarsely_as_the_events_allow():
 def test_there_are_never_more_common_times_than_a_picture_can_show():
     for until in (1e-2, 0.5, 0.5011, 7.0):
         plan = plan_of("double-pendulum", steps="1e-3,5e-4", until=until)
-        assert 1 <= plan.samples <= SAMPLES
+        assert 1 <= plan.samples <= MAX_SAMPLES
         assert plan.until <= until * (1 + 1e-9) and plan.until > until - plan.interval * (1 + 1e-9)
 
 

@@ -16,8 +16,8 @@ from budget import slowness
 from calm import Calm
 from campaign import later, some
 from command_line import CliRunner
-from company_of_processes import gone
 from coordinator import Run
+from process_checks import gone
 from scenarios.cli import app
 from waiting import GUARD, wait_for
 
@@ -43,10 +43,10 @@ def build():
     return model
 """
 SCRIPT = """
-from coordinator import Simulation, Site
+from coordinator import Simulation, LaunchConfig
 from coordinator.distributed.transports.zeromq import fresh_keys
 from own_model import build
-simulation = Simulation(build(), 1e-4, record_every=50, workers=2, launcher=Site(keys=fresh_keys()))
+simulation = Simulation(build(), 1e-4, record_every=50, workers=2, launcher=LaunchConfig(keys=fresh_keys()))
 simulation.run(0.001)
 print(*[worker.pid for worker in simulation.workers], flush=True)
 simulation.run(100.0)

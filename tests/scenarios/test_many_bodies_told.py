@@ -58,7 +58,7 @@ def test_while_a_run_is_read_nothing_is_worked_out_twice(chain, monkeypatch):
 
 
 def test_the_largest_tables_are_not_kept(chain, monkeypatch):
-    monkeypatch.setattr(across, "KEPT", 10)
+    monkeypatch.setattr(across, "MAX_CACHED_NUMBERS", 10)
     with reading(chain):
         assert joint_gaps(chain) is not joint_gaps(chain)
 

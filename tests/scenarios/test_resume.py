@@ -101,8 +101,8 @@ def test_a_model_that_cannot_be_kept_is_run_without_checkpoints(tmp_path):
 
 def test_a_run_larger_than_memory_ends_well_and_goes_on(tmp_path, monkeypatch):
     folder = str(tmp_path / "run")
-    monkeypatch.setattr(recorder, "STRETCH", 2**18)
-    monkeypatch.setattr(on_disk, "PAGE", 2**19)
+    monkeypatch.setattr(recorder, "SEGMENT_BYTES", 2**18)
+    monkeypatch.setattr(on_disk, "PIECE_BYTES", 2**19)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=100_000))
     done = modular("run", *MODEL[:3], "--record-every", "5", "--no-plot", "--until", "0.05", "--out", folder)
     assert done.exit_code == 0, done.output

@@ -8,8 +8,8 @@ from coordinator import Simulation
 def same(model, dt, until, workers, *settings, by_hand=lambda simulation: None, **more):
     """Run it both ways, with a change by hand in the middle; the run."""
     runs = []
-    for company in (None, workers):
-        with Simulation(model(), dt, *settings, workers=company, launcher="here", **more) as simulation:
+    for number in (None, workers):
+        with Simulation(model(), dt, *settings, workers=number, launcher="here", **more) as simulation:
             simulation.run(round(0.5 * until / dt) * dt)
             by_hand(simulation)
             runs.append(simulation.run(until))

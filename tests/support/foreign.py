@@ -7,7 +7,7 @@ import numpy as np
 from components import PointMassRod, Spherical
 from modular import Assembly
 from modular.body import Body
-from modular.elements import RIGID
+from modular.elements import RIGID_BODY_MOTIONS
 from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.side import Mark, Side
 
@@ -117,9 +117,9 @@ class Particles:
                 elements.response[row] = 0.0
                 elements.response[row, :, : elements.dimension] = np.eye(elements.dimension) / np.sqrt(m)
 
-    def tighten(self, elements):
+    def bound_loads(self, elements):
         for rows in self.shown:
-            load = elements.load[rows].sum(axis=0) if rows else np.zeros((RIGID, RIGID))
+            load = elements.load[rows].sum(axis=0) if rows else np.zeros((RIGID_BODY_MOTIONS, RIGID_BODY_MOTIONS))
             elements.bound[rows] = np.linalg.eigvalsh(load)[-1]
 
     def push(self, name, impulses, elements):
@@ -146,7 +146,7 @@ class Gliders(Particles):
         self.ahead = np.stack([x + step * half, half, half], axis=1)
         self._show(self.ahead, elements)
 
-    def arrive(self, elements):
+    def accept_step(self, elements):
         self.motion[:, :2] = self.ahead[:, :2]
 
     def kick(self, elements, step):
@@ -156,22 +156,22 @@ class Gliders(Particles):
     def respond_ahead(self, elements):
         self.respond(elements)
 
-    def strike(self, elements):
+    def apply_impulse(self, elements):
         for k, rows in enumerate(self.shown):
             self.motion[k, 1] += elements.force[rows].sum(0) / self.kilos[k]
         self.show(elements)
 
-    def foresee(self, elements):
+    def show_end_velocity(self, elements):
         for (_, v, a), rows in zip(self.motion, self.shown, strict=True):
             elements.current_velocity[rows] = v + elements.clock[0] * a
 
-    def forget(self, elements):
+    def invalidate(self, elements):
         """There is nothing."""
 
-    def set_out(self, elements):
+    def save_start(self, elements):
         self.origin = self.motion.copy()
 
-    def retreat(self, elements):
+    def restore_start(self, elements):
         self.motion[:] = self.origin
 
 

@@ -41,7 +41,7 @@ READ_EARLY = (
 CODE = struct.Struct("i")
 IMPORTS = (
     WORKER,
-    "coordinator.distributed.workers.far",
+    "coordinator.distributed.workers.remote_channel",
     "coordinator.simulation",
     "coordinator.engine.driver",
     "components",

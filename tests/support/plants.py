@@ -6,11 +6,11 @@ import tempfile
 import warnings
 
 import scenarios
-from by_parcel import ByParcel
+from by_payload import ByPayload
 from components import Load, Revolute, Rod, Spherical, SpringDamper
 from coordinator import BlackBox, LeakWarning, Penalty, Shannon, Simulation, resume
-from coordinator.distributed.workers import company
-from coordinator.distributed.workers.team import Here
+from coordinator.distributed.workers import distributed_run
+from coordinator.distributed.workers.worker_pool import InProcessPool
 from coordinator.record.checkpoints.resume import latest
 from modular import Add, Apply, Assembly, Crossing, Cut, Diverged, Join, Limit
 from modular.component import find_class
@@ -150,11 +150,11 @@ def ways(case, folder):
         yield "itself", outcome(simulation)
     with build(case, boxed) as simulation:
         yield "alone", outcome(simulation)
-    for team in (Here, ByParcel):
-        company.Here = team
+    for pool in (InProcessPool, ByPayload):
+        distributed_run.InProcessPool = pool
         with build(case, boxed, workers=2, launcher="here") as simulation:
-            yield team.__name__, outcome(simulation)
-    company.Here = Here
+            yield pool.__name__, outcome(simulation)
+    distributed_run.InProcessPool = InProcessPool
     with build(case, boxed) as simulation:
         simulation.run(0.005)
         if case != "forgetful":

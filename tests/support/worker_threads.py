@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import suppress
 
 from coordinator.distributed.launchers import Exited
-from coordinator.distributed.transports.addresses import HERE
+from coordinator.distributed.transports.addresses import IPC_ANY
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.process import Process
 from modular import ModelError
@@ -18,7 +18,7 @@ class Threads:
         self._serving, self._dead = [], []
 
     def mailbox(self):
-        return HERE
+        return IPC_ANY
 
     def start(self, order):
         process = Process(order.told)
@@ -73,6 +73,6 @@ class Losing(Mailbox):
         return self._is_lost("run", parts[0]) or super().answer(sender, *parts)
 
     def mail(self):
-        for sender, parts, whose in super().mail():
+        for sender, parts, key_owner in super().mail():
             if not self._is_lost("worker", parts[0]):
-                yield sender, parts, whose
+                yield sender, parts, key_owner

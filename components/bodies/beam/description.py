@@ -12,19 +12,19 @@ import numpy as np
 
 from components.bodies.beam.shape import pulled_back, stored
 from components.bodies.beam.stack import Beams
+from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.straight import check_straight
 from components.bodies.posed import turning
 from components.bodies.posed.quaternions import mixed, spinning
-from components.bodies.recent import recently
 from components.bodies.short_sums import dot
 from modular.body import Body
-from modular.elements import RIGID, Array
+from modular.elements import RIGID_BODY_MOTIONS, Array
 from modular.errors import ModelError
 from modular.integrator import GAINS, SCHEME, Integrator
 from modular.keywords import spelt
 
-SHEAR = 2.6  # E / G where nothing else is said: 2 (1 + 0.3)
-CORRECTION = 5.0 / 6.0  # of the area that takes shear, for rectangles
+DEFAULT_E_OVER_G = 2.6  # E / G where nothing else is said: 2 (1 + 0.3)
+SHEAR_CORRECTION_FACTOR = 5.0 / 6.0  # of the area that takes shear, for rectangles
 SLICES = (
     24.0  # m l^2 over this is added to the inertia of a slice across: least error of the first frequencies, measured
 )
@@ -73,7 +73,7 @@ class Beam(Body):
         bending = (young * height * width**3 / 12.0, young * width * height**3 / 12.0)
         return cls(
             start, end, mass=density * area * float(np.linalg.norm(np.subtract(end, start))), axial=young * area,
-            bending=bending[1] if len(start) == 2 else bending, shear=CORRECTION * rigid * area,
+            bending=bending[1] if len(start) == 2 else bending, shear=SHEAR_CORRECTION_FACTOR * rigid * area,
             torsion=None if len(start) == 2 else rigid * twist, **more,
         )  # fmt: skip
 
@@ -133,7 +133,7 @@ class Beam(Body):
     def motions(self) -> int:
         """Those of the slices that its ports sit on."""
         held = len({self.node_of(port) for port in self.port_names})
-        return RIGID * (held if self.dimension == 3 else (held + 1) // 2)
+        return RIGID_BODY_MOTIONS * (held if self.dimension == 3 else (held + 1) // 2)
 
     def check(self, name: str) -> list[str]:
         """Ends at one place, stiffness that is none, ports between two nodes."""
@@ -210,11 +210,11 @@ class Beam(Body):
     @property
     def stiffness(self) -> Array:
         """EA, GA, EI in the plane; EA, GA, GA, GJ, EI, EI in space."""
-        shear = CORRECTION / SHEAR * self.axial if self.shear is None else self.shear
+        shear = SHEAR_CORRECTION_FACTOR / DEFAULT_E_OVER_G * self.axial if self.shear is None else self.shear
         bending = np.broadcast_to(np.asarray(self.bending, float), (2 if self.dimension == 3 else 1,))
         if self.dimension == 2:
             return np.array([self.axial, shear, *bending])
-        torsion = bending.sum() / SHEAR if self.torsion is None else self.torsion
+        torsion = bending.sum() / DEFAULT_E_OVER_G if self.torsion is None else self.torsion
         return np.array([self.axial, shear, shear, torsion, *bending])
 
     @property
@@ -235,7 +235,7 @@ class Beam(Body):
         return np.asarray(self.node_masses[:, None] * np.array(values))
 
     @property
-    def make(self) -> Hashable:
+    def constants_key(self) -> Hashable:
         """What beams that were made alike have in common."""
         return (self.spacing, self.damping, self.stiffness.tobytes(), self.mass)
 
@@ -422,7 +422,7 @@ class Beam(Body):
         )  # fmt: skip
 
 
-@recently
+@cached_by_identity
 def _axes(beam: Beam) -> Array:
     along = np.subtract(beam.end, beam.start).astype(float)
     along /= np.linalg.norm(along)

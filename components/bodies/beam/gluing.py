@@ -35,16 +35,16 @@ from components.bodies.beam.kernels import (
     turns,
     unsound,
 )
+from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import SPACE, by_spin, predict, rotation
-from components.bodies.posed.kicked import leave_out
-from components.bodies.posed.rounds import NEAR, ROUNDS, goes_on
+from components.bodies.posed.kick_work import exclude_flight
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-LEAN = 0.2  # of half a step
+OVERSHOOT = 0.2  # of half a step
 
 
 @kernel
@@ -147,7 +147,7 @@ def fly(bodies: View, n: int, h: float) -> bool:
         for c in range(f):
             bodies.found[n, k, c] = bodies.flight[n, k, c]
     moved, before, rounds, tension = np.inf, np.inf, 0, 1.0
-    while goes_on(moved, before) and rounds < ROUNDS:
+    while still_converges(moved, before) and rounds < MOST_ITERATIONS:
         tension = 0.0 if moved > before else tension
         before = moved
         rounds += 1
@@ -156,7 +156,7 @@ def fly(bodies: View, n: int, h: float) -> bool:
             spin_at(q, bodies.v[n, k], motion)
             for c in range(f):
                 x[c] = bodies.found[n, k, c]
-                bodies.swing[n, k, c] = x[c] + LEAN * (x[c] - motion[c])
+                bodies.swing[n, k, c] = x[c] + OVERSHOOT * (x[c] - motion[c])
             give_mass(bodies, n, k, values)
             spin_at(q, bodies.half[n, k], motion)
             for c in range(3):
@@ -169,7 +169,7 @@ def fly(bodies: View, n: int, h: float) -> bool:
                 bodies.trial[n, k, c] = middle[c]
             for c in range(f):
                 bodies.right[n, k, c] = momentum[c] - values[c] * x[c]
-        assemble(bodies, n, 0.5 * h, 0.25 * h * h, 0.5 * (1.0 + LEAN) * h, tension)
+        assemble(bodies, n, 0.5 * h, 0.25 * h * h, 0.5 * (1.0 + OVERSHOOT) * h, tension)
         eliminate(bodies, n)
         solve(bodies, n)
         moved = improve(bodies, n, h, bodies.q)
@@ -196,7 +196,7 @@ def fly(bodies: View, n: int, h: float) -> bool:
             for c in range(3):
                 momentum[3 + c] = angular[c] / values[3 + c]
         to_rates(ahead, momentum, bodies.half[n, k])
-    return not moved <= NEAR
+    return not moved <= STALLED_TOLERANCE
 
 
 @loop
@@ -206,7 +206,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
     """
     turn, _ = turns(bodies.q)
-    h, wrong = elements.clock[STEP], FINE
+    h, wrong = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
         for k in range(bodies.nodes[bodies.make[n]]):
             for c in range(bodies.q.shape[1]):
@@ -214,12 +214,12 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity_before)
         kick(bodies, elements, n, 0.5 * h, bodies.half)
         show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity)
-        leave_out(bodies, elements, n, 1.0)
+        exclude_flight(bodies, elements, n, 1.0)
         if fly(bodies, n, h) and wrong < 0:
             wrong = n
         show_places(bodies, elements, n, bodies.ahead, turn)
         show_rates(bodies, n, bodies.ahead, bodies.half, turn, elements.velocity)
-        leave_out(bodies, elements, n, -1.0)
+        exclude_flight(bodies, elements, n, -1.0)
     return wrong
 
 
@@ -227,7 +227,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
     turn, _ = turns(bodies.q)
-    h, wrong = elements.clock[STEP], FINE
+    h, wrong = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
         for k in range(bodies.nodes[bodies.make[n]]):
             for c in range(bodies.q.shape[1]):
@@ -240,7 +240,7 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Velocities after impulses on the elements."""
     turn, _ = turns(bodies.q)
     values, motion = pairs(bodies.q)
@@ -257,16 +257,16 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 bodies.flight[n, k, c] = motion[c]
             to_rates(q, motion, v)
         show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def invalidate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """A flight is sought from the motion of now."""
     for n in range(start, stop):
         for k in range(bodies.nodes[bodies.make[n]]):
             spin_at(bodies.q[n, k], bodies.v[n, k], bodies.flight[n, k])
-    return FINE
+    return NO_FAILED_ROW
 
 
 # --- how it answers forces ---------------------------------------------------------------------------------------------
@@ -335,14 +335,14 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float)
 def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How bodies answer where they stand."""
     respond_rows(start, stop, bodies, elements, 0.0)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How they answer where forces act in a tick."""
     respond_rows(start, stop, bodies, elements, elements.clock[STEP])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -399,4 +399,4 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
                     for c in range(f):
                         motion[c] = bodies.right[n, theirs, c]
                     show_column(bodies, elements, n, other, theirs, motion, shown, first + m)
-    return FINE
+    return NO_FAILED_ROW

@@ -19,6 +19,7 @@ from math import isfinite
 import numpy as np
 
 from components.bodies.beam.strain import add_tension, strain
+from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import (
     SPACE,
     by_spin,
@@ -30,20 +31,19 @@ from components.bodies.posed.kernels import (
     spin_of,
     square,
     square_of,
-    stand_back,
+    step_back,
     turned,
 )
-from components.bodies.posed.rounds import NEAR, ROUNDS, goes_on
 from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-SETTLED = 1e-12  # of its length, or a turning: below, nothing moves any more
-ROUNDING = 2e-15  # of a place, in the difference of two
+CONVERGENCE_TOLERANCE = 1e-12  # of its length, or a turning: below, nothing moves any more
+POSITION_ROUNDING = 2e-15  # of a place, in the difference of two
 
 motions = {3: 3, SPACE: 6}  # of a node
 nodes = shaped(types.float64, lambda q: [(q[-1],)] * 3)
@@ -254,7 +254,7 @@ def improve(bodies: View, n: int, way: float, places: View) -> float:
         for c in range(bodies.right.shape[1]):
             change = bodies.right[n, k, c]
             bodies.found[n, k, c] += change
-            limit = SETTLED * length * (count - 1) + ROUNDING * far if c < d else SETTLED
+            limit = CONVERGENCE_TOLERANCE * length * (count - 1) + POSITION_ROUNDING * far if c < d else CONVERGENCE_TOLERANCE
             most = max(most, abs(way * change) / limit)
             sound += 0.0 * change
     return most + sound
@@ -334,7 +334,7 @@ def correct(bodies: View, elements: View, n: int) -> bool:
         guess(bodies, n, k, q_new)
     collect(bodies, elements, n, bodies.trial)
     moved, before, rounds, tension = np.inf, np.inf, 0, 1.0
-    while goes_on(moved, before) and rounds < ROUNDS:
+    while still_converges(moved, before) and rounds < MOST_ITERATIONS:
         tension = 0.0 if moved > before else tension
         before = moved
         rounds += 1
@@ -356,7 +356,7 @@ def correct(bodies: View, elements: View, n: int) -> bool:
             bodies.q[n, k, c] = q_new[c] + place * a[c]
             bodies.v[n, k, c] = v_new[c] + pace * a[c]
             bodies.a[n, k, c] = a[c]
-    return not moved <= NEAR or unsound(bodies, n)
+    return not moved <= STALLED_TOLERANCE or unsound(bodies, n)
 
 
 @kernel
@@ -382,7 +382,7 @@ def show_predicted(bodies: View, elements: View, n: int, dt: float, turn: Array)
         predict(bodies.q[n, node], bodies.v[n, node], bodies.a[n, node], dt, bodies.gains, q_new, v_new, now)
         rotation(q_new, turn)
         put_together(weights, q_new, turn, elements.position[element])
-        stand_back(q_new, v_new, dt, bodies.gains)
+        step_back(q_new, v_new, dt, bodies.gains)
         rotation_rate(q_new, v_new, turn)
         put_together(weights, v_new, turn, elements.velocity[element])
 
@@ -393,11 +393,11 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     turn, _ = turns(bodies.q)
     for n in range(start, stop):
         show_predicted(bodies, elements, n, elements.clock[STEP], turn)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
     turn, bend = turns(bodies.q)
     rate, _ = turns(bodies.q)
@@ -414,14 +414,14 @@ def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 for j in range(turn.shape[0]):
                     value += (rate[c, j] + h * bend[c, j]) * weights[1 + j]
                 shown[c] = value
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
     turn, _ = turns(bodies.q)
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop):
         if correct(bodies, elements, n) and wrong < 0:
             wrong = n
@@ -430,10 +430,10 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def correct_and_predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Correct, then predict for the next tick."""
     turn, _ = turns(bodies.q)
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop):
         if correct(bodies, elements, n) and wrong < 0:
             wrong = n
@@ -449,7 +449,7 @@ def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         show_places(bodies, elements, n, bodies.q, turn)
         show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -474,4 +474,4 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             for c in range(values.shape[0]):
                 bodies.found[n, k, c] = bodies.right[n, k, c] / values[c]
             settle(bodies, n, k, 0.0, q, v, v, a)
-    return FINE
+    return NO_FAILED_ROW

@@ -9,21 +9,21 @@ import numpy as np
 
 from components.bodies.beam import gluing, kernels
 from components.bodies.body_stack import BodyStack
-from components.bodies.natural.compliance import tighten_loop
-from components.bodies.standing import STANDING
+from components.bodies.natural.compliance import bound_loads_loop
+from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
 from modular.loop import loops_of
-from modular.makes import numbered
 from modular.port import PortName
+from modular.shared_constants import group_equal
 from modular.side import Mark, Side
 
 if TYPE_CHECKING:
     from components.bodies.beam.description import Beam
 
 
-LONG = ("q", "v", "a", "trial", "flight", "swing", "found", "right", "outer", "band")  # a row for every node
+PER_NODE_COLUMNS = ("q", "v", "a", "trial", "flight", "swing", "found", "right", "outer", "band")  # a row for every node
 
 
 class Beams(BodyStack):
@@ -62,7 +62,9 @@ class Beams(BodyStack):
         self.common("kilograms", count, listed=True)
         self.common("inertia", count, turning, listed=True)
         self.loops = (
-            STANDING | loops_of(kernels, gluing) | {"respond_freely": gluing.respond_loop, "tighten": tighten_loop}
+            TRIAL_STEP
+            | loops_of(kernels, gluing)
+            | {"respond_freely": gluing.respond_loop, "bound_loads": bound_loads_loop}
         )
         self.fold(*self.together[0])
 
@@ -70,7 +72,7 @@ class Beams(BodyStack):
         """Keep them again; loops count on columns as long as there are nodes."""
         super().recall(details)
         count = self.q.shape[1]
-        lengths = {getattr(self, name).shape[1] for name in (*LONG, "kilograms", "inertia")}
+        lengths = {getattr(self, name).shape[1] for name in (*PER_NODE_COLUMNS, "kilograms", "inertia")}
         held = self.weights[..., -1]
         if lengths != {count} or not (np.all(self.nodes <= count) and np.all((held >= 0) & (held < count))):
             raise ModelError("Beams: columns of nodes do not fit each other.")
@@ -88,8 +90,8 @@ class Beams(BodyStack):
         self.q[rows] = [body.start_of_nodes for body in members]
         self.v[rows] = [body.initial_velocity for body in members]
         self.flight[rows] = [body.motion(body.start_of_nodes, body.initial_velocity) for body in members]
-        firsts, which = numbered([body.make for body in members])
-        makes = self.add_makes(np.bincount(which))
+        firsts, which = group_equal([body.constants_key for body in members])
+        makes = self.add_shared_rows(np.bincount(which))
         self.make[rows] = makes[which]
         for make, k in zip(makes, firsts, strict=True):
             body = members[k]

@@ -23,7 +23,7 @@ from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
 
-SMALL = 1e-4  # turnings below which series stand for what would be 0 / 0 [rad]
+SMALL_ANGLE = 1e-4  # turnings below which series stand for what would be 0 / 0 [rad]
 
 
 @kernel
@@ -84,7 +84,7 @@ def strain_in_space(one: Array, other: Array, stretch: Array, frame: Array, slop
         length += twist[j] * twist[j]
     angle = 2.0 * atan2(sqrt(length), turned)
     share, quarter, bend = 2.0 / turned, 0.25, 1.0 / 12.0
-    if angle > SMALL:
+    if angle > SMALL_ANGLE:
         share = angle / sqrt(length)
         quarter = tan(0.25 * angle) / angle
         bend = (1.0 - 0.5 * angle / tan(0.5 * angle)) / (angle * angle)

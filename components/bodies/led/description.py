@@ -14,12 +14,12 @@ from components.bodies.led.stack import LedBodies
 from components.bodies.natural.rigid_data import named_ports
 from components.bodies.posed.description import PosedBody
 from components.courses import Course, Sine, Smooth
-from modular.courses import SHARE
+from modular.courses import NUMBERS_PER_ROW
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.port import Port
 
-EPSILON = 1e-4  # of a turn: how far one looks along a recorded motion for the rates of its axes
+DIFFERENCE_ANGLE = 1e-4  # of a turn: how far one looks along a recorded motion for the rates of its axes
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class LedBody(PosedBody):
                 )
         if self._quaternions and not problems:
             assert self.turning is not None
-            pieces = self.turning.pieces()[:, 1:].reshape(-1, 4, SHARE)
+            pieces = self.turning.pieces()[:, 1:].reshape(-1, 4, NUMBERS_PER_ROW)
             if not (np.linalg.norm(pieces[:, :, 0] + pieces[:, :, 4], axis=1) > 1e-6).all():
                 problems.append(f"body '{name}': turning has a quaternion of no length; give those of turns.")
         for port, place in self.ports.items():
@@ -137,9 +137,9 @@ class LedBody(PosedBody):
     def courses(self) -> list[tuple[str, Array, Array]]:
         """Label, head and pieces of both courses: how many pieces, what is taken off, and the pieces."""
         d = self.dimension
-        way = np.zeros((1, 1 + SHARE * d)) if self.way is None else self.way.pieces()
+        way = np.zeros((1, 1 + NUMBERS_PER_ROW * d)) if self.way is None else self.way.pieces()
         begin = np.zeros(d) if self.way is None else self.way.at(0.0)[0]
-        turn = np.zeros((1, 1 + SHARE)) if self.turning is None else self.turning.pieces()
+        turn = np.zeros((1, 1 + NUMBERS_PER_ROW)) if self.turning is None else self.turning.pieces()
         counted = np.zeros(4) if self._quaternions else np.zeros(1) if self.turning is None else self.turning.at(0.0)[0]
         return [
             ("way", np.array([len(way), *(begin - self.origin)]), way),
@@ -261,7 +261,7 @@ def _axes_of(source: Any, names: Sequence[str], q: Array, v: Array) -> tuple[Arr
     except ModelError:
         return _axes_of_rod(source, q, v)
     speed = float(np.abs(v).max())
-    h = EPSILON / speed if speed > 0.0 else 1.0
+    h = DIFFERENCE_ANGLE / speed if speed > 0.0 else 1.0
 
     def at(share: float) -> Array:
         return np.asarray(np.swapaxes(source.port_axes(names[0], q + share * h * v), -1, -2))

@@ -29,7 +29,7 @@ from components.bodies.scheme import BETA, GAMMA
 from modular.courses import follow
 from modular.elements import STEP, TIME, Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 
@@ -93,7 +93,7 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         led(bodies, n, time, q, v, a)
         show_places_ahead(bodies, elements, n, q, v, a, -bodies.gains[BETA] * h * h, blocks)
         show_rates_ahead(bodies, n, q, v, a, -bodies.gains[GAMMA] * h, blocks, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -104,15 +104,15 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         q, v = bodies.q[n], bodies.v[n]
         led(bodies, n, elements.clock[TIME], q, v, bodies.a[n])
         show_rates(bodies, n, q, v, turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def stand_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def place_on_course_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Be where the clock stands."""
     for n in range(start, stop):
         led(bodies, n, elements.clock[TIME], bodies.q[n], bodies.v[n], bodies.a[n])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -121,7 +121,7 @@ def read_off_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         asked = bodies.asked[n]
         led(bodies, n, elements.clock[TIME], asked[0], asked[1], asked[2])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -131,13 +131,13 @@ def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         show_places(bodies, elements, n, bodies.q[n], turn)
         show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Its acceleration is not that of forces."""
-    return FINE
+    return NO_FAILED_ROW
 
 
 # --- between glued joints ----------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 for j in range(d):
                     was += before[c, j] * weights[1 + j]
                 elements.velocity[row, c] = (elements.position[row, c] - was) / h
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -173,16 +173,16 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         led(bodies, n, elements.clock[TIME], bodies.q[n], bodies.v[n], bodies.a[n])
         show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Impulses change nothing."""
     turn, _, _turn = turns(bodies.q)
     for n in range(start, stop):
         show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 # --- how it answers forces ---------------------------------------------------------------------------------------------
@@ -195,13 +195,13 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         for k in range(bodies.numbers[n]):
             response = elements.response[bodies.attached[n, k]]
             response[:, :] = 0.0
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def bound_loads_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """No stiffness is too much for it."""
     for n in range(start, stop):
         for k in range(bodies.numbers[n]):
             elements.bound[bodies.attached[n, k]] = 0.0
-    return FINE
+    return NO_FAILED_ROW

@@ -9,11 +9,11 @@ import numpy as np
 
 from components.bodies.body_stack import BodyStack
 from components.bodies.led import kernels
-from components.bodies.posed.kernels import foresee_loop
+from components.bodies.posed.kernels import show_end_velocity_loop
 from components.bodies.posed.stack import PosedSide, reach_of
-from components.bodies.standing import STANDING
+from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
-from modular.courses import SHARE
+from modular.courses import NUMBERS_PER_ROW
 from modular.elements import Array, Elements, Indices
 from modular.loop import loops_of
 from modular.port import PortName
@@ -40,13 +40,13 @@ class LedBodies(BodyStack):
         coordinates = 3 if dimension == 2 else 7
         super().__init__((coordinates,), dimension, 1 + dimension, capacity, width)
         for name, numbers in (("way", dimension), ("turn", turning)):
-            self.column(name, 1 + SHARE * numbers, listed=True)
+            self.column(name, 1 + NUMBERS_PER_ROW * numbers, listed=True)
             self.column(f"{name}_head", 1 + numbers)
         self.common("axis", 3)
         self.column("going", dimension, 3)
         self.column("turning", turning, 3)
         self.column("asked", 3, coordinates)
-        self.loops = STANDING | loops_of(kernels) | {"foresee": foresee_loop}
+        self.loops = TRIAL_STEP | loops_of(kernels) | {"show_end_velocity": show_end_velocity_loop}
         for verb in ("respond_predicted", "respond_freely", "respond_ahead"):
             self.loops[verb] = kernels.respond_loop
         self.beyond = 0.0  # how far along the motion a solver looks [s]
@@ -57,7 +57,7 @@ class LedBodies(BodyStack):
         yield from super().limits(elements)
         for name, course in (("ways_held", self.going), ("turns_held", self.turning)):
             pieces = self.way if name == "ways_held" else self.turn
-            yield name, pieces.shape[1] // (1 + SHARE * course.shape[1])
+            yield name, pieces.shape[1] // (1 + NUMBERS_PER_ROW * course.shape[1])
 
     @property
     def ways_held(self) -> Array:
@@ -74,7 +74,7 @@ class LedBodies(BodyStack):
         members = cast("list[LedBody]", list(bodies))
         super().add_many(names, bodies)
         rows = self.add_rows(names)
-        makes = self.add_makes(np.ones(len(members), np.int64))
+        makes = self.add_shared_rows(np.ones(len(members), np.int64))
         self.make[rows], self.axis[makes] = makes, [body.line for body in members]
         for row, body in zip(range(rows.start, rows.stop), members, strict=True):
             for label, head, pieces in body.courses():
@@ -84,10 +84,10 @@ class LedBodies(BodyStack):
                 getattr(self, f"{label}_head")[row] = head
             self.q[row], self.v[row], self.a[row] = body.motion(0.0)
 
-    def stand(self, name: str, elements: Elements) -> None:
+    def place_on_course(self, name: str, elements: Elements) -> None:
         """A body that comes later stands where its courses are by then."""
         row = self.row[name]
-        self.play("stand", elements, row, row + 1)
+        self.play("place_on_course", elements, row, row + 1)
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from components.bodies.identity_cache import cached_by_identity
 from components.bodies.modal.stack import ModalBodies
 from components.bodies.posed import turning
 from components.bodies.posed.quaternions import mixed, spinning
-from components.bodies.recent import recently
 from components.bodies.short_sums import dot
 from modular.body import Body
-from modular.elements import RIGID, Array
+from modular.elements import RIGID_BODY_MOTIONS, Array
 from modular.integrator import GAINS, SCHEME, Integrator
 from modular.keywords import spelt
 from modular.side import Mark
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from components.bodies.modal.reduction import Reduced
 
 DRAWN = "#"  # how names of places begin that are drawn and are no ports
-ROUNDING = 1e-9  # what may be left of things that are to be symmetric, or zero
+SYMMETRY_TOLERANCE = 1e-9  # what may be left of things that are to be symmetric, or zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class ModalBody(Body):
     @property
     def motions(self) -> int:
         """As many, up to a multiple of six."""
-        return RIGID * -(-self.freedoms // RIGID)
+        return RIGID_BODY_MOTIONS * -(-self.freedoms // RIGID_BODY_MOTIONS)
 
     @property
     def numbers(self) -> Numbers:
@@ -174,7 +174,7 @@ class ModalBody(Body):
         if np.linalg.eigvalsh(numbers.inertia[0, 0].reshape(t, t)).min() <= 0.0:
             problems.append(f"{owner}: moments[0][0] make up no inertia; what has no extent cannot turn.")
         first = numbers.moments[0, 0]
-        if np.abs(first - first.T).max() > ROUNDING * np.abs(first).max():
+        if np.abs(first - first.T).max() > SYMMETRY_TOLERANCE * np.abs(first).max():
             problems.append(f"{owner}: moments[0][0] is not symmetric.")
         return problems
 
@@ -438,7 +438,7 @@ class Numbers:
         return tuple(array.tobytes() for array in arrays)
 
 
-@recently
+@cached_by_identity
 def _numbers(body: ModalBody) -> Numbers:
     return Numbers(body)
 

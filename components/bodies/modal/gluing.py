@@ -31,7 +31,9 @@ from components.bodies.modal.kernels import (
     follow,
     grow,
     ill,
+    integrate_inertia,
     lift,
+    place_in_body,
     points,
     poses,
     show_places,
@@ -39,22 +41,20 @@ from components.bodies.modal.kernels import (
     solve,
     spin_at,
     spins,
-    stand,
     turns,
-    weigh,
     wheels,
     whirl_of,
 )
+from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import SPACE, by_spin, rotation, square_of
-from components.bodies.posed.kicked import leave_out
-from components.bodies.posed.rounds import NEAR, ROUNDS, goes_on
+from components.bodies.posed.kick_work import exclude_flight
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-SETTLED = 1e-15  # of a turning, or of a way as long as the body is wide: below, nothing moves any more
+CONVERGENCE_TOLERANCE = 1e-15  # of a turning, or of a way as long as the body is wide: below, nothing moves any more
 
 
 @kernel
@@ -66,7 +66,7 @@ def kick(bodies: View, elements: View, n: int, share: float, weight: float, v: A
     inertia, _i = wheels(bodies.gravity)
     q, amounts, first = bodies.q[n], bodies.amounts[n], first_of(bodies)
     collect(bodies, elements, n, q, push, torque)
-    weigh(bodies, n, q, inertia, bodies.mix[n])
+    integrate_inertia(bodies, n, q, inertia, bodies.mix[n])
     for i in range(torque.shape[0]):
         torque[i] *= share
     for k in range(int(bodies.sizes[MODES])):
@@ -136,7 +136,7 @@ def momenta(bodies: View, n: int, q: Array, v: Array, momentum: Array) -> None:
     lift(q, pose)
     lift(v, pace)
     spin_at(pose, pace, spin)
-    weigh(bodies, n, q, inertia, mix)
+    integrate_inertia(bodies, n, q, inertia, mix)
     for i in range(t):
         momentum[i] = 0.0
         for j in range(t):
@@ -232,7 +232,7 @@ def improve(bodies: View, n: int, h: float, inertia: Array, momentum: Array, lef
     most, sound = 0.0, 0.0
     for i in range(t):
         spin[i] += left[i]
-        most = max(most, abs(h * left[i]) / SETTLED)
+        most = max(most, abs(h * left[i]) / CONVERGENCE_TOLERANCE)
         sound += 0.0 * left[i]
     width = sqrt(width)
     for k in range(modes):
@@ -241,7 +241,7 @@ def improve(bodies: View, n: int, h: float, inertia: Array, momentum: Array, lef
             change -= mix[k, i] * left[i]
         change /= heavy(bodies, make, k, h)
         amounts[k, PACE] += change
-        most = max(most, abs(h * change) / (SETTLED * width))
+        most = max(most, abs(h * change) / (CONVERGENCE_TOLERANCE * width))
         sound += 0.0 * change
     return most + sound
 
@@ -261,11 +261,11 @@ def fly(bodies: View, n: int, h: float) -> bool:
     for k in range(modes):
         amounts[k, PACE] = half[first + k]
     moved, before, rounds = np.inf, np.inf, 0
-    while goes_on(moved, before) and rounds < ROUNDS:
+    while still_converges(moved, before) and rounds < MOST_ITERATIONS:
         before = moved
         rounds += 1
         half_way(bodies, n, h)
-        weigh(bodies, n, bodies.next_q[n], inertia, mix)
+        integrate_inertia(bodies, n, bodies.next_q[n], inertia, mix)
         miss(bodies, n, h, start, spin, inertia, momentum, left)
         moved = improve(bodies, n, h, inertia, momentum, left, spin)
     for k in range(modes):  # what p is at the end: 2 (d + N^T xi) less what it was
@@ -278,13 +278,13 @@ def fly(bodies: View, n: int, h: float) -> bool:
         ahead[c] = q[c] + h * half[c]
     turn_on(q, h, spin, ahead)
     turned_back(h, spin, start)
-    weigh(bodies, n, ahead, inertia, mix)
+    integrate_inertia(bodies, n, ahead, inertia, mix)
     answer(bodies, n, inertia, mix, 0.0, 0.0, start, FOUND)
     lift(ahead, pose)
     turn_by(pose, start, half)
     for k in range(modes):
         half[first + k] = amounts[k, FOUND]
-    return not moved <= NEAR
+    return not moved <= STALLED_TOLERANCE
 
 
 @loop
@@ -293,26 +293,26 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
     Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
     """
-    h, wrong = elements.clock[STEP], FINE
+    h, wrong = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
         for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
             bodies.half[n, i] = bodies.v[n, i]
         show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity_before)
         kick(bodies, elements, n, 0.5 * h, 0.5 * h, bodies.half[n])
         show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity)
-        leave_out(bodies, elements, n, 1.0)
+        exclude_flight(bodies, elements, n, 1.0)
         if fly(bodies, n, h) and wrong < 0:
             wrong = n
         show_places(bodies, elements, n, bodies.ahead[n])
         show_rates(bodies, n, bodies.ahead[n], bodies.half[n], elements.velocity)
-        leave_out(bodies, elements, n, -1.0)
+        exclude_flight(bodies, elements, n, -1.0)
     return wrong
 
 
 @loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
-    h, wrong = elements.clock[STEP], FINE
+    h, wrong = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
         for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
             bodies.v[n, i] = bodies.half[n, i]
@@ -324,12 +324,12 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Velocities after impulses on the elements."""
     for n in range(start, stop):
         kick(bodies, elements, n, 1.0, 0.0, bodies.v[n])
         show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 # --- how it answers forces ---------------------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ def line_of(bodies: View, n: int, weights: Array, q: Array, turn: Array, c: int,
         row[j] = turn[c, j]
     for i in range(torque.shape[0]):
         torque[i] = 0.0
-    stand(bodies, make, weights, q, e)
+    place_in_body(bodies, make, weights, q, e)
     cross(e, row, torque)
     for k in range(int(bodies.sizes[MODES])):
         follow(bodies, make, weights, k, way)
@@ -394,7 +394,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, places: Vi
         modes, mix = int(bodies.sizes[MODES]), bodies.mix[n]
         lift(places[n], pose)
         rotation(pose, turn)
-        weigh(bodies, n, places[n], inertia, mix)
+        integrate_inertia(bodies, n, places[n], inertia, mix)
         root_of(inertia, mix, modes, root)
         for e in range(bodies.numbers[n]):
             for c in range(turn.shape[0]):
@@ -412,14 +412,14 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, places: Vi
 def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How bodies answer where they stand."""
     respond_rows(start, stop, bodies, elements, bodies.q)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How they answer where forces act in a tick."""
     respond_rows(start, stop, bodies, elements, bodies.next_q)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -458,9 +458,9 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
         rotation(middle, axes)
         for k in range(modes):
             bodies.next_q[n, first + k] = 0.5 * (q[first + k] + ahead[first + k])
-        weigh(bodies, n, q, inertia, bodies.mix_before[n])
+        integrate_inertia(bodies, n, q, inertia, bodies.mix_before[n])
         root_of(inertia, bodies.mix_before[n], modes, root)
-        weigh(bodies, n, bodies.next_q[n], inertia, mix)
+        integrate_inertia(bodies, n, bodies.next_q[n], inertia, mix)
         for e in range(bodies.numbers[n]):
             for c in range(turn.shape[0]):
                 line_of(bodies, n, bodies.weights[n, e], ahead, turn_ahead, c, torque, FOUND)
@@ -476,4 +476,4 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
                         value += root[j, i] * torque[j]
                     torque[i] = value
                 write(bodies, elements, n, e, c, torque, FOUND)
-    return FINE
+    return NO_FAILED_ROW

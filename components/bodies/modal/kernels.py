@@ -33,7 +33,7 @@ from modular.blocks import shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 MODES = 0  # place in `sizes`
@@ -73,7 +73,7 @@ def follow(bodies: View, make: int, weights: Array, i: int, way: Array) -> None:
 
 
 @kernel
-def stand(bodies: View, make: int, weights: Array, q: Array, e: Array) -> None:
+def place_in_body(bodies: View, make: int, weights: Array, q: Array, e: Array) -> None:
     """Where an element is in the axes of the body, bent as it is."""
     way, _w, _x, _y = points(bodies.gravity)
     at = int(weights[1])
@@ -106,7 +106,7 @@ def first_of(bodies: View) -> int:
 
 
 @kernel
-def weigh(bodies: View, n: int, q: Array, inertia: Array, mix: Array) -> None:
+def integrate_inertia(bodies: View, n: int, q: Array, inertia: Array, mix: Array) -> None:
     """J and N of the bent body."""
     make, modes, first = bodies.make[n], int(bodies.sizes[MODES]), first_of(bodies)
     t = inertia.shape[0]
@@ -164,7 +164,7 @@ def show_places(bodies: View, elements: View, n: int, q: Array) -> None:
     rotation(pose, turn)
     for k in range(bodies.numbers[n]):
         weights, shown = bodies.weights[n, k], elements.position[bodies.attached[n, k]]
-        stand(bodies, bodies.make[n], weights, q, e)
+        place_in_body(bodies, bodies.make[n], weights, q, e)
         for c in range(e.shape[0]):
             value = weights[0] * pose[c]
             for j in range(e.shape[0]):
@@ -184,7 +184,7 @@ def show_rates(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
     rotation_rate(pose, pace, rate)
     for k in range(bodies.numbers[n]):
         weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
-        stand(bodies, bodies.make[n], weights, q, e)
+        place_in_body(bodies, bodies.make[n], weights, q, e)
         bend(bodies, bodies.make[n], weights, v, moved)
         for c in range(e.shape[0]):
             value = weights[0] * pace[c]
@@ -208,7 +208,7 @@ def show_rates_ahead(bodies: View, n: int, h: float, column: View) -> None:
     rotation(pose, turn)
     for k in range(bodies.numbers[n]):
         weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
-        stand(bodies, bodies.make[n], weights, q, e)
+        place_in_body(bodies, bodies.make[n], weights, q, e)
         bend(bodies, bodies.make[n], weights, v, moved)
         bend(bodies, bodies.make[n], weights, a, gained)
         for c in range(e.shape[0]):
@@ -244,7 +244,7 @@ def collect(bodies: View, elements: View, n: int, q: Array, push: Array, torque:
             own[j] = 0.0
             for c in range(d):
                 own[j] += turn[c, j] * force[c]
-        stand(bodies, make, weights, q, e)
+        place_in_body(bodies, make, weights, q, e)
         cross(e, own, torque)
         for i in range(modes):
             follow(bodies, make, weights, i, way)
@@ -330,7 +330,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
     make, t, modes, first = bodies.make[n], torque.shape[0], int(bodies.sizes[MODES]), first_of(bodies)
     amounts, mix, gains = bodies.amounts[n], bodies.mix[n], bodies.gains
     collect(bodies, elements, n, q, push, torque)
-    weigh(bodies, n, q, inertia, mix)
+    integrate_inertia(bodies, n, q, inertia, mix)
     lift(q, pose)
     lift(v, pace)
     lift(now, newer)
@@ -417,7 +417,7 @@ def ill(bodies: View, q: Array, v: Array) -> bool:
 
 
 @kernel
-def stand_where_pace_was(bodies: View, n: int, dt: float) -> None:
+def step_back_half(bodies: View, n: int, dt: float) -> None:
     """Half a step before the predicted place, where its velocity was reached (posed/kernels.py), for a while into `now`."""
     for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
         bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * dt * bodies.next_v[n, i]
@@ -428,7 +428,7 @@ def show_predicted(bodies: View, elements: View, n: int) -> None:
     """Predict, and show predicted places and rates."""
     predict(bodies, n, elements.clock[STEP])
     show_places(bodies, elements, n, bodies.next_q[n])
-    stand_where_pace_was(bodies, n, elements.clock[STEP])
+    step_back_half(bodies, n, elements.clock[STEP])
     show_rates(bodies, n, bodies.now[n], bodies.next_v[n], elements.velocity)
 
 
@@ -437,21 +437,21 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Predict and show the predicted elements."""
     for n in range(start, stop):
         show_predicted(bodies, elements, n)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
     for n in range(start, stop):
         show_rates_ahead(bodies, n, elements.clock[STEP], elements.current_velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop):
         if correct(bodies, elements, n) and wrong < 0:
             wrong = n
@@ -460,9 +460,9 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def correct_and_predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Correct, then predict for the next tick."""
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop):
         if correct(bodies, elements, n) and wrong < 0:
             wrong = n
@@ -477,7 +477,7 @@ def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         show_places(bodies, elements, n, bodies.q[n])
         show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -485,4 +485,4 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Accelerations at the unchanged state."""
     for n in range(start, stop):
         accelerate(bodies, elements, n, 0.0, bodies.q[n], bodies.v[n], bodies.v[n], bodies.a[n])
-    return FINE
+    return NO_FAILED_ROW

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from components.bodies.beam.description import Beam
 
 OWNER = "ModalBody.reduced"
-DENSE = 300  # coordinates inside up to which all modes are worked out, and the first kept
-TENSE = 1e-6  # of the largest stiffness: what a rigid motion may meet
-LOOSE = 1e-9  # of the largest: stiffness that is none
+MAX_DENSE_COORDINATES = 300  # coordinates inside up to which all modes are worked out, and the first kept
+RIGID_MODE_TOLERANCE = 1e-6  # of the largest stiffness: what a rigid motion may meet
+ZERO_STIFFNESS_TOLERANCE = 1e-9  # of the largest: stiffness that is none
 DRAWN = "#"
 
 
@@ -206,7 +206,7 @@ def _loose() -> str:
 def _first_modes(m: Any, k: Any, modes: int) -> Array:
     """The first of K phi = M phi omega^2."""
     size = m.shape[0]
-    if size <= DENSE or modes >= size - 1:
+    if size <= MAX_DENSE_COORDINATES or modes >= size - 1:
         dense = np.asarray(m.todense())
         if np.linalg.eigvalsh(dense).min() <= 0.0:
             raise ModelError(_massless())
@@ -231,19 +231,19 @@ def _free(m: Any, k: Any, basis: Array, rigid: Array) -> tuple[Array, Array]:
     amounts, *_ = np.linalg.lstsq(basis, rigid, rcond=None)
     missed = np.abs(basis @ amounts - rigid).max() / np.abs(rigid).max()
     resists = np.abs(k @ rigid).max() / (abs(k).max() * np.abs(rigid).max())
-    if resists > TENSE:
+    if resists > RIGID_MODE_TOLERANCE:
         raise ModelError(
             f"{OWNER}: the stiffness matrix resists rigid motions, to {resists:.1g} of its largest number; take all supports away, "
             "joints will hold the body."
         )
-    if missed > TENSE:
+    if missed > RIGID_MODE_TOLERANCE:
         raise ModelError(_loose())
     across = scipy.linalg.null_space((amounts.T @ mass) / scale) / scale[:, None]  # M-orthogonal to rigid motions
     inner = across.T @ mass @ across
     if np.linalg.eigvalsh(inner).min() <= 0.0:
         raise ModelError(_massless())
     squares, vectors = scipy.linalg.eigh(across.T @ stiffness @ across, inner)
-    if len(squares) and squares.min() <= LOOSE * squares.max() * min(1.0, most):
+    if len(squares) and squares.min() <= ZERO_STIFFNESS_TOLERANCE * squares.max() * min(1.0, most):
         raise ModelError(
             f"{OWNER}: the body can move without resistance in other ways than as a whole; see what is not connected."
         )

@@ -10,29 +10,29 @@ import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.modal import gluing, kernels
-from components.bodies.natural.compliance import tighten_loop
-from components.bodies.posed.pushed import PushedOneByOne
-from components.bodies.standing import STANDING
+from components.bodies.natural.compliance import bound_loads_loop
+from components.bodies.posed.impulse_by_body import ImpulseByBody
+from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.loop import loops_of
-from modular.makes import numbered
 from modular.port import PortName
+from modular.shared_constants import group_equal
 from modular.side import Mark, Side
 
 if TYPE_CHECKING:
     from components.bodies.modal.description import ModalBody
 
-ROOM = ("next_q", "next_v", "now", "mix", "mix_before", "amounts")
+WORK_COLUMNS = ("next_q", "next_v", "now", "mix", "mix_before", "amounts")
 
 
-class ModalBodies(PushedOneByOne):
+class ModalBodies(ImpulseByBody):
     """Bodies with equally many modes and places; weights of an element are w0, its place and the arm from there."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
     elastic = True  # what its drive holds is stiff: solvers that iterate want to know how it changes
-    constant = (*BodyStack.constant, *ROOM)  # room to work in: nothing of it is kept
+    constant = (*BodyStack.constant, *WORK_COLUMNS)  # room to work in: nothing of it is kept
     sizes: Array  # modes, places
     mix: Array  # N
     amounts: Array  # of each mode: forces, momenta, rates, what is sought
@@ -63,7 +63,9 @@ class ModalBodies(PushedOneByOne):
         self.common("places", places, dimension, listed=True)
         self.common("shapes", places * modes, dimension + turning, listed=True)
         self.loops = (
-            STANDING | loops_of(kernels, gluing) | {"respond_freely": gluing.respond_loop, "tighten": tighten_loop}
+            TRIAL_STEP
+            | loops_of(kernels, gluing)
+            | {"respond_freely": gluing.respond_loop, "bound_loads": bound_loads_loop}
         )
         self.fold(*self.together[0])
 
@@ -98,8 +100,8 @@ class ModalBodies(PushedOneByOne):
         rows = self.add_rows(names)
         self.q[rows] = [body.start for body in members]
         self.v[rows] = [body.pace for body in members]
-        firsts, which = numbered([(body.mass, body.numbers.key) for body in members])
-        makes = self.add_makes(np.bincount(which))
+        firsts, which = group_equal([(body.mass, body.numbers.key) for body in members])
+        makes = self.add_shared_rows(np.bincount(which))
         self.make[rows] = makes[which]
         for make, k in zip(makes, firsts, strict=True):
             numbers = members[k].numbers
@@ -114,7 +116,7 @@ class ModalBodies(PushedOneByOne):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+    def element_slopes(self, body: Any, q: Array) -> Callable[[Array], Array]:
         """How elements follow all coordinates where a body stands."""
         return partial(body.reach, q=q)
 

@@ -13,10 +13,10 @@ from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, lanes, share, types
-from modular.loop import FINE, loop
-from modular.views import View, fetch, fetch_slot, gather, gather_one, scatter, scatter_one, spots, spots_slot
+from modular.loop import NO_FAILED_ROW, loop
+from modular.views import View, fetch, fetch_slot, gather, gather_one, indices, indices_slot, scatter, scatter_one
 
-FLAT = (3, 3)  # what a rigid body in the plane is asked: two translations and a rotation
+PLANAR_RIGID_DIRECTIONS = (3, 3)  # what a rigid body in the plane is asked: two translations and a rotation
 
 answers = shaped(lanes, lambda response: [response, response[:1], (3, 3)])
 
@@ -81,7 +81,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float)
         fetch(bodies.v, n, stop, v)
         fetch(bodies.a, n, stop, a)
         predict(q_now, v, a, dt, beta, gamma, q, rate)
-        makes = spots(bodies.make, n, stop)
+        makes = indices(bodies.make, n, stop)
         gather(bodies.centre, makes, centre)
         gather(bodies.axes, makes, axes)
         slip, spin = gather_one(bodies.slip, makes), gather_one(bodies.spin, makes)
@@ -91,21 +91,21 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float)
             fetch_slot(bodies.weights, k, n, stop, weights)
             combine(weights, q, point)
             answer_of(weights, bodies.points, point, middle, slip, spin, turns, arm, response)
-            scatter(response, elements.response, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
+            scatter(response, elements.response, indices_slot(bodies.attached, k, n, stop, bodies.numbers))
 
 
 @loop
 def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How bodies answer where they stand."""
     respond_rows(start, stop, bodies, elements, 0.0)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How they answer where forces act in a tick."""
     respond_rows(start, stop, bodies, elements, elements.clock[STEP])
-    return FINE
+    return NO_FAILED_ROW
 
 
 roots = shaped(types.float64, lambda square: [square])
@@ -140,42 +140,42 @@ def respond_freely_loop(start: int, stop: int, bodies: View, elements: View) -> 
                     for i in range(count):
                         value += bodies.weights[n, k, i] * root[i, j]
                     response[c, j * dimension + c] = value
-    return FINE
+    return NO_FAILED_ROW
 
 
 squares = shaped(lanes, lambda load: [load, load, (1, *load), (7,)])
-flat_squares = shaped(lanes, lambda load: [FLAT, FLAT, (1, *load), (7,)])
+flat_squares = shaped(lanes, lambda load: [PLANAR_RIGID_DIRECTIONS, PLANAR_RIGID_DIRECTIONS, (1, *load), (7,)])
 
 
 @loop
-def tighten_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def bound_loads_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Upper bound of the largest eigenvalue of each body's summed loads, as often as it counts, written to all its elements."""
-    tighten_rows(start, stop, bodies, elements, squares(elements.load))
-    return FINE
+    bound_loads_rows(start, stop, bodies, elements, squares(elements.load))
+    return NO_FAILED_ROW
 
 
 @loop
-def tighten_flat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def bound_loads_flat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The same for rigid bodies in the plane: they have three motions, whatever there is room for."""
-    tighten_rows(start, stop, bodies, elements, flat_squares(elements.load))
-    return FINE
+    bound_loads_rows(start, stop, bodies, elements, flat_squares(elements.load))
+    return NO_FAILED_ROW
 
 
 @kernel
-def tighten_rows(start: int, stop: int, bodies: View, elements: View, desk: tuple[Array, ...]) -> None:
-    """As many motions as the first blocks of the desk have."""
-    total, square, load, traces = desk
+def bound_loads_rows(start: int, stop: int, bodies: View, elements: View, scratch: tuple[Array, ...]) -> None:
+    """As many motions as the first scratch blocks have."""
+    total, square, load, traces = scratch
     for n in range(start, stop, LANES):
         total[:, :] = 0.0
         longest = most(bodies.numbers, n, stop)
         for k in range(longest):
-            gather(elements.load, spots_slot(bodies.attached, k, n, stop, bodies.numbers), load)
+            gather(elements.load, indices_slot(bodies.attached, k, n, stop, bodies.numbers), load)
             for i in range(total.shape[0]):
                 for j in range(total.shape[1]):
                     total[i, j] += load[0, i, j]
         value = bodies.gains[BURDEN] * largest_eigenvalue(total, square, traces)
         for k in range(longest):
-            scatter_one(value, elements.bound, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
+            scatter_one(value, elements.bound, indices_slot(bodies.attached, k, n, stop, bodies.numbers))
 
 
 @kernel

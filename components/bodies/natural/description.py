@@ -27,10 +27,10 @@ from typing import Self, cast
 
 import numpy as np
 
+from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.kernels import violations_loop
 from components.bodies.natural.many import Layout, NaturalRows, element_weights, rows_of, spans_of
 from components.bodies.natural.stack import NaturalBodies
-from components.bodies.recent import recently
 from components.bodies.short_sums import combined, dot, product
 from modular.body import Body, Fellows
 from modular.elements import Array
@@ -392,7 +392,7 @@ def _rows_of_all(bodies: Sequence[NaturalBody]) -> NaturalRows:
     return found
 
 
-@recently
+@cached_by_identity
 def _derive(body: NaturalBody) -> NaturalRows:
     return rows_of([body])
 

@@ -39,11 +39,11 @@ from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, given, lanes, larger, share, unfit
-from modular.loop import FINE, loop
-from modular.views import View, fetch, fetch_slot, gather, gather_one, scatter, spots, spots_slot, store
+from modular.loop import NO_FAILED_ROW, loop
+from modular.views import View, fetch, fetch_slot, gather, gather_one, indices, indices_slot, scatter, store
 
-ROUNDING = 2e-15  # of a place [m], in the difference of two
-PASSES = 2  # on nu: the second takes away what rounding left
+POSITION_ROUNDING = 2e-15  # of a place [m], in the difference of two
+REFINEMENT_PASSES = 2  # on nu: the second takes away what rounding left
 
 
 @kernel
@@ -57,7 +57,7 @@ def openness(
     far, direction = allowed
     for i in range(points.shape[0]):
         for c in range(q.shape[1]):
-            far = larger(far, ROUNDING * abs(q[i, c]))
+            far = larger(far, POSITION_ROUNDING * abs(q[i, c]))
     length = larger(far, length + 0.0 * far)
     direction = larger(direction, turn + 0.0 * direction)
     vectors = gram.shape[0]
@@ -82,9 +82,9 @@ def rounded(a: Array, gram: Array, points: Array, q: Array, h: float) -> tuple[A
     place, direction = 0.0 * a[0, 0], 0.0 * a[0, 0]
     for i in range(a.shape[0]):
         for c in range(a.shape[1]):
-            way = 0.5 * h * h * ROUNDING * abs(a[i, c])
+            way = 0.5 * h * h * POSITION_ROUNDING * abs(a[i, c])
             if i < points.shape[0]:
-                place = larger(place, larger(way, ROUNDING * abs(q[i, c])))
+                place = larger(place, larger(way, POSITION_ROUNDING * abs(q[i, c])))
             else:
                 direction = larger(direction, way)
     if 1 < points.shape[0] <= gram.shape[0]:
@@ -102,11 +102,11 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     count, dimension = bodies.q.shape
     h, iterations = elements.clock[STEP], int(bodies.gains[ITERATIONS])
     length, turn = elements.tolerance[0], elements.tolerance[1]
-    open_ = FINE
+    open_ = NO_FAILED_ROW
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         fetch(bodies.v, n, stop, v)
-        makes = spots(bodies.make, n, stop)
+        makes = indices(bodies.make, n, stop)
         gather(bodies.fall, makes, fall)
         gather(bodies.inverse_mass, makes, inverse_mass)
         collect(bodies, elements, n, stop, total)
@@ -152,12 +152,12 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def forget_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def invalidate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Nothing is known of the multipliers that close the next drift."""
     for n in range(start, stop):
         for r in range(bodies.closing.shape[0]):
             bodies.closing[n, r] = 0.0
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -167,7 +167,7 @@ def obey(
     """Velocities without what the internal constraints stop."""
     w, dw, _, _error, _rate, residual, multipliers, pull = scratch
     differences(q, points, w)
-    for _ in range(PASSES):
+    for _ in range(REFINEMENT_PASSES):
         differences(v, points, dw)
         constraint_rates(w, dw, residual)
         remove_internal(w, points, inverse_mass, inverse_local, residual, multipliers, pull, v)
@@ -182,11 +182,11 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
     count, dimension = bodies.q.shape
     h = elements.clock[STEP]
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         fetch(bodies.half, n, stop, half)
-        makes = spots(bodies.make, n, stop)
+        makes = indices(bodies.make, n, stop)
         gather(bodies.fall, makes, fall)
         gather(bodies.inverse_mass, makes, inverse_mass)
         collect(bodies, elements, n, stop, total)
@@ -205,7 +205,7 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Velocities after impulses on the elements."""
     q, v, _, _a, total = states(bodies.q)
     scratch = workspace(bodies.q)
@@ -214,7 +214,7 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         fetch(bodies.v, n, stop, v)
-        makes = spots(bodies.make, n, stop)
+        makes = indices(bodies.make, n, stop)
         gather(bodies.inverse_mass, makes, inverse_mass)
         collect(bodies, elements, n, stop, total)
         for i in range(count):
@@ -226,7 +226,7 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             obey(q, bodies.points, inverse_mass, inverse_local, scratch, v)
         store(v, bodies.v, n, stop)
         show_one(bodies, n, stop, v, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 turning = shaped(lanes, lambda response: [response, response[:1], (3, 3), (3, 3), (3, 3), (3, 3), (3, 3), (3,)])
@@ -249,7 +249,7 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
     for n in range(start, stop, LANES):
         fetch(bodies.q, n, stop, q)
         fetch(bodies.ahead, n, stop, ahead)
-        makes = spots(bodies.make, n, stop)
+        makes = indices(bodies.make, n, stop)
         gather(bodies.centre, makes, centre)
         gather(bodies.axes, makes, axes)
         gather(bodies.mass_matrix, makes, mass)
@@ -309,5 +309,5 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
             fetch_slot(bodies.weights, k, n, stop, weights)
             combine(weights, ahead, point)
             answer_of(weights, bodies.points, point, there, slip, spin_ahead, turns, arm, response)
-            scatter(response, elements.response, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
-    return FINE
+            scatter(response, elements.response, indices_slot(bodies.attached, k, n, stop, bodies.numbers))
+    return NO_FAILED_ROW

@@ -19,8 +19,8 @@ from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import LANES, any_above, given, lanes, larger, share, unfit
-from modular.loop import FINE, loop
-from modular.views import View, fetch, fetch_slot, gather, scatter, spots, spots_slot, store
+from modular.loop import NO_FAILED_ROW, loop
+from modular.views import View, fetch, fetch_slot, gather, indices, indices_slot, scatter, store
 
 
 @kernel
@@ -123,7 +123,7 @@ def accelerate_freely(force: Array, inverse_mass: Array, fall: Array, gravity: A
 
 
 # squares of what may be left: of what internal constraints ask for, and of what was open
-NEGLIGIBLE, ROUNDED = 1e-6, 1e-24
+RESIDUAL_SQUARED_TOLERANCE, ROUNDING_SQUARED_TOLERANCE = 1e-6, 1e-24
 
 
 @kernel
@@ -197,7 +197,7 @@ def solve_locally(
     # each pass leaves a share of what was open: that by which the shape is off, times how much lighter it is than what pulls at it
     left = 1.0 + 0.0 * asked  # above zero as long as it has not been enough; others go on without this body
     for _ in range(more):
-        left = given(left, share(now_open * now_open, before) - NEGLIGIBLE * asked - ROUNDED * before)
+        left = given(left, share(now_open * now_open, before) - RESIDUAL_SQUARED_TOLERANCE * asked - ROUNDING_SQUARED_TOLERANCE * before)
         if not any_above(left):
             break
         before = now_open
@@ -271,7 +271,7 @@ def show_one(bodies: View, n: int, stop: int, state: Array, column: Array) -> No
     for k in range(most(bodies.numbers, n, stop)):
         fetch_slot(bodies.weights, k, n, stop, weights)
         combine(weights, state, shown)
-        scatter(shown, column, spots_slot(bodies.attached, k, n, stop, bodies.numbers))
+        scatter(shown, column, indices_slot(bodies.attached, k, n, stop, bodies.numbers))
 
 
 @kernel
@@ -280,7 +280,7 @@ def show_two(bodies: View, n: int, stop: int, q: Array, v: Array, position: Arra
     weights, x, dx = like(bodies.fall), like(bodies.point), like(bodies.point)
     for k in range(most(bodies.numbers, n, stop)):
         fetch_slot(bodies.weights, k, n, stop, weights)
-        where = spots_slot(bodies.attached, k, n, stop, bodies.numbers)
+        where = indices_slot(bodies.attached, k, n, stop, bodies.numbers)
         combine(weights, q, x)
         combine(weights, v, dx)
         scatter(x, position, where)
@@ -293,7 +293,7 @@ def show_three(bodies: View, elements: View, n: int, stop: int, v: Array, q_new:
     weights, now, x, dx = like(bodies.fall), like(bodies.point), like(bodies.point), like(bodies.point)
     for k in range(most(bodies.numbers, n, stop)):
         fetch_slot(bodies.weights, k, n, stop, weights)
-        where = spots_slot(bodies.attached, k, n, stop, bodies.numbers)
+        where = indices_slot(bodies.attached, k, n, stop, bodies.numbers)
         combine(weights, v, now)
         combine(weights, q_new, x)
         combine(weights, v_new, dx)
@@ -309,7 +309,7 @@ def collect(bodies: View, elements: View, n: int, stop: int, total: Array) -> No
     total[:, :] = 0.0
     for k in range(most(bodies.numbers, n, stop)):
         fetch_slot(bodies.weights, k, n, stop, weights)
-        gather(elements.force, spots_slot(bodies.attached, k, n, stop, bodies.numbers), force)
+        gather(elements.force, indices_slot(bodies.attached, k, n, stop, bodies.numbers), force)
         for i in range(total.shape[0]):
             for c in range(total.shape[1]):
                 total[i, c] += weights[i] * force[0, c]
@@ -338,11 +338,11 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         fetch(bodies.a, n, stop, a)
         predict(q, v, a, dt, gains[BETA], gains[GAMMA], q_new, v_new)
         show_two(bodies, n, stop, q_new, v_new, elements.position, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the velocities v + dt a, for forces that depend on velocity."""
     v, a = like(bodies.q), like(bodies.q)
     dt = elements.clock[STEP]
@@ -353,7 +353,7 @@ def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             for c in range(v.shape[1]):
                 v[i, c] = v[i, c] + dt * a[i, c]
         show_one(bodies, n, stop, v, elements.current_velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -374,7 +374,7 @@ def solve_rows(
     inverse_mass, inverse_local = like(bodies.inverse_mass), like(bodies.inverse_local)
     gains = bodies.gains
     collect(bodies, elements, n, stop, total)
-    makes = spots(bodies.make, n, stop)
+    makes = indices(bodies.make, n, stop)
     gather(bodies.fall, makes, fall)
     gather(bodies.gram, makes, gram)
     gather(bodies.inverse_mass, makes, inverse_mass)
@@ -412,7 +412,7 @@ def correct_rows(
     store(q, bodies.q, n, stop)
     store(v, bodies.v, n, stop)
     store(a, bodies.a, n, stop)
-    gather(bodies.gram, spots(bodies.make, n, stop), gram)
+    gather(bodies.gram, indices(bodies.make, n, stop), gram)
     found: int = unfit(unsoundness(q, v, gram, bodies.points))
     return found
 
@@ -432,7 +432,7 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
     room, gram = states(bodies.q), like(bodies.gram)
     scratch = workspace(bodies.q)
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop, LANES):
         bad = correct_rows(bodies, elements, n, stop, room, scratch, gram)
         show_one(bodies, n, stop, room[1], elements.velocity)
@@ -441,12 +441,12 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def correct_and_predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Correct, then predict for the next tick: the same as both, with the rows at hand once."""
     room, gram = states(bodies.q), like(bodies.gram)
     scratch = workspace(bodies.q)
     dt, gains = step_of(bodies, elements), bodies.gains
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop, LANES):
         bad = correct_rows(bodies, elements, n, stop, room, scratch, gram)
         q, v, a, q_new, v_new = room
@@ -480,7 +480,7 @@ def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         fetch(bodies.q, n, stop, q)
         fetch(bodies.v, n, stop, v)
         show_two(bodies, n, stop, q, v, elements.position, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -493,7 +493,7 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         fetch(bodies.v, n, stop, v)
         solve_rows(bodies, elements, n, stop, 0.0, q, v, v, scratch, a)
         store(a, bodies.a, n, stop)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel

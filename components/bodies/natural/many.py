@@ -48,7 +48,7 @@ class Layout(NamedTuple):
         return Layout(elements, mass, centre, second_moment, self.ports[numbers], self.port_counts[picked], self.points)
 
     @property
-    def makes(self) -> list[bytes]:
+    def constants_keys(self) -> list[bytes]:
         """Everything but place and velocity, to the last bit: bodies for which it is the same are of one make."""
         n, first = len(self.mass), self.elements[:, 0]
         parts = (spans_of(self.elements, self.points), self.mass, self.centre - first, self.second_moment)

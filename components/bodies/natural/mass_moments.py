@@ -7,7 +7,7 @@ import numpy as np
 from components.bodies.short_sums import cross, dot, trace
 from modular.elements import Array, Indices
 
-FLAT = 1e-10  # second moments below this share of the largest count as none
+ZERO_MOMENT_TOLERANCE = 1e-10  # second moments below this share of the largest count as none
 
 
 def second_moment_from_inertia(inertia: Array) -> Array:
@@ -28,5 +28,5 @@ def principal(second_moment: Array) -> tuple[Array, Array]:
 def rank(second_moment: Array, mass: Array | float, size: Array | float) -> Indices:
     """In how many directions the mass extends, seen from `size` [m]; (...)."""
     moments = np.linalg.eigvalsh(second_moment)
-    scale = np.fmax(moments[..., -1], FLAT * mass * np.square(size))
-    return np.where(scale > 0, np.sum(moments > FLAT * scale[..., None], axis=-1), 0)
+    scale = np.fmax(moments[..., -1], ZERO_MOMENT_TOLERANCE * mass * np.square(size))
+    return np.where(scale > 0, np.sum(moments > ZERO_MOMENT_TOLERANCE * scale[..., None], axis=-1), 0)

@@ -8,11 +8,11 @@ from typing import Self
 
 import numpy as np
 
+from components.bodies.natural.batched import BatchedBody
 from components.bodies.natural.description import NaturalBody
-from components.bodies.natural.laid_out import LaidOutBody
 from components.bodies.natural.many import Layout
 from components.bodies.natural.straight import (
-    MOST,
+    MAX_QUICK_MAGNITUDE,
     check_straight,
     ends_as_ports,
     is_plain,
@@ -28,7 +28,7 @@ from modular.port import Port
 
 
 @dataclass(frozen=True, slots=True)
-class PointMassRod(LaidOutBody):
+class PointMassRod(BatchedBody):
     """A massless rod between ports `start` and `end` [m] with a mass [kg] at each.
 
     Its mass matrix is diagonal, (VI.3). Optional: velocity of the mass centre [m/s], angular_velocity [rad/s].
@@ -76,7 +76,7 @@ class PointMassRod(LaidOutBody):
         return (
             plain_length(self.start, self.end) > 0.0
             and is_plain(self.masses, 2)
-            and all(0.0 < mass < MOST for mass in self.masses)
+            and all(0.0 < mass < MAX_QUICK_MAGNITUDE for mass in self.masses)
             and plain_motion(len(self.start), self.velocity, self.angular_velocity)
         )
 

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.basis import FAMILY, MASSES, NATURAL, placed, points_in
-from components.bodies.natural.laid_out import LaidOutBody
+from components.bodies.natural.batched import BatchedBody
 from components.bodies.natural.many import Layout
 from components.bodies.natural.mass_moments import principal, rank, second_moment_from_inertia
 from components.bodies.natural.rigid_data import check_rigid, named_ports, tensor_of
 from components.bodies.natural.straight import across
-from components.bodies.recent import recently
 from components.bodies.short_sums import length
 from modular.component import Component
 from modular.elements import Array, Indices
@@ -22,11 +22,11 @@ from modular.errors import ModelError
 from modular.integrator import Integrator
 from modular.port import Port
 
-FAR = 128.0  # radii of gyration: ports beyond lose more than seven bits to points that are one radius apart
+MAX_PORT_DISTANCE_IN_RADII = 128.0  # radii of gyration: ports beyond lose more than seven bits to points that are one radius apart
 
 
 @dataclass(frozen=True, slots=True)
-class RigidBody(LaidOutBody):
+class RigidBody(BatchedBody):
     """A rigid body, described in the world as it stands at the start.
 
     mass [kg]; inertia about the mass centre [kg m^2]: a number in the plane, in space a 3 x 3 tensor in world axes or
@@ -173,7 +173,7 @@ def _masses_and_ports(bodies: Sequence[RigidBody]) -> tuple[Array, Array, Array,
     return mass, centre, moment, ports, counts, farthest, rank(moment, mass, farthest)
 
 
-@recently
+@cached_by_identity
 def _mass_and_ports(body: RigidBody) -> tuple[Array, Array, Array, Array, Indices, Array, Indices]:
     return _masses_and_ports([body])
 
@@ -199,7 +199,7 @@ def _elements_of(
                 found[k, first:] = body.vectors
         return found
     reach = np.sqrt(moments[:, 0] / mass)  # radius of gyration: M is then as round as the body
-    reach = np.where(np.isfinite(farthest) & (farthest > FAR * reach), farthest, reach)
+    reach = np.where(np.isfinite(farthest) & (farthest > MAX_PORT_DISTANCE_IN_RADII * reach), farthest, reach)
     points = np.stack([centre, centre + reach[:, None] * axes[:, 0]], axis=1)[:, : 1 + min(needed, 1)]
     for k, body in enumerate(bodies):
         if body.points is not None:

@@ -8,11 +8,11 @@ from typing import Self
 
 import numpy as np
 
+from components.bodies.natural.batched import BatchedBody
 from components.bodies.natural.description import NaturalBody
-from components.bodies.natural.laid_out import LaidOutBody
 from components.bodies.natural.many import Layout
 from components.bodies.natural.straight import (
-    MOST,
+    MAX_QUICK_MAGNITUDE,
     NUMBERS,
     check_straight,
     ends_as_ports,
@@ -28,11 +28,11 @@ from modular.integrator import Integrator
 from modular.port import Port
 
 ENDS = ("start", "end")
-THINNEST = 1e-4  # radius of a full body, as a share of its length
+MIN_RADIUS_OVER_LENGTH = 1e-4  # radius of a full body, as a share of its length
 
 
 @dataclass(frozen=True, slots=True)
-class Rod(LaidOutBody):
+class Rod(BatchedBody):
     """A uniform rod with ports `start` and `end` [m], of a mass [kg] and a radius [m].
 
     In space a rod of radius 0 has no inertia about its own axis: it is carried by its two end points (6 numbers) and
@@ -104,8 +104,8 @@ class Rod(LaidOutBody):
         size = plain_length(self.start, self.end)
         return (
             size > 0.0
-            and 0.0 < self.mass < MOST
-            and (self.radius == 0.0 or 1.001 * THINNEST * size < self.radius < MOST)
+            and 0.0 < self.mass < MAX_QUICK_MAGNITUDE
+            and (self.radius == 0.0 or 1.001 * MIN_RADIUS_OVER_LENGTH * size < self.radius < MAX_QUICK_MAGNITUDE)
             and plain_motion(len(self.start), self.velocity, self.angular_velocity)
         )
 
@@ -117,7 +117,7 @@ class Rod(LaidOutBody):
         size = float(np.linalg.norm(np.subtract(self.end, self.start))) if not problems else 1.0
         if not (np.isfinite(self.radius) and self.radius >= 0):
             problems.append(f"body '{name}': radius = {self.radius} m; give a positive one, or 0 for a slender rod.")
-        elif 0 < self.radius < THINNEST * size:
+        elif 0 < self.radius < MIN_RADIUS_OVER_LENGTH * size:
             problems.append(
                 f"body '{name}': radius = {self.radius} m on a length of {size:.3g} m leaves next to no inertia about its "
                 "axis; use radius=0, the slender rod."

@@ -18,14 +18,14 @@ from components.bodies.natural.many import (
     spans_of,
 )
 from components.bodies.short_sums import combined
-from components.bodies.standing import STANDING
+from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains
 from modular.loop import loops_of
-from modular.makes import numbered
 from modular.newmark import Newmark
 from modular.port import PortName
+from modular.shared_constants import group_equal
 from modular.side import Mark, Side
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ class NaturalBodies(BodyStack):
         self.common("axes", 3, elements)
         self.common("ports", 2, elements, listed=True)
         self.fixed("points", points)  # its shape is all that it says
-        self.loops = STANDING | loops_of(kernels, compliance, gluing)
-        flat = self.loops.pop("tighten_flat")
+        self.loops = TRIAL_STEP | loops_of(kernels, compliance, gluing)
+        flat = self.loops.pop("bound_loads_flat")
         if dimension == 2:
-            self.loops["tighten"] = flat
+            self.loops["bound_loads"] = flat
         self.fold(*self.together[0])
 
     @property
@@ -86,12 +86,12 @@ class NaturalBodies(BodyStack):
         members = cast("list[NaturalBody]", list(bodies))
         layout = lay_out(members)
         velocity = initial_velocity(members, layout)
-        firsts, which = numbered(layout.makes)
+        firsts, which = group_equal(layout.constants_keys)
         found = rows_of_layout(layout.of(firsts), velocity[firsts])
         super().add_many(names, bodies)
         rows = self.add_rows(names)
         self.q[rows], self.v[rows] = layout.elements, velocity
-        makes = self.add_makes(np.bincount(which))
+        makes = self.add_shared_rows(np.bincount(which))
         self.make[rows] = makes[which]
         self.mass_matrix[makes], self.inverse_mass[makes] = found.mass_matrix, found.inverse_mass
         self.gram[makes] = found.gram

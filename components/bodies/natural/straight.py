@@ -12,7 +12,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 
 NUMBERS = frozenset({float, int})
-LEAST, MOST = 1e-200, 1e18  # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
+MIN_QUICK_SQUARE, MAX_QUICK_MAGNITUDE = 1e-200, 1e18  # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
 
 
 def points_of(places: Iterable[Sequence[float]], count: int) -> Array:
@@ -59,7 +59,7 @@ def plain_length(start: Sequence[float], end: Sequence[float]) -> float:
             return 0.0
     except OverflowError:  # a whole number beyond all floats
         return 0.0
-    return float(square**0.5) if LEAST < square < MOST else 0.0  # also where a number is not finite
+    return float(square**0.5) if MIN_QUICK_SQUARE < square < MAX_QUICK_MAGNITUDE else 0.0  # also where a number is not finite
 
 
 def plain_motion(d: int, velocity: Sequence[float] | None, angular_velocity: Sequence[float] | float | None) -> bool:
@@ -73,7 +73,7 @@ def is_plain(values: object, size: int) -> bool:
     """Whether values are a tuple of so many plain finite numbers."""
     if not isinstance(values, tuple) or len(values) != size or not NUMBERS.issuperset(map(type, values)):
         return False
-    return all(-MOST < value < MOST for value in values)
+    return all(-MAX_QUICK_MAGNITUDE < value < MAX_QUICK_MAGNITUDE for value in values)
 
 
 def lengthened(start: Sequence[float], end: Sequence[float], to: float | None) -> tuple[float, ...]:

@@ -24,11 +24,11 @@ from components.bodies.posed.kernels import (
     turns,
     unsound,
 )
-from components.bodies.posed.kicked import leave_out
+from components.bodies.posed.kick_work import exclude_flight
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 
@@ -96,7 +96,7 @@ def turn_about(axis: int, h: float, inertia: Array, momentum: Array, q: Array) -
 
 @loop
 def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Half a kick and the way that it leads; forces work in the kick, and no turn of the flight is work of theirs (kicked.py)."""
+    """Half a kick and the way that it leads; forces work in the kick, and no turn of the flight is their work (kick_work.py)."""
     turn, _, _turn = turns(bodies.q)
     h = elements.clock[STEP]
     for n in range(start, stop):
@@ -106,19 +106,19 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         show_rates(bodies, n, ahead, half, turn, elements.velocity_before)
         kick(bodies, elements, n, ahead, h, half)
         show_rates(bodies, n, ahead, half, turn, elements.velocity)
-        leave_out(bodies, elements, n, 1.0)
+        exclude_flight(bodies, elements, n, 1.0)
         fly(bodies.inertia[bodies.make[n]], ahead, h, half)
         show_places(bodies, elements, n, ahead, turn)
         show_rates(bodies, n, ahead, half, turn, elements.velocity)
-        leave_out(bodies, elements, n, -1.0)
-    return FINE
+        exclude_flight(bodies, elements, n, -1.0)
+    return NO_FAILED_ROW
 
 
 @loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
     turn, _, _turn = turns(bodies.q)
-    h, wrong = elements.clock[STEP], FINE
+    h, wrong = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
         q, v = bodies.q[n], bodies.v[n]
         for i in range(v.shape[0]):
@@ -131,17 +131,17 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Velocities after impulses on the elements."""
     turn, _, _turn = turns(bodies.q)
     for n in range(start, stop):
-        strike(bodies, elements, n)
+        apply_impulse(bodies, elements, n)
         show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
-def strike(bodies: View, elements: View, n: int) -> None:
+def apply_impulse(bodies: View, elements: View, n: int) -> None:
     """Let what stands as forces on the elements of a body act as impulses."""
     q, v = bodies.q[n], bodies.v[n]
     push, torque, turn = sums(q)
@@ -216,14 +216,14 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float)
 def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How bodies answer where they stand."""
     respond_rows(start, stop, bodies, elements, 0.0)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How they answer where forces act in a tick."""
     respond_rows(start, stop, bodies, elements, elements.clock[STEP])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -276,4 +276,4 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
                     axes[k, c] = value / determinant if determinant > 0.0 else 0.0
         for k in range(bodies.numbers[n]):
             answer(bodies.weights[n, k], ahead, axes, slip, arm, elements.response[bodies.attached[n, k]])
-    return FINE
+    return NO_FAILED_ROW

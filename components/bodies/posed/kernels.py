@@ -18,12 +18,12 @@ from __future__ import annotations
 from math import cos, isfinite, sin
 from typing import Any
 
-from components.bodies.scheme import AGAIN, BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
+from components.bodies.scheme import BETA, DAMPING, EXTRA_GYROSCOPIC_ROUNDS, GAMMA, STIFFNESS, inward, step_of
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 SPACE = 7  # coordinates of a body in space
@@ -229,7 +229,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
         if dt > 0.0:
             spin_of(q, v, pace)
             later = gains[GAMMA] * dt
-            for _ in range(AGAIN):
+            for _ in range(EXTRA_GYROSCOPIC_ROUNDS):
                 along, square_rate = rate + later * bend, 0.0
                 for j in range(3):
                     spin[j] = pace[j] + later * swing[j]
@@ -278,12 +278,12 @@ def show_predicted(bodies: View, elements: View, n: int, q_new: Array, v_new: Ar
     turned, and sides of a joint that move alike would seem to part, to first order: a damper would take what nobody loses.
     """
     show_places(bodies, elements, n, q_new, turn)
-    stand_back(q_new, v_new, step_of(bodies, elements), bodies.gains)
+    step_back(q_new, v_new, step_of(bodies, elements), bodies.gains)
     show_rates(bodies, n, q_new, v_new, turn, elements.velocity)
 
 
 @kernel
-def stand_back(q: Array, v: Array, dt: float, gains: Array) -> None:
+def step_back(q: Array, v: Array, dt: float, gains: Array) -> None:
     """From the predicted place to where the predicted velocity was reached."""
     for i in range(q.shape[0]):
         q[i] -= gains[GAMMA] * dt * v[i]
@@ -298,18 +298,18 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         predict(bodies.q[n], bodies.v[n], bodies.a[n], dt, bodies.gains, q_new, v_new, now)
         show_predicted(bodies, elements, n, q_new, v_new, turn)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
     blocks = turns(bodies.q)
     for n in range(start, stop):
         show_rates_ahead(
             bodies, n, bodies.q[n], bodies.v[n], bodies.a[n], elements.clock[STEP], blocks, elements.current_velocity
         )
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -342,7 +342,7 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
     q_new, v_new, now = states(bodies.q)
     turn, _, _turn = turns(bodies.q)
-    wrong = FINE
+    wrong = NO_FAILED_ROW
     for n in range(start, stop):
         if correct(bodies, elements, n, q_new, v_new, now) and wrong < 0:
             wrong = n
@@ -351,11 +351,11 @@ def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def go_on_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def correct_and_predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Correct, then predict for the next tick: the same as both, with the rows at hand once."""
     q_new, v_new, now = states(bodies.q)
     turn, _, _turn = turns(bodies.q)
-    dt, wrong = step_of(bodies, elements), FINE
+    dt, wrong = step_of(bodies, elements), NO_FAILED_ROW
     for n in range(start, stop):
         if correct(bodies, elements, n, q_new, v_new, now) and wrong < 0:
             wrong = n
@@ -373,7 +373,7 @@ def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         show_places(bodies, elements, n, bodies.q[n], turn)
         show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -382,4 +382,4 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         v = bodies.v[n]
         accelerate(bodies, elements, n, 0.0, bodies.q[n], v, v, bodies.a[n])
-    return FINE
+    return NO_FAILED_ROW

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from components.bodies.natural.mass_moments import FLAT
+from components.bodies.identity_cache import cached_by_identity
+from components.bodies.natural.mass_moments import ZERO_MOMENT_TOLERANCE
 from components.bodies.natural.rigid_data import check_rigid, named_ports, tensor_of
 from components.bodies.posed.description import PosedBody
 from components.bodies.posed.quaternions import product, spinning
 from components.bodies.posed.stack import PosedBodies
-from components.bodies.recent import recently
 from components.bodies.short_sums import dot
 from modular.body import Body
 from modular.component import Component
@@ -79,7 +79,7 @@ class NewtonEulerBody(PosedBody):
         if problems:
             return problems
         values = self.principal_inertia
-        if values.min() <= FLAT * max(float(values.max()), 1e-300):
+        if values.min() <= ZERO_MOMENT_TOLERANCE * max(float(values.max()), 1e-300):
             listed = ", ".join(f"{value:.4g}" for value in values)
             problems.append(
                 f"body '{name}': principal inertias {listed} kg m^2; nothing turns a body about an axis without inertia. Use "
@@ -248,7 +248,7 @@ class NewtonEulerBody(PosedBody):
         )  # fmt: skip
 
 
-@recently
+@cached_by_identity
 def _principal(body: NewtonEulerBody) -> tuple[Array, Array]:
     """Principal inertias and axes as columns."""
     inertia = tensor_of(body.inertia)

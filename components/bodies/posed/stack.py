@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.body_stack import BodyStack
-from components.bodies.natural.compliance import tighten_flat_loop, tighten_loop
+from components.bodies.natural.compliance import bound_loads_flat_loop, bound_loads_loop
 from components.bodies.posed import gluing, kernels
-from components.bodies.posed.pushed import PushedOneByOne
-from components.bodies.standing import STANDING
+from components.bodies.posed.impulse_by_body import ImpulseByBody
+from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Indices
 from modular.loop import loops_of
-from modular.makes import numbered
 from modular.port import PortName
+from modular.shared_constants import group_equal
 from modular.side import Mark, Side
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from components.bodies.posed.newton_euler import NewtonEulerBody
 
 
-class PosedBodies(PushedOneByOne):
+class PosedBodies(ImpulseByBody):
     """Bodies at q = (r, theta) or (r, p), (n, 3) or (n, 7); weights of an element are w0 and rho (posed/kernels.py)."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
@@ -39,9 +39,9 @@ class PosedBodies(PushedOneByOne):
         super().__init__((coordinates,), dimension, 1 + dimension, capacity, width)
         self.common("kilograms")
         self.common("inertia", turning)
-        self.loops = STANDING | loops_of(kernels, gluing)
+        self.loops = TRIAL_STEP | loops_of(kernels, gluing)
         self.loops["respond_freely"] = gluing.respond_loop
-        self.loops["tighten"] = tighten_flat_loop if dimension == 2 else tighten_loop
+        self.loops["bound_loads"] = bound_loads_flat_loop if dimension == 2 else bound_loads_loop
         self.fold(*self.together[0])
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
@@ -51,8 +51,8 @@ class PosedBodies(PushedOneByOne):
         rows = self.add_rows(names)
         self.q[rows] = [body.start for body in members]
         self.v[rows] = [body.initial_velocity for body in members]
-        firsts, which = numbered([(body.mass, body.principal_inertia.tobytes()) for body in members])
-        makes = self.add_makes(np.bincount(which))
+        firsts, which = group_equal([(body.mass, body.principal_inertia.tobytes()) for body in members])
+        makes = self.add_shared_rows(np.bincount(which))
         self.make[rows] = makes[which]
         self.kilograms[makes] = [members[k].mass for k in firsts]
         self.inertia[makes] = [members[k].principal_inertia for k in firsts]
@@ -63,7 +63,7 @@ class PosedBodies(PushedOneByOne):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+    def element_slopes(self, body: Any, q: Array) -> Callable[[Array], Array]:
         """How elements follow all coordinates where a body stands."""
         return partial(body.reach, slopes=body.slopes(q))
 

@@ -8,16 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.rod import Rod
 from components.bodies.posed.newton_euler import NewtonEulerBody
-from components.bodies.recent import recently
 from components.bodies.short_sums import dot
 from components.bodies.subassembly.stack import Subassemblies
 from components.bodies.subassembly.tree import Inner, Parts, Piece, Tree, is_rigid, ports_of, tree_of
 from components.joints.revolute import Revolute
 from modular.body import Body
 from modular.component import Component
-from modular.elements import RIGID, Array
+from modular.elements import RIGID_BODY_MOTIONS, Array
 from modular.errors import ModelError
 from modular.integrator import GAINS, SCHEME, STEPS, Integrator
 from modular.joint import Joint
@@ -93,7 +93,7 @@ class Subassembly(Body):
         """In how many ways its ports can move, a multiple of six."""
         held = len({self.pieces[body].link for body, _ in self.parts.ports.values()})
         ways = min(self.freedoms, (6 if self.dimension == 3 else 3) * held)
-        return RIGID * max(1, -(-ways // RIGID))
+        return RIGID_BODY_MOTIONS * max(1, -(-ways // RIGID_BODY_MOTIONS))
 
     def check(self, name: str) -> list[str]:
         """What is wrong with its bodies, its inner joints and its ports."""
@@ -302,11 +302,11 @@ def _alike(one: Tree, other: Tree) -> bool:
     )
 
 
-@recently
+@cached_by_identity
 def _parts(body: Subassembly) -> Parts:
     return taken_apart(body, "Subassembly")
 
 
-@recently
+@cached_by_identity
 def _tree(body: Subassembly) -> Tree:
     return tree_of(_parts(body), "Subassembly")

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from components.bodies.posed.kicked import leave_out
+from components.bodies.posed.kick_work import exclude_flight
 from components.bodies.subassembly.kernels import (
     LINEAR,
     LINKS,
@@ -36,24 +36,24 @@ from components.bodies.subassembly.kernels import (
     arm_of,
     collect,
     compose,
+    factorise_mass,
     link_of,
     momentum_of,
     pass_down,
+    place_links,
     read_speeds,
     show_places,
     show_rates,
     solve,
-    stand,
     times_quaternion,
     travel,
     unsound,
-    weigh,
     write_rates,
 )
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 MOMENTUM, FREE, BEGAN = (
@@ -61,11 +61,11 @@ MOMENTUM, FREE, BEGAN = (
     5,
     6,
 )  # columns of `speeds`: M u, momenta after what does not depend on speeds, speeds at the beginning
-MOST = 100  # times that a fixed point is tried
-ENOUGH = 1e-15  # of the speeds: a change that is none
-NEAR = 1e-9  # of them: a change that may be rounding, where it falls no more
-SLOW = 0.7  # of the change before
-FLAT = 1e-10  # of what an element answers: a direction that others have already
+MAX_ITERATIONS = 100  # times that a fixed point is tried
+CONVERGENCE_TOLERANCE = 1e-15  # of the speeds: a change that is none
+STALLED_TOLERANCE = 1e-9  # of them: a change that may be rounding, where it falls no more
+STALL_RATIO = 0.7  # of the change before
+DEPENDENT_DIRECTION_TOLERANCE = 1e-10  # of what an element answers: a direction that others have already
 
 
 @kernel
@@ -134,10 +134,10 @@ def changed(u: Array, count: int, column: int, before: int) -> tuple[float, floa
 @kernel
 def settled(turns: int, change: float, before: float, largest: float) -> bool:
     """Whether the next change of a fixed point is none, or this one falls no more for rounding."""
-    enough = ENOUGH * largest
+    enough = CONVERGENCE_TOLERANCE * largest
     if turns > 0 and change * change <= enough * before:
         return True
-    return change <= enough or (turns > 1 and change > SLOW * before and change <= NEAR * largest)
+    return change <= enough or (turns > 1 and change > STALL_RATIO * before and change <= STALLED_TOLERANCE * largest)
 
 
 @kernel
@@ -145,7 +145,7 @@ def kick_in_place(bodies: View, n: int, h: float) -> bool:
     """The first half of the kick: speeds that go with the momenta in the middle of the step; whether there are any."""
     u, count = bodies.speeds[n], int(bodies.sizes[SPEEDS])
     before = 0.0
-    for turns in range(MOST):
+    for turns in range(MAX_ITERATIONS):
         travel(bodies, n, SPEED)
         gather_momenta(bodies, n, WANTED)
         if turns == 0:
@@ -208,10 +208,10 @@ def find_places(bodies: View, n: int, h: float, q: Array, ahead: Array) -> bool:
         u[i, BEGAN] = u[i, SPEED]
         u[i, MOMENTUM] = u[i, WANTED]
     before = 0.0
-    for turns in range(MOST):
+    for turns in range(MAX_ITERATIONS):
         step_places(bodies, n, h, q, ahead)
-        stand(bodies, n, ahead)
-        weigh(bodies, n)
+        place_links(bodies, n, ahead)
+        factorise_mass(bodies, n)
         solve(bodies, n, WANTED, NEXT)
         change, largest = changed(u, count, NEXT, SPEED)
         if settled(turns, change, before, largest):
@@ -223,12 +223,12 @@ def find_places(bodies: View, n: int, h: float, q: Array, ahead: Array) -> bool:
 @loop
 def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Half a kick and the way that it leads; the first body that found no way, or -1."""
-    h, lost = elements.clock[STEP], FINE
+    h, lost = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
         make, q, v, ahead, half = bodies.make[n], bodies.q[n], bodies.v[n], bodies.ahead[n], bodies.half[n]
         push = bodies.pull[n]
-        stand(bodies, n, q)
-        weigh(bodies, n)
+        place_links(bodies, n, q)
+        factorise_mass(bodies, n)
         collect(bodies, elements, n, push)
         pass_down(bodies, n, PUSHED)
         read_speeds(bodies, n, q, v, SPEED)
@@ -239,7 +239,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             half[c] = v[c] + 0.5 * h * (push[c] / bodies.kilograms[make] + bodies.gravity[c])
         travel(bodies, n, SPEED)
         show_rates(bodies, n, half, elements.velocity)
-        leave_out(bodies, elements, n, 1.0)
+        exclude_flight(bodies, elements, n, 1.0)
         led = find_places(bodies, n, h, q, ahead) and led
         for c in range(push.shape[0]):
             ahead[c] = q[c] + h * half[c]
@@ -248,7 +248,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         travel(bodies, n, SPEED)
         show_places(bodies, elements, n, ahead)
         show_rates(bodies, n, half, elements.velocity)
-        leave_out(bodies, elements, n, -1.0)
+        exclude_flight(bodies, elements, n, -1.0)
         if not led and lost < 0:
             lost = n
     return lost
@@ -257,7 +257,7 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 @loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
-    h, wrong = elements.clock[STEP], FINE
+    h, wrong = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
         make, q, v, half, push, u = (
             bodies.make[n],
@@ -267,8 +267,8 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             bodies.pull[n],
             bodies.speeds[n],
         )
-        stand(bodies, n, q)
-        weigh(bodies, n)
+        place_links(bodies, n, q)
+        factorise_mass(bodies, n)
         collect(bodies, elements, n, push)
         pass_down(bodies, n, PUSHED)
         read_speeds(bodies, n, q, half, SPEED)
@@ -290,12 +290,12 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Velocities after impulses on the elements."""
     for n in range(start, stop):
         make, q, v, push, u = bodies.make[n], bodies.q[n], bodies.v[n], bodies.pull[n], bodies.speeds[n]
-        stand(bodies, n, q)
-        weigh(bodies, n)
+        place_links(bodies, n, q)
+        factorise_mass(bodies, n)
         collect(bodies, elements, n, push)
         pass_down(bodies, n, PUSHED)
         read_speeds(bodies, n, q, v, SPEED)
@@ -308,7 +308,7 @@ def strike_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         read_speeds(bodies, n, q, v, SPEED)  # as whoever shows this state will
         travel(bodies, n, SPEED)
         show_rates(bodies, n, v, elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 # --- how it answers forces ---------------------------------------------------------------------------------------------
@@ -366,7 +366,7 @@ def span(bodies: View, elements: View, n: int) -> int:
                     for i in range(count):
                         row[i] -= share * basis[j * count + i]
             left = sqrt(along(row, row, 0, count))
-            if left > FLAT * size and found < min(count, elements.load.shape[1]):
+            if left > DEPENDENT_DIRECTION_TOLERANCE * size and found < min(count, elements.load.shape[1]):
                 for i in range(count):
                     basis[found * count + i] = row[i] / left
                 found += 1
@@ -390,8 +390,8 @@ def tell(bodies: View, elements: View, n: int, found: int) -> None:
 @kernel
 def respond_at(bodies: View, elements: View, n: int, q: Array) -> None:
     """B of every attached element at q: B B^T = J M^-1 J^T in as many columns as the elements move in independent ways."""
-    stand(bodies, n, q)
-    weigh(bodies, n)
+    place_links(bodies, n, q)
+    factorise_mass(bodies, n)
     count = span(bodies, elements, n)
     tell(bodies, elements, n, count)
 
@@ -401,7 +401,7 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How bodies answer where they stand."""
     for n in range(start, stop):
         respond_at(bodies, elements, n, bodies.q[n])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -409,18 +409,18 @@ def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) 
     """How they answer where forces act in a tick."""
     for n in range(start, stop):
         respond_at(bodies, elements, n, bodies.next_q[n])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How elements at the end of a drift answer forces at its beginning: J' M^-1 J^T, as near as the step is short."""
     for n in range(start, stop):
-        stand(bodies, n, bodies.q[n])
-        weigh(bodies, n)
+        place_links(bodies, n, bodies.q[n])
+        factorise_mass(bodies, n)
         count = span(bodies, elements, n)
-        stand(bodies, n, bodies.ahead[n])
+        place_links(bodies, n, bodies.ahead[n])
         aim(bodies, n)
         compose(bodies, n)
         tell(bodies, elements, n, count)
-    return FINE
+    return NO_FAILED_ROW

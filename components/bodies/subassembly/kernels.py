@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
 
-from components.bodies.scheme import AGAIN, BETA, DAMPING, GAMMA, STIFFNESS, inward, step_of
+from components.bodies.scheme import BETA, DAMPING, EXTRA_GYROSCOPIC_ROUNDS, GAMMA, STIFFNESS, inward, step_of
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 LINKS, SPEEDS, COORDINATES = range(3)  # places in `sizes`
@@ -66,7 +66,7 @@ def turn_of(bodies: View, make: int, k: int, q: Array, at: int, own: Array) -> N
 
 
 @kernel
-def stand(bodies: View, n: int, q: Array) -> None:
+def place_links(bodies: View, n: int, q: Array) -> None:
     """The frames of all links, from the mass centre of the whole."""
     make, frames = bodies.make[n], bodies.frames[n]
     own, middle = room((3, 3)), room((3,))
@@ -353,7 +353,7 @@ def factorise(bodies: View, n: int) -> None:
 
 
 @kernel
-def weigh(bodies: View, n: int) -> None:
+def factorise_mass(bodies: View, n: int) -> None:
     """S, I S, and the factor of M, where the links stand."""
     aim(bodies, n)
     compose(bodies, n)
@@ -480,11 +480,11 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
 
     What whirls is asked again with the velocities that the answer leads to, which are left in `now` (scheme.py).
     """
-    stand(bodies, n, q)
-    weigh(bodies, n)
+    place_links(bodies, n, q)
+    factorise_mass(bodies, n)
     answer(bodies, elements, n, dt, q, v, now, a)
     if dt > 0.0:
-        for _ in range(AGAIN):
+        for _ in range(EXTRA_GYROSCOPIC_ROUNDS):
             for i in range(int(bodies.sizes[COORDINATES])):
                 now[i] = v[i] + bodies.gains[GAMMA] * dt * a[i]
             answer(bodies, elements, n, dt, q, v, now, a)
@@ -492,7 +492,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
 
 @kernel
 def answer(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
-    """The same with the velocities `now`, where links stand and are weighed."""
+    """The same with the velocities `now`, where links stand and their mass matrix is factorised."""
     make, d, gains = bodies.make[n], bodies.gravity.shape[0], bodies.gains
     inwards = inward(gains, dt)
     read_speeds(bodies, n, q, now, SPEED)
@@ -540,7 +540,7 @@ def predict(bodies: View, n: int, dt: float) -> None:
 @kernel
 def read_state(bodies: View, n: int, q: Array, v: Array) -> None:
     """Links as they are placed, and how they move."""
-    stand(bodies, n, q)
+    place_links(bodies, n, q)
     aim(bodies, n)
     read_speeds(bodies, n, q, v, SPEED)
     travel(bodies, n, SPEED)
@@ -560,13 +560,13 @@ def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     dt = step_of(bodies, elements)
     for n in range(start, stop):
         predict(bodies, n, dt)
-        stand(bodies, n, bodies.next_q[n])
+        place_links(bodies, n, bodies.next_q[n])
         show_places(bodies, elements, n, bodies.next_q[n])
         for i in range(int(bodies.sizes[COORDINATES])):  # into `now` for a while: posed/kernels.py says why
             bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * dt * bodies.next_v[n, i]
         read_state(bodies, n, bodies.now[n], bodies.next_v[n])
         show_rates(bodies, n, bodies.next_v[n], elements.velocity)
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -637,12 +637,12 @@ def bend_of(motion: Array, k: int, arm: Array, share: float, c: int) -> float:
 
 
 @loop
-def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the velocities to which the accelerations lead, x' + dt x'' of the elements where they are."""
     arm, dt = room((3,)), elements.clock[STEP]
     for n in range(start, stop):
         q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-        stand(bodies, n, q)
+        place_links(bodies, n, q)
         aim(bodies, n)
         read_speeds(bodies, n, q, v, SPEED)
         read_bends(bodies, n, q, v, a)
@@ -655,13 +655,13 @@ def foresee_loop(start: int, stop: int, bodies: View, elements: View) -> int:
             arm_of(weights, bodies.frames[n], k, arm)
             for c in range(rate.shape[0]):
                 rate[c] += dt * (weights[0] * a[c] + bend_of(bodies.motion[n], k, arm, weights[0], c))
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Local solve, correction (II.44), corrected velocities of the elements; the first row that went wrong, or -1."""
-    wrong, dt, gains = FINE, step_of(bodies, elements), bodies.gains
+    wrong, dt, gains = NO_FAILED_ROW, step_of(bodies, elements), bodies.gains
     for n in range(start, stop):
         q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
         predict(bodies, n, dt)
@@ -695,7 +695,7 @@ def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show the present elements."""
     for n in range(start, stop):
         show_state(bodies, elements, n, bodies.q[n], bodies.v[n])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
@@ -704,14 +704,14 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     for n in range(start, stop):
         v = bodies.v[n]
         accelerate(bodies, elements, n, 0.0, bodies.q[n], v, v, bodies.a[n])
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
 def write_down_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """S, M, and what the speeds at the present state ask for, for solvers that see everything at once."""
     for n in range(start, stop):
-        stand(bodies, n, bodies.q[n])
+        place_links(bodies, n, bodies.q[n])
         aim(bodies, n)
         compose(bodies, n)
         put_together(bodies, n)
@@ -722,4 +722,4 @@ def write_down_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 bodies.wrench[n, k, c] = 0.0
         resist(bodies, n, SPEED)
         pass_down(bodies, n, WANTED)
-    return FINE
+    return NO_FAILED_ROW

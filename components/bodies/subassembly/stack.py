@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
-from components.bodies.natural.compliance import tighten_loop
-from components.bodies.posed.pushed import PushedOneByOne
+from components.bodies.natural.compliance import bound_loads_loop
+from components.bodies.posed.impulse_by_body import ImpulseByBody
 from components.bodies.posed.quaternions import spinning
-from components.bodies.standing import STANDING
 from components.bodies.subassembly import gluing, kernels
+from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
 from modular.loop import loops_of
-from modular.makes import numbered
 from modular.port import PortName
+from modular.shared_constants import group_equal
 from modular.side import Mark, Side
 
 if TYPE_CHECKING:
     from components.bodies.subassembly.description import Subassembly
 
 TREE = ("parent", "ball", "axis", "base", "rates", "masses", "middle", "inertia", "coordinate", "speed")
-ROOM = (
+WORK_COLUMNS = (
     "next_q",
     "next_v",
     "now",
@@ -43,12 +43,12 @@ ROOM = (
 )
 
 
-class Subassemblies(PushedOneByOne):
+class Subassemblies(ImpulseByBody):
     """Trees with equally many links, speeds and coordinates; weights of an element are w0, its link and rho."""
 
     varying = True  # mass matrices and Jacobians follow the coordinates (modular/body.py: GivesEquations)
     in_steps = "components.bodies.subassembly.steps"
-    constant = (*BodyStack.constant, *ROOM)  # room to work in: nothing of it is kept
+    constant = (*BodyStack.constant, *WORK_COLUMNS)  # room to work in: nothing of it is kept
     sizes: Array  # links, speeds beside those of the mass centre, coordinates
     frames: Array  # axes of links, and where they begin, from the mass centre of the whole
     columns: Array  # S and I S of each speed
@@ -97,7 +97,9 @@ class Subassemblies(PushedOneByOne):
         self.column("basis", (dimension + speeds) ** 2, listed=True)
         self.column("pull", dimension)
         self.loops = (
-            STANDING | loops_of(kernels, gluing) | {"respond_freely": gluing.respond_loop, "tighten": tighten_loop}
+            TRIAL_STEP
+            | loops_of(kernels, gluing)
+            | {"respond_freely": gluing.respond_loop, "bound_loads": bound_loads_loop}
         )
         self.fold(*self.together[0])
 
@@ -109,8 +111,8 @@ class Subassemblies(PushedOneByOne):
         trees = [body.tree for body in members]
         self.q[rows] = [tree.start for tree in trees]
         self.v[rows] = [tree.pace for tree in trees]
-        firsts, which = numbered([tree.key for tree in trees])
-        makes = self.add_makes(np.bincount(which))
+        firsts, which = group_equal([tree.key for tree in trees])
+        makes = self.add_shared_rows(np.bincount(which))
         self.make[rows] = makes[which]
         for name in (*TREE, "kilograms"):
             getattr(self, name)[makes] = [getattr(trees[k], name) for k in firsts]
@@ -148,7 +150,7 @@ class Subassemblies(PushedOneByOne):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def reaching(self, body: Any, q: Array) -> Callable[[Array], Array]:
+    def element_slopes(self, body: Any, q: Array) -> Callable[[Array], Array]:
         """How elements follow all coordinates where a body stands."""
         return partial(body.reach, slopes=body.tree.slopes(q))
 

@@ -24,7 +24,8 @@ def push_coordinates(bodies: View, v: Array, span: float, whole: Array, alone: A
         v[i] += span * (whole[i] - alone[i])
 
 
-predict_in_steps, correct_in_steps, go_on_in_steps, foresee_in_steps, respond_in_steps = in_steps(
+predict_in_steps, correct_in_steps, correct_and_predict_in_steps, show_end_velocity_in_steps, respond_in_steps = in_steps(
     __name__, (copy_coordinates, push_coordinates), predict=kernels.predict_loop, correct=kernels.correct_loop,
-    foresee=kernels.foresee_loop, show=kernels.show_loop, reevaluate=kernels.reevaluate_loop, respond=respond_loop,
+    show_end_velocity=kernels.show_end_velocity_loop, show=kernels.show_loop, reevaluate=kernels.reevaluate_loop,
+    respond=respond_loop,
 )  # fmt: skip

@@ -39,9 +39,9 @@ from modular.port import Port
 from modular.side import GroundSide
 
 UPRIGHT = (0.0, 0.0, 1.0)
-LOOSE = 1e-8  # of the size of the whole: how far an inner joint may stand open at the start
-AGAINST = 1e-9  # of the velocities at the start: how far they may run against inner joints
-WEIGHTLESS = 1e-11  # of what it would be: inertia that counts as none
+CLOSURE_GAP_TOLERANCE = 1e-8  # of the size of the whole: how far an inner joint may stand open at the start
+VELOCITY_TOLERANCE = 1e-9  # of the velocities at the start: how far they may run against inner joints
+ZERO_INERTIA_TOLERANCE = 1e-11  # of what it would be: inertia that counts as none
 
 
 class Freedom(NamedTuple):
@@ -364,7 +364,7 @@ class _Growing:
                 f"{said}: {type(one.joint).__name__} is no joint of relative coordinates; inside go Revolute, Prismatic, "
                 "Cylindrical, Universal, Spherical, Screw and Fixed. Make others outside between two outer ports."
             )
-        if gap > LOOSE * self.size:
+        if gap > CLOSURE_GAP_TOLERANCE * self.size:
             raise ModelError(
                 f"{said} is open by {gap:.3g} m: its ports stand at {shown(a)} and {shown(b)}; let the bodies meet at the start."
             )
@@ -414,7 +414,7 @@ class _Growing:
         matrix = tree.mass_matrix(q)
         scale = np.sqrt(np.diag(matrix))
         least = 0.0 if scale.min() == 0.0 else float(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0])
-        if not least > WEIGHTLESS:
+        if not least > ZERO_INERTIA_TOLERANCE:
             raise ModelError(
                 f"{self.owner}: something inside can move that has no inertia, as a slender rod about its line; give it a radius "
                 "(Rod: radius=…), or an inner joint that leaves it no such motion (Revolute)."
@@ -435,7 +435,7 @@ class _Growing:
         system, wanted = np.concatenate(rows), np.concatenate(right)
         v = np.linalg.lstsq(system, wanted, rcond=1e-12)[0]
         missing = np.linalg.norm(system @ v - wanted)
-        if missing > AGAINST * np.linalg.norm(wanted):
+        if missing > VELOCITY_TOLERANCE * np.linalg.norm(wanted):
             raise ModelError(
                 f"{self.owner}: the velocities of its bodies run against its inner joints (by "
                 f"{missing / np.linalg.norm(wanted):.2g} of them, as energy tells); give velocities and spins that fit, "

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.newton import TOLERANCE, closed
+from coordinator.couplings.centralized.newton import RELATIVE_TOLERANCE, closed
 from coordinator.couplings.centralized.saddle import Saddle
 from coordinator.couplings.centralized.solver import NoSolution, Solver, State, finite
 from coordinator.couplings.centralized.tangents import curvature, force_tangents
@@ -24,7 +24,7 @@ from modular.errors import ModelError
 from modular.numbers import number
 
 PROJECTIONS = ("none", "velocities", "both")
-MOST = 60  # iterations in a step
+MAX_ITERATIONS = 60  # iterations in a step
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class AugmentedLagrangian(Solver):
         equations.go(q, v)
         stiffness, damping = force_tangents(equations, time + h)
         matrix = equations.mass + weight * stiffness + 0.5 * h * damping + curvature(equations, q, v, carried)
-        small, before = TOLERANCE * equations.extent, np.inf
-        for _ in range(MOST):
+        small, before = RELATIVE_TOLERANCE * equations.extent, np.inf
+        for _ in range(MAX_ITERATIONS):
             v, a = motion(q)
             equations.go(q, v)
             jacobian = equations.jacobian()
@@ -111,14 +111,14 @@ class AugmentedLagrangian(Solver):
                 equations.go(q, v)
                 return State(q, v, a, carried / weight)
             before = step
-        raise NoSolution(f"its multipliers were not found in {MOST} iterations (last change {before:.2g} m)")
+        raise NoSolution(f"its multipliers were not found in {MAX_ITERATIONS} iterations (last change {before:.2g} m)")
 
     def _accelerations(self, equations: Equations, state: State, time: float, h: float) -> State:
         """(II.37) at the end of the step: Bayo's iteration inside, the trapezoidal rule outside."""
         q0, v0, a0 = state.q, state.v, state.a
         a, multipliers, before = a0, state.multipliers, np.inf
-        small = TOLERANCE * equations.extent
-        for _ in range(MOST):
+        small = RELATIVE_TOLERANCE * equations.extent
+        for _ in range(MAX_ITERATIONS):
             q = q0 + h * v0 + 0.25 * h**2 * (a0 + a)
             v = v0 + 0.5 * h * (a0 + a)
             new, multipliers = self._bayo(equations, time + h, q, v)
@@ -128,7 +128,7 @@ class AugmentedLagrangian(Solver):
             if step <= small or (step <= 1e3 * small and step >= 0.5 * before):
                 return State(q, v, a, multipliers)
             before = step
-        raise NoSolution(f"its step did not close in {MOST} iterations (last change {before:.2g} m)")
+        raise NoSolution(f"its step did not close in {MAX_ITERATIONS} iterations (last change {before:.2g} m)")
 
     def _bayo(self, equations: Equations, time: float, q: Array, v: Array) -> tuple[Array, Array]:
         """(M + G^T alpha G) a' = M a - G^T alpha f from a = M^-1 Q until the constraint accelerations obey."""
@@ -139,7 +139,7 @@ class AugmentedLagrangian(Solver):
         multipliers = np.zeros(equations.rows)
         force = equations.forces(time)
         # the same iteration on the multipliers: lambda* grows by alpha (G a + f) until that is gone
-        for _ in range(MOST):
+        for _ in range(MAX_ITERATIONS):
             a, change = border.once(force - jacobian.T @ multipliers, -f)
             multipliers = multipliers + change
             if float(np.abs(change).max(initial=0.0)) <= 1e-13 * float(np.abs(multipliers).max(initial=0.0)):

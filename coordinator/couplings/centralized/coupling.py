@@ -20,7 +20,7 @@ from modular.elements import Array
 from modular.errors import CouplingError, ModelError
 from modular.ledger import IMPACT, LEAKED
 
-AT_REST = 1e-9  # of the largest velocity: what joints may find moving against them after an event
+REST_SPEED_TOLERANCE = 1e-9  # of the largest velocity: what joints may find moving against them after an event
 
 
 @dataclass(frozen=True)
@@ -58,26 +58,26 @@ class Centralized(Coupling):
         reason = self.solver.refuses(equations)
         if reason is not None:
             raise CouplingError(reason)
-        system.workshop = {"equations": equations, "solver": {}}
+        system.cache = {"equations": equations, "solver": {}}
 
-    def standing(self, system: System) -> dict[str, Any]:
+    def checkpoint_state(self, system: System) -> dict[str, Any]:
         """Scales that were taken where the present topology began, and what the solver remembers."""
-        equations: Equations = system.workshop["equations"]
-        return {"extent": equations.extent, "scale": equations.scale, "solver": system.workshop["solver"]}
+        equations: Equations = system.cache["equations"]
+        return {"extent": equations.extent, "scale": equations.scale, "solver": system.cache["solver"]}
 
-    def stand(self, system: System, standing: Mapping[str, Any]) -> None:
+    def restore_state(self, system: System, state: Mapping[str, Any]) -> None:
         """Stand so."""
-        equations: Equations = system.workshop["equations"]
-        equations.extent, equations.scale = standing["extent"], standing["scale"]
-        system.workshop["solver"] = dict(standing["solver"])
+        equations: Equations = system.cache["equations"]
+        equations.extent, equations.scale = state["extent"], state["scale"]
+        system.cache["solver"] = dict(state["solver"])
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Consistent velocities, accelerations and reactions at the unchanged place."""
-        equations: Equations = system.workshop["equations"]
+        equations: Equations = system.cache["equations"]
         q, v = equations.read()
         equations.at(system.time(dt))
         equations.go(q, v)
-        limit = AT_REST * max(1.0, float(np.abs(v).max(initial=0.0)))
+        limit = REST_SPEED_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
         if float(np.abs(equations.rates()).max(initial=0.0)) > limit:
             v = self._stop(system, equations, q, v)
         state = settled(equations, system.time(dt), q, v)
@@ -109,7 +109,7 @@ class Centralized(Coupling):
 
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick, or a part of it, by the solver."""
-        equations: Equations = system.workshop["equations"]
+        equations: Equations = system.cache["equations"]
         before = equations.evaluations
         q, v = equations.read()
         state = State(q, v, system.memory["a"], system.memory["multipliers"])
@@ -118,17 +118,17 @@ class Centralized(Coupling):
         try:
             with np.errstate(all="ignore"):  # what leaves the numbers is told below, with a reason
                 state = self.solver.advance(
-                    equations, state, (system.tick + start) * dt, (stop - start) * dt, system.workshop["solver"]
+                    equations, state, (system.tick + start) * dt, (stop - start) * dt, system.cache["solver"]
                 )
                 system.evaluations += equations.evaluations - before  # of the method, not of what is shown
                 shown = settled(equations, end, state.q, state.v) if self.solver.rough else state
             finite(shown.q, shown.v, shown.a, shown.multipliers)
         except (NoSolution, np.linalg.LinAlgError) as error:
             equations.go(q, v)
-            system.workshop["reason"] = f"{type(self.solver).__name__} found no next state, {error}"
-            found = _told(equations, error, (system.tick + start) * dt, (stop - start) * dt)
-            system.workshop["reason"] += f": {found.cause}" if found.cause else ""
-            system.workshop["cure"] = (found.remedy, found.step)
+            system.cache["reason"] = f"{type(self.solver).__name__} found no next state, {error}"
+            found = _no_solution(equations, error, (system.tick + start) * dt, (stop - start) * dt)
+            system.cache["reason"] += f": {found.cause}" if found.cause else ""
+            system.cache["cure"] = (found.remedy, found.step)
             equations.go(q, v)
             return found.body or _swiftest(equations, v)
         system.memory = {"a": state.a, "multipliers": state.multipliers}
@@ -154,12 +154,12 @@ class Centralized(Coupling):
 
     def reason(self, system: System, name: str) -> str | None:
         """What the solver said."""
-        said: str | None = system.workshop.get("reason")
+        said: str | None = system.cache.get("reason")
         return said
 
     def cure(self, system: System, dt: float) -> tuple[str, float | None]:
         """What the solver said would help; otherwise as ever."""
-        sentence, step = system.workshop.get("cure", (None, None))
+        sentence, step = system.cache.get("cure", (None, None))
         return self.remedy(1.0, dt) if sentence is None else (sentence, step)
 
     def margins(self, system: System, dt: float, touched: list[str] | None = None) -> dict[str, float]:
@@ -174,7 +174,7 @@ class Centralized(Coupling):
         return f"take dt = {dt / 4:.2g} s{other}", dt / 4
 
 
-def _told(equations: Equations, error: Exception, time: float, h: float) -> NoSolution:
+def _no_solution(equations: Equations, error: Exception, time: float, h: float) -> NoSolution:
     """What a solver says of its failure, or what is elastic and too fast for the step it was given."""
     if isinstance(error, NoSolution) and error.remedy is not None:
         return error
@@ -187,7 +187,7 @@ def _told(equations: Equations, error: Exception, time: float, h: float) -> NoSo
     step = min(fastest.step, h / 4)
     return NoSolution(
         str(error),
-        cause=f"the step is long for what is elastic: {fastest.told(h)}",
+        cause=f"the step is long for what is elastic: {fastest.describe(h)}",
         body=fastest.body,
         remedy=f"take dt = {step:.2g} s, or MinimalCoordinates(), which is implicit there",
         step=step,

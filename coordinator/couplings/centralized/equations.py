@@ -25,7 +25,7 @@ from modular.ledger import STORED
 Matrix = Any  # a dense array, or a sparse one where the system is large
 Places = Callable[[], Any]  # rows and columns of the numbers of each array
 FOLLOWING = ("mass", "inverse_mass", "reach")  # what follows the place where bodies say so
-DENSE = 200  # coordinates up to which dense matrices are faster
+MAX_DENSE_COORDINATES = 200  # coordinates up to which dense matrices are faster
 STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # fourth-order derivative
 
 
@@ -40,7 +40,7 @@ class Equations:
         self._places: dict[str, tuple[Any, Any, Any]] = {}
         self._place_bodies()
         self._place_rows()
-        self.dense = self.size <= DENSE
+        self.dense = self.size <= MAX_DENSE_COORDINATES
         self.led = [name for stack in self.stacks if _led(stack) for name in stack.names]  # bodies that follow courses
         self.driven = bool(self.led) or any(joints.form.drives for joints in self.joints)
         self.varying = any(getattr(stack, "varying", False) for stack in self.stacks)

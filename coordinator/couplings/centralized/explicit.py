@@ -15,7 +15,7 @@ from modular.numbers import number
 
 ADAPTIVE = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 METHODS = ("RK4", *ADAPTIVE)
-MOST = 20_000  # evaluations in one tick
+MAX_EVALUATIONS_PER_TICK = 20_000  # evaluations in one tick
 
 
 class Explicit(Solver):
@@ -46,8 +46,8 @@ def integrate(
     def counted(t: float, x: Array) -> Array:
         nonlocal calls
         calls += 1
-        if calls > MOST:
-            raise NoSolution(f"{method} needed more than {MOST} evaluations for one tick at {t:.9g} s")
+        if calls > MAX_EVALUATIONS_PER_TICK:
+            raise NoSolution(f"{method} needed more than {MAX_EVALUATIONS_PER_TICK} evaluations for one tick at {t:.9g} s")
         return rates(t, x)
 
     for start, end in pairwise((time, *corners, time + h)):

@@ -16,8 +16,8 @@ from coordinator.couplings.centralized.freedoms import Freedoms
 from coordinator.couplings.centralized.tangents import force_tangents
 from modular.elements import Array
 
-RESOLVED = 2.5  # |z| below which R(z) is not looked at: what grows there grows by itself
-REACH = 2.8  # |z| that RK4 can follow, swinging or damped
+RESOLVED_RADIUS = 2.5  # |z| below which R(z) is not looked at: what grows there grows by itself
+RK4_STABILITY_RADIUS = 2.8  # |z| that RK4 can follow, swinging or damped
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Fastest:
     rate: float  # |eigenvalue| [rad/s]
     followed: bool  # whether RK4 can follow all motions in the step that was asked for
 
-    def told(self, h: float) -> str:
+    def describe(self, h: float) -> str:
         """Against a step, as a sentence goes on."""
         return (
             f"body '{self.body}' swings or decays at {self.rate:.3g} rad/s, {self.rate * h:.3g} in a step of {h:.3g} s"
@@ -37,7 +37,7 @@ class Fastest:
     @property
     def step(self) -> float:
         """That RK4 could follow, with a little to spare [s]."""
-        return 0.7 * REACH / self.rate
+        return 0.7 * RK4_STABILITY_RADIUS / self.rate
 
 
 def find_fastest(equations: Equations, freedoms: Freedoms, time: float, h: float) -> Fastest | None:
@@ -60,7 +60,7 @@ def find_fastest(equations: Equations, freedoms: Freedoms, time: float, h: float
     return Fastest(
         body=_most_energy(equations, moved),
         rate=float(np.abs(values[largest])),
-        followed=not bool((grows & (np.abs(z) > RESOLVED)).any()),
+        followed=not bool((grows & (np.abs(z) > RESOLVED_RADIUS)).any()),
     )
 
 

@@ -16,7 +16,7 @@ from coordinator.couplings.centralized.solver import NoSolution
 from coordinator.system import System
 from modular.elements import Array
 
-PULL = 50.0  # Baumgarte's gains while it follows [1/s]: they act on rounding and on the ends of the interpolation only
+BAUMGARTE_RATE = 50.0  # Baumgarte's gains while it follows [1/s]: they act on rounding and on the ends of the interpolation only
 
 Violations = Callable[
     [float], tuple[Array, Array, Array]
@@ -42,9 +42,9 @@ def follow(
 
         def pull(errors: Array, rate: Array) -> Array:
             if violations is None:
-                return 2.0 * PULL * rate + PULL**2 * errors
+                return 2.0 * BAUMGARTE_RATE * rate + BAUMGARTE_RATE**2 * errors
             phi, dphi, ddphi = violations(time)
-            return 2.0 * PULL * (rate - dphi) + PULL**2 * (errors - phi) - ddphi
+            return 2.0 * BAUMGARTE_RATE * (rate - dphi) + BAUMGARTE_RATE**2 * (errors - phi) - ddphi
 
         return np.concatenate([speed, equations.accelerate(time, place, speed, pull)[0]])
 

@@ -17,7 +17,7 @@ from coordinator.couplings.centralized.equations import Equations
 from modular.elements import Array
 from modular.port import GROUND
 
-SMALL = 1e-7  # of the largest singular value: what is smaller is no constraint
+RANK_TOLERANCE = 1e-7  # of the largest singular value: what is smaller is no constraint
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def find_freedoms(equations: Equations, number: int | None = None) -> Freedoms:
         if joint is not None:
             rows = equations.rows_of[joint]
             left_vectors, values, right = np.linalg.svd(whole[rows, own] @ rigid)
-            rank = int(np.sum(values > SMALL * values[0])) if len(values) and values[0] > 0.0 else 0
+            rank = int(np.sum(values > RANK_TOLERANCE * values[0])) if len(values) and values[0] > 0.0 else 0
             taken = left_vectors[:, :rank].T
             carried = -(taken @ whole[rows] @ basis) / values[:rank, None]
             basis[own] += rigid @ (right[:rank].T @ carried)
@@ -101,7 +101,7 @@ def find_freedoms(equations: Equations, number: int | None = None) -> Freedoms:
         closed = rest @ whole @ basis
         left_vectors, values, right = np.linalg.svd(closed)
         scale = float(np.linalg.norm(whole @ basis, axis=1).max(initial=0.0))
-        rank = int(np.sum(values > SMALL * max(scale, 1.0)))
+        rank = int(np.sum(values > RANK_TOLERANCE * max(scale, 1.0)))
         if number is not None:
             rank = basis.shape[1] - number
         kept.append(left_vectors[:, :rank].T @ rest)

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.newton import TOLERANCE
+from coordinator.couplings.centralized.newton import RELATIVE_TOLERANCE
 from coordinator.couplings.centralized.solver import NoSolution, Solver, State, finite, settled
 from coordinator.couplings.centralized.tangents import force_tangents
 
-MOST = 60
+MAX_ITERATIONS = 60
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class GGL(Solver):
         equations.at(time + h)
         equations.go(q, v)
         stiffness, damping = force_tangents(equations, time + h)
-        small, before = TOLERANCE * equations.extent, np.inf
+        small, before = RELATIVE_TOLERANCE * equations.extent, np.inf
         impulse = h * state.multipliers
         matrix = mass + 0.5 * h * damping + 0.25 * h**2 * stiffness
-        for _ in range(MOST):
+        for _ in range(MAX_ITERATIONS):
             end = equations.jacobian()
             if equations.varying:
                 mass = 0.5 * (start + equations.mass)
@@ -59,4 +59,4 @@ class GGL(Solver):
                 v = equations.project_velocity(q, v)
                 return settled(equations, time + h, q, v)
             before = step
-        raise NoSolution(f"its step did not close in {MOST} iterations (last change {before:.2g} m)")
+        raise NoSolution(f"its step did not close in {MAX_ITERATIONS} iterations (last change {before:.2g} m)")

@@ -18,16 +18,16 @@ import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.explicit import METHODS, Explicit, check_method, integrate
-from coordinator.couplings.centralized.fastest import REACH, Fastest, find_fastest
+from coordinator.couplings.centralized.fastest import RK4_STABILITY_RADIUS, Fastest, find_fastest
 from coordinator.couplings.centralized.freedoms import Freedoms, find_freedoms
 from coordinator.couplings.centralized.radau import radau_step
 from coordinator.couplings.centralized.solver import NoSolution, State, settled
 from coordinator.couplings.centralized.tangents import curvature, force_tangents
 from modular.elements import Array
 
-CLOSED = 4e-16  # of the extent: dependent coordinates are solved for to this
-MOST = 25
-SETTLED = 1e-12  # of the extent: stages of an implicit step are solved for to this
+CLOSURE_TOLERANCE = 4e-16  # of the extent: dependent coordinates are solved for to this
+MAX_ITERATIONS = 25
+STAGE_TOLERANCE = 1e-12  # of the extent: stages of an implicit step are solved for to this
 EXPLICIT, IMPLICIT = "RK4", "RadauIIA"  # with the tick as their step
 
 
@@ -76,7 +76,7 @@ class MinimalCoordinates(Explicit):
                 ds,
                 chart.freedoms.basis.T @ state.a,
                 h,
-                SETTLED * equations.extent,
+                STAGE_TOLERANCE * equations.extent,
             )
         else:
             try:
@@ -127,14 +127,14 @@ class Chart:
         kept, basis = self.freedoms.kept, self.freedoms.basis
         q = self._last[1] + basis @ (s - self._last[0])
         still, inverse, before = np.zeros(equations.size), np.empty(0), np.inf
-        for _ in range(MOST):
+        for _ in range(MAX_ITERATIONS):
             equations.go(q, still)
             error = np.concatenate([kept @ equations.errors(), basis.T @ (q - self.origin) - s])
             if not inverse.size or float(np.abs(error).max()) > 0.01 * before:
                 inverse = self._border()
             size = float(np.abs(error).max(initial=0.0))
             q = q - inverse @ error
-            if size <= CLOSED * equations.extent or (size <= 1e3 * CLOSED * equations.extent and size >= 0.5 * before):
+            if size <= CLOSURE_TOLERANCE * equations.extent or (size <= 1e3 * CLOSURE_TOLERANCE * equations.extent and size >= 0.5 * before):
                 break
             before = size
         else:
@@ -186,7 +186,7 @@ def _explained(error: NoSolution | None, method: str, fastest: Fastest | None, h
         return error
     assert fastest is not None
     return NoSolution(
-        f"{method} cannot follow it: {fastest.told(h)}, where RK4 follows up to {REACH}"
+        f"{method} cannot follow it: {fastest.describe(h)}, where RK4 follows up to {RK4_STABILITY_RADIUS}"
         + (f" ({error})" if error else ""),
         body=fastest.body,
         remedy=f"leave method out, which takes {IMPLICIT} there, or take dt = {fastest.step:.2g} s",

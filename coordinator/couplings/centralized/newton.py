@@ -16,16 +16,16 @@ from coordinator.couplings.centralized.saddle import Saddle
 from coordinator.couplings.centralized.solver import NoSolution, finite
 from modular.elements import Array
 
-SLOW = 0.1  # a step that shrinks less than this calls for a fresh matrix
-TOLERANCE = 1e-12  # of the extent of the system
-MOST = 30
-CLOSED = 1e-11  # of the extent: a gap with which a step may begin
+REFRESH_RATIO = 0.1  # a step that shrinks less than this calls for a fresh matrix
+RELATIVE_TOLERANCE = 1e-12  # of the extent of the system
+MAX_ITERATIONS = 30
+INITIAL_GAP_TOLERANCE = 1e-11  # of the extent: a gap with which a step may begin
 
 
 def closed(equations: Equations, q: Array, v: Array) -> Array:
     """The place from which to step: a joint may be made with a gap, and a step that closed it would take it for a velocity
     of gap / h. Leaves the system there."""
-    return equations.project_position(q, v, CLOSED, most=3)
+    return equations.project_position(q, v, INITIAL_GAP_TOLERANCE, most=3)
 
 
 def close_step(
@@ -41,8 +41,8 @@ def close_step(
     `residual(q)` and `tangent(q, lambda)` leave the system at q. `pace`: dq/dv of the scheme [s].
     """
     saddle, before = tangent(q, multipliers), np.inf
-    size = TOLERANCE * equations.extent
-    for _ in range(MOST):
+    size = RELATIVE_TOLERANCE * equations.extent
+    for _ in range(MAX_ITERATIONS):
         rest = residual(q)
         change, multipliers = saddle.solve(-rest, -equations.violations(pace))
         finite(change, multipliers)
@@ -51,10 +51,10 @@ def close_step(
         if step <= size or (step <= 1e3 * size and step >= 0.5 * before):  # there, or as near as rounding lets it
             residual(q)
             return q, multipliers
-        if step > SLOW * before:
+        if step > REFRESH_RATIO * before:
             residual(q)
             saddle = tangent(q, multipliers)
         else:
             saddle = saddle.moved(equations.jacobian_at(q))
         before = step
-    raise NoSolution(f"its equations were not solved in {MOST} iterations (last change {before:.2g} m)")
+    raise NoSolution(f"its equations were not solved in {MAX_ITERATIONS} iterations (last change {before:.2g} m)")

@@ -24,11 +24,11 @@ WEIGHTS = np.array(
         [(16.0 - ROOT) / 36.0, (16.0 + ROOT) / 36.0, 1.0 / 9.0],
     ]
 )  # a
-TWICE = WEIGHTS @ WEIGHTS
-MOST = 12  # iterations
-SLOW = 0.1  # changes that shrink less than this call for fresh matrices
-ROUNDING = 1e3  # times the tolerance: changes so small that stop shrinking are rounding
-HALVINGS = 5  # of a step whose stages are not solved
+WEIGHTS_SQUARED = WEIGHTS @ WEIGHTS
+MAX_ITERATIONS = 12  # iterations
+REFRESH_RATIO = 0.1  # changes that shrink less than this call for fresh matrices
+STALLED_TOLERANCE_FACTOR = 1e3  # times the tolerance: changes so small that stop shrinking are rounding
+MAX_HALVINGS = 5  # of a step whose stages are not solved
 
 Balance = Callable[[float, Array, Array, Array], Array]  # M a - Q, of time, s, v and a
 Matrices = Callable[[float, Array, Array], tuple[Array, Array, Array]]  # M, -dQ/dv and -dQ/ds, of time, s and v
@@ -36,7 +36,7 @@ Matrices = Callable[[float, Array, Array], tuple[Array, Array, Array]]  # M, -dQ
 
 def radau_step(
     balance: Balance, matrices: Matrices, time: float, s: Array, v: Array, a: Array, h: float, tolerance: float,
-    halvings: int = HALVINGS,
+    halvings: int = MAX_HALVINGS,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """s, v and a at time + h; the `a` given is a first guess, `tolerance` what s may be off by."""
     try:
@@ -54,27 +54,27 @@ def _solve(
 ) -> tuple[Array, Array, Array]:
     factors = _factors(matrices(time, s, v), h)
     stages, before = np.tile(a, (3, 1)), np.inf
-    for _ in range(MOST):
-        places = s + h * NODES[:, None] * v + h**2 * (TWICE @ stages)
+    for _ in range(MAX_ITERATIONS):
+        places = s + h * NODES[:, None] * v + h**2 * (WEIGHTS_SQUARED @ stages)
         rates = v + h * (WEIGHTS @ stages)
         rest = [balance(time + c * h, *stage) for c, *stage in zip(NODES, places, rates, stages, strict=True)]
         finite(*rest)
         change = linalg.lu_solve(factors, np.concatenate(rest), check_finite=False).reshape(stages.shape)
         stages = stages - change
-        size = h**2 * float(np.abs(TWICE @ change).max(initial=0.0))
-        if size <= tolerance or (size <= ROUNDING * tolerance and size >= 0.5 * before):
-            return s + h * v + h**2 * (TWICE[-1] @ stages), v + h * (WEIGHTS[-1] @ stages), stages[-1]
-        if size > SLOW * before:
+        size = h**2 * float(np.abs(WEIGHTS_SQUARED @ change).max(initial=0.0))
+        if size <= tolerance or (size <= STALLED_TOLERANCE_FACTOR * tolerance and size >= 0.5 * before):
+            return s + h * v + h**2 * (WEIGHTS_SQUARED[-1] @ stages), v + h * (WEIGHTS[-1] @ stages), stages[-1]
+        if size > REFRESH_RATIO * before:
             factors = _factors(matrices(time + h, places[-1], rates[-1]), h)
         before = size
     raise NoSolution(
-        f"the stages of its implicit step were not solved in {MOST} iterations (last change {before:.2g} m)"
+        f"the stages of its implicit step were not solved in {MAX_ITERATIONS} iterations (last change {before:.2g} m)"
     )
 
 
 def _factors(matrices: tuple[Array, Array, Array], h: float) -> tuple[Array, Array]:
     """Of the equations of all stages together: 1 x M + h a x D + h^2 a a x K."""
     mass, damping, stiffness = matrices
-    whole = np.kron(np.eye(3), mass) + np.kron(h * WEIGHTS, damping) + np.kron(h**2 * TWICE, stiffness)
+    whole = np.kron(np.eye(3), mass) + np.kron(h * WEIGHTS, damping) + np.kron(h**2 * WEIGHTS_SQUARED, stiffness)
     finite(whole)
     return linalg.lu_factor(whole, check_finite=False)  # type: ignore[no-any-return]

@@ -23,11 +23,11 @@ from scipy.sparse.linalg import splu
 
 from modular.elements import Array
 
-EPSILON = 1e-9  # of the seen compliance
-LEAST = 1e-13  # the same, where masses are far apart
-UNDONE = 1e-6  # of the solution: a last correction that says that refinement has not come to an end
-REFINEMENTS = 6
-ENOUGH = 1e-14
+REGULARISATION = 1e-9  # of the seen compliance
+MIN_REGULARISATION = 1e-13  # the same, where masses are far apart
+REFINEMENT_FAILURE_TOLERANCE = 1e-6  # of the solution: a last correction that says that refinement has not come to an end
+MAX_REFINEMENTS = 6
+REFINEMENT_TOLERANCE = 1e-14
 
 
 class Saddle:
@@ -35,7 +35,7 @@ class Saddle:
 
     fresh = True  # whether the factors are those of this very system
 
-    def __init__(self, matrix: Any, jacobian: Any, scale: Array, epsilon: float = EPSILON) -> None:
+    def __init__(self, matrix: Any, jacobian: Any, scale: Array, epsilon: float = REGULARISATION) -> None:
         self.matrix = matrix
         self.scale = scale
         self.n = matrix.shape[0]
@@ -86,24 +86,24 @@ class Saddle:
         """x and the multipliers."""
         scaled = self.scale * g
         x, multipliers = self._apply(f, scaled)
-        for _ in range(REFINEMENTS):
+        for _ in range(MAX_REFINEMENTS):
             dx, change = self._apply(f - self.matrix @ x - self.jacobian.T @ multipliers, scaled - self.jacobian @ x)
             x, multipliers = x + dx, multipliers + change
             last, size = float(np.abs(dx).max(initial=0.0)), float(np.abs(x).max(initial=0.0))
-            if last <= ENOUGH * size:
+            if last <= REFINEMENT_TOLERANCE * size:
                 break
-        if last > UNDONE * size and self.fresh and self.epsilon > LEAST:
-            self._fill(LEAST)
+        if last > REFINEMENT_FAILURE_TOLERANCE * size and self.fresh and self.epsilon > MIN_REGULARISATION:
+            self._fill(MIN_REGULARISATION)
             return self.solve(f, g)
         return x, self.fit(f - self.matrix @ x)
 
     def fit(self, force: Array) -> Array:
         """The smallest multipliers with G^T lambda = force."""
         multipliers = np.zeros(len(self.scale))
-        for _ in range(REFINEMENTS):
+        for _ in range(MAX_REFINEMENTS):
             _, change = self._apply(force - self.jacobian.T @ multipliers, np.zeros(len(self.scale)))
             multipliers = multipliers + change
-            if float(np.abs(change).max(initial=0.0)) <= ENOUGH * float(np.abs(multipliers).max(initial=0.0)):
+            if float(np.abs(change).max(initial=0.0)) <= REFINEMENT_TOLERANCE * float(np.abs(multipliers).max(initial=0.0)):
                 break
         return self.scale * multipliers
 

@@ -17,7 +17,7 @@ from coordinator.couplings.centralized.explicit import Explicit, check_method, i
 from coordinator.couplings.centralized.solver import State
 from modular.elements import Array
 
-CUT = 1e-10  # of the largest eigenvalue: what is smaller is redundant
+RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: what is smaller is redundant
 
 
 def multipliers_first(
@@ -34,7 +34,7 @@ def multipliers_first(
     scaled = equations.scale[:, None] * (c.toarray() if sparse.issparse(c) else c)
     seen = scaled @ equations.inverse_mass @ scaled.T
     values, vectors = np.linalg.eigh(0.5 * (seen + seen.T))
-    kept = values > CUT * values[-1] if len(values) else np.zeros(0, bool)
+    kept = values > RANK_TOLERANCE * values[-1] if len(values) else np.zeros(0, bool)
     basis = vectors[:, kept]
     multipliers = equations.scale * (basis @ ((basis.T @ (equations.scale * (c @ free - d))) / values[kept]))
     return free - equations.inverse_mass @ (c.T @ multipliers), multipliers

@@ -29,7 +29,7 @@ def force_tangents(equations: Equations, time: float) -> tuple[Matrix, Matrix]:
     return found[0] + inside[0], found[1] + inside[1]
 
 
-NUDGE = 1e-6  # of a coordinate or rate, for differences of what is elastic or damped inside a body
+DIFFERENCE_STEP = 1e-6  # of a coordinate or rate, for differences of what is elastic or damped inside a body
 
 
 def inner_tangent(equations: Equations, key: str) -> Matrix:
@@ -66,10 +66,10 @@ def _differences(drive: Callable[[], Array], moved: Array) -> Array:
         for c in range(size):
             sides = []
             for sign in (1.0, -2.0):  # there, and as far on the other side
-                nodes[first::3, c] += sign * NUDGE
+                nodes[first::3, c] += sign * DIFFERENCE_STEP
                 sides.append(drive().reshape(count, size))
-            nodes[first::3, c] += NUDGE
-            change = (sides[1] - sides[0]) / (2.0 * NUDGE)
+            nodes[first::3, c] += DIFFERENCE_STEP
+            change = (sides[1] - sides[0]) / (2.0 * DIFFERENCE_STEP)
             for node in range(first, count, 3):
                 near = slice(max(node - 1, 0), node + 2)
                 block[near, :, node, c] = change[near]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coordinator.couplings.interface.mixture import Mixture, Share
-from coordinator.couplings.interface.settling import play
+from coordinator.couplings.interface.mixture import Mixture
+from coordinator.couplings.interface.mixture_events import play
 from coordinator.couplings.margins import Margins
-from coordinator.engine.score import compiled
+from coordinator.engine.program import RangedOperation, compiled
 from modular.elements import GAIN_STEP
-from modular.force import asks
+from modular.force import requests_load
 from modular.table import Table
 
 
@@ -26,15 +26,15 @@ def margins_of(mixture: Mixture, dt: float) -> Margins:
     for steps, forces in mixture.asking.items():
         elements.clock[GAIN_STEP] = dt / steps
         springs = [share for share in mixture.springs if steps == 1]
-        parts: list[Share] = [(elements, "forget_loads", [(0, elements.count)])]
-        parts += [(stack, verb, rows) for stack, rows in springs for verb in ("load", "ask")]
-        parts += [(stack, "ask", rows) for stack, rows in forces if asks(stack)]
+        operations: list[RangedOperation] = [(elements, "clear_loads", [(0, elements.count)])]
+        operations += [(stack, verb, rows) for stack, rows in springs for verb in ("compute_load", "request_load")]
+        operations += [(stack, "request_load", rows) for stack, rows in forces if requests_load(stack)]
         system.respond()
-        play(system, parts)
-        system.tighten()
+        play(system, operations)
+        system.bound_loads()
         for stack, rows in (*springs, *forces):
-            if compiled((stack, "grow")):
-                play(system, [(stack, "grow", rows)])
+            if compiled((stack, "compute_margin")):
+                play(system, [(stack, "compute_margin", rows)])
                 for name, room in _rooms(stack, rows):
                     names.append(name)
                     values.append(room)

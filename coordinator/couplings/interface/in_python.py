@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from coordinator.engine.score import ARGUMENTS
+from coordinator.engine.program import ARGUMENTS
 from modular.elements import Elements
 
 AS_LOOP = ctypes.CFUNCTYPE(
@@ -41,10 +41,10 @@ class InPython:
         return int(ctypes.cast(self._functions[-1], ctypes.c_void_p).value or 0)
 
     def _act(self, stack: Any, verb: str) -> int:
-        told: list[Any] = [float(self._elements.clock[ARGUMENTS[verb]])] if verb in ARGUMENTS else []
+        arguments: list[Any] = [float(self._elements.clock[ARGUMENTS[verb]])] if verb in ARGUMENTS else []
         if verb == "reevaluate":
-            told.append(stack.names)
-        answer = getattr(stack, verb)(self._elements, *told)
+            arguments.append(stack.names)
+        answer = getattr(stack, verb)(self._elements, *arguments)
         return int(stack.row[answer]) if isinstance(answer, str) else -1
 
     def tell(self) -> None:

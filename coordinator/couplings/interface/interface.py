@@ -7,31 +7,52 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from coordinator.couplings.interface import closing, instants, kicking, matrices, reactions, relaxing, stepping, verbs
-from coordinator.couplings.interface import face as fields
+from coordinator.couplings.interface import (
+    fields,
+    instantaneous,
+    matrices,
+    position_stage,
+    reactions,
+    relaxing,
+    stepping,
+    velocity_stage,
+    verbs,
+)
+from coordinator.couplings.interface.collectives import Collectives, Exchange
 from coordinator.couplings.interface.in_python import InPython
+from coordinator.couplings.interface.interface_joints import (
+    InterfaceJoint,
+    InterfaceJoints,
+    RemoteJoints,
+    interface_joints_of,
+)
 from coordinator.couplings.interface.layout import lay_out
-from coordinator.couplings.interface.members import Members, whole
-from coordinator.couplings.interface.seats import Elsewhere, Seat, Seats, seats_of
+from coordinator.couplings.interface.members import Members, all_rows
 from coordinator.couplings.interface.segments import PAUSE, segments_of
-from coordinator.couplings.interface.talking import Exchange, Talk
-from coordinator.engine.score import Part, compiled, perform
+from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
 from modular import gluing
 from modular.elements import GAIN_STEP, TIME, Array, Indices
 from modular.table import Number, Table
 
-MOST = 40  # iterations of a step
-LOOPS = matrices.LOOPS | reactions.LOOPS | closing.LOOPS | kicking.LOOPS | stepping.LOOPS | instants.LOOPS
+MAX_ITERATIONS = 40  # iterations of a step
+LOOPS = (
+    matrices.LOOPS
+    | reactions.LOOPS
+    | position_stage.LOOPS
+    | velocity_stage.LOOPS
+    | stepping.LOOPS
+    | instantaneous.LOOPS
+)
 
 
 class Interface(Table):
-    """All joints of a system as one sparse system of blocks, and a step of glued components as one part of a score."""
+    """All joints of a system as one sparse system of blocks, and a step of glued components as one operation of a program."""
 
     most_fields = 80
     stages: Array  # shares of a step that make it one of higher order (coordinator/couplings/compositions.py)
     watched: Indices  # elements of forces that read velocities
-    # numbers (face.py)
+    # numbers (fields.py)
     glides: Number
     joint_count: Number
     trouble: Number
@@ -40,8 +61,8 @@ class Interface(Table):
     iterations: Number
     left_open: Number
     budget: Number
-    _elsewhere: Elsewhere
-    talk: Talk | None = None  # with other workers, where each moves a part
+    _remote: RemoteJoints
+    collectives: Collectives | None = None  # with other workers, where each moves a part
 
     def __init__(
         self,
@@ -51,37 +72,46 @@ class Interface(Table):
         members: Members | None = None,
     ) -> None:
         self.members = Members.everyone(system) if members is None else members
-        seats = seats_of(system, self.members.joints)
-        self._begin(system, stages, local, seats, of_all=len(seats), glides=any(seat.glides for seat in seats))
+        interface_joints = interface_joints_of(system, self.members.joints)
+        self._begin(
+            system,
+            stages,
+            local,
+            interface_joints,
+            of_all=len(interface_joints),
+            glides=any(joint.glides for joint in interface_joints),
+        )
         self._watch(_watched(system, self.members))
         self._write_program(None, {})
 
     @classmethod
     def of_part(
-        cls, system: System, seats: Seats, elsewhere: Elsewhere, telling: Mapping[int, Any], hearing: Mapping[int, Any],
-        at_border: Mapping[int, int],
+        cls, system: System, interface_joints: InterfaceJoints, remote: RemoteJoints, outgoing: Mapping[int, Any],
+        incoming: Mapping[int, Any], boundary_rows: Mapping[int, int],
     ) -> Self:  # fmt: skip
-        """That of a part of a system, whose worker talks with all others in the middle of every step."""
-        face, told = cls.__new__(cls), seats.told
+        """That of a part of a system, whose worker exchanges with all others in the middle of every step."""
+        interface, settings = cls.__new__(cls), interface_joints.settings
         system.elements.prepare("respond")
-        face.members = Members(
-            joints=[], stacks=[whole(stack) for stack in system.joints], bodies=[whole(stack) for stack in system.bodies],
-            forces=[whole(stack) for stack in system.forces], elements=[(0, system.elements.count)],
+        interface.members = Members(
+            joints=[], stacks=[all_rows(stack) for stack in system.joints], bodies=[all_rows(stack) for stack in system.bodies],
+            forces=[all_rows(stack) for stack in system.forces], elements=[(0, system.elements.count)],
         )  # fmt: skip
-        local = None if told["local"] is None else (str(told["local"][0]), int(told["local"][1]))
-        face._begin(
-            system, told["stages"], local, seats.taken(system, elsewhere), of_all=seats.count,
-            glides=bool(seats.glides.any()),
+        local = None if settings["local"] is None else (str(settings["local"][0]), int(settings["local"][1]))
+        interface._begin(
+            system, settings["stages"], local, interface_joints.resolve(system, remote), of_all=interface_joints.count,
+            glides=bool(interface_joints.glides.any()),
         )  # fmt: skip
-        face._elsewhere = elsewhere
-        face._watch(told["watched"])
-        face.anything_watched, face.in_parts = told["anywhere"], seats.apart
-        face.talk = Talk(system, seats, elsewhere, telling, hearing, face, face.bodies)
-        face._write_program(face.talk, at_border)
-        return face
+        interface._remote = remote
+        interface._watch(settings["watched"])
+        interface.anything_watched, interface.in_parts = settings["anywhere"], interface_joints.apart
+        interface.collectives = Collectives(
+            system, interface_joints, remote, outgoing, incoming, interface, interface.bodies
+        )
+        interface._write_program(interface.collectives, boundary_rows)
+        return interface
 
     def _begin(
-        self, system: System, stages: Sequence[float], local: tuple[str, int] | None, seats: Sequence[Seat],
+        self, system: System, stages: Sequence[float], local: tuple[str, int] | None, interface_joints: Sequence[InterfaceJoint],
         *, of_all: int, glides: bool,
     ) -> None:  # fmt: skip
         """`of_all`: how many joints the whole has; `glides`: whether one of them locks velocities alone."""
@@ -107,7 +137,7 @@ class Interface(Table):
             gluing.equip(joints)
         self._place("stages", np.array(stages, float))
         self._place("tolls", np.array(self.members.tolls, np.int64))
-        self.stage_count, self.most_turns = len(stages), MOST
+        self.stage_count, self.most_turns = len(stages), MAX_ITERATIONS
         self._place("others", np.array(self.members.others, np.int64))
         self._place("noted", np.zeros((len(self.members.others), 3, system.elements.dimension)))
         self.other_count, self.toll_count = len(self.members.others), len(self.members.tolls)
@@ -115,29 +145,29 @@ class Interface(Table):
         if local is not None:
             self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
         self.glides = glides
-        self._lay_out(seats, of_all)
+        self._lay_out(interface_joints, of_all)
 
     @classmethod
     def of(cls, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> Interface:
         """That of a system now; `local`: a method of local iterations, and how many a stage may take."""
-        known = system.workshop.get("interface")
+        known = system.cache.get("interface")
         if known is None or known.key != _key(system) or (known.stages.tolist(), known.local) != (list(stages), local):
             made = cls(system, stages, local)
             if known is not None:
-                made.go_on_counting(known)
-            known = system.workshop["interface"] = made
+                made.inherit_counters(known)
+            known = system.cache["interface"] = made
         return cast(Interface, known)
 
-    def go_on_counting(self, before: Interface) -> None:
+    def inherit_counters(self, before: Interface) -> None:
         """From what another one has counted."""
-        self.count_from(before.counted)
+        self.restore_counters(before.counter_values)
 
-    def count_from(self, counted: Any) -> None:
+    def restore_counters(self, counter_values: Any) -> None:
         """Go on from these numbers of rounds, of iterations, and of what was left open."""
-        self.turns, self.iterations, self.left_open = counted
+        self.turns, self.iterations, self.left_open = counter_values
 
-    def _lay_out(self, seats: Sequence[Seat], of_all: int) -> None:
-        layout = lay_out(seats, local=self.local is not None)
+    def _lay_out(self, interface_joints: Sequence[InterfaceJoint], of_all: int) -> None:
+        layout = lay_out(interface_joints, local=self.local is not None)
         for name, array in layout.lists().items():
             self._place(name, array)
         numbers, rows = layout.numbers, layout.rows
@@ -145,7 +175,7 @@ class Interface(Table):
         motions = self.system.elements.motions
         sizes = {
             "work": numbers, "again": numbers, "work_of_rates": numbers if self.glides else 0, "right_side": rows, "bias": rows,
-            "scales": rows, "blurs": rows, "reaches": rows, "unlike": rows if self.glides else 0, "summands": of_all,
+            "scales": rows, "blurs": rows, "reaches": rows, "mismatch": rows if self.glides else 0, "summands": of_all,
             "body_sums": motions * len(layout.bodies), "found": local, "direction": local, "pushed": local,
             "whole": layout.largest**2,
         }  # fmt: skip
@@ -156,13 +186,13 @@ class Interface(Table):
         self.joint_count, self.joint_count_of_all, self.body_count = len(layout.names), of_all, len(layout.bodies)
         self.product_count, self.ahead_count, self.own_count = len(layout.products), len(layout.ahead), len(layout.own)
         self.bodies = layout.bodies
-        self.repeated = sum(seat.repeated for seat in seats)
+        self.repeated = sum(joint.repeated for joint in interface_joints)
         self.matrix_of_all = fields.RATES if self.glides else fields.WORK
 
-    def _write_program(self, talk: Talk | None, at_border: Mapping[int, int]) -> None:
+    def _write_program(self, collectives: Collectives | None, boundary_rows: Mapping[int, int]) -> None:
         """The segments, by the addresses of their loops; of bodies it says where their names begin."""
         elements = self.system.elements
-        segments = segments_of(elements, self.members, self, talk, at_border)
+        segments = segments_of(elements, self.members, self, collectives, boundary_rows)
         rows = {
             id(stack): ranges
             for members in (self.members.stacks, self.members.bodies, self.members.forces)
@@ -170,13 +200,13 @@ class Interface(Table):
         }
         rows |= {id(self): [(0, 1)], id(elements): self.members.elements}
         reaching = rows | {id(stack): ranges for stack, ranges in self.members.reaching}
-        self._parts = [
-            (part[0], part[1])
-            for parts in segments.values()
-            for part in parts
-            if part[0] is not self and not isinstance(part[0], Exchange)
+        self._operations = [
+            (operation[0], operation[1])
+            for operations in segments.values()
+            for operation in operations
+            if operation[0] is not self and not isinstance(operation[0], Exchange)
         ]
-        self.compiled = all(map(compiled, self._parts))
+        self.compiled = all(map(compiled, self._operations))
         self.prepare("")
         who: dict[int, int] = {}
         begin = first = int(self.joint_count)
@@ -185,17 +215,17 @@ class Interface(Table):
             begin += len(bodies.names)
         program: list[tuple[int, ...]] = []
         places = np.zeros((len(segments), 2), np.int64)
-        for which, parts in segments.items():
+        for which, operations in segments.items():
             places[which, 0] = len(program)
-            of = reaching if which == verbs.FORETELL else rows
-            for stack, verb, *stretches in parts:
+            of = reaching if which == verbs.EXTRAPOLATE_OTHER_SIDES else rows
+            for stack, verb, *ranges in operations:
                 name = who.get(id(stack), 0 if stack is self else first)
                 if verb == PAUSE:
-                    assert talk is not None
-                    program.append((talk.address(stack.kind), 0, 0, 1, name))
+                    assert collectives is not None
+                    program.append((collectives.address(stack.kind), 0, 0, 1, name))
                 elif compiled((stack, verb)):
                     address = stack.loops[verb].address(stack, elements)
-                    meant = stretches[0] if stretches else of.get(id(stack), [(0, stack.count)])
+                    meant = ranges[0] if ranges else of.get(id(stack), [(0, stack.count)])
                     program += [(address, stack.sheet, *stretch, name) for stretch in meant]
                 else:
                     program.append((self.python.address(stack, verb), 0, 0, 1, name))
@@ -212,14 +242,14 @@ class Interface(Table):
     def prepare(self, verb: str) -> None:
         """Everything that takes part unfolds what it needs; where all went back to an earlier state, joints meet anew."""
         self.system.elements.prepare("respond")
-        for stack, part in self._parts:
-            if compiled((stack, part)):
-                stack.prepare(part)
-        if verb in ("advance", "approach") and self.talk is None and self._met != self.system.returns:
+        for stack, operation in self._operations:
+            if compiled((stack, operation)):
+                stack.prepare(operation)
+        if verb in ("advance", "approach") and self.collectives is None and self._met != self.system.returns:
             self._met = self.system.returns
             clock = self.system.elements.clock
             end, clock[TIME] = clock[TIME], self.system.time(float(clock[GAIN_STEP]))
-            self.perform("meet")
+            self.perform("update_operator")
             clock[TIME] = end
 
     def perform(self, verb: str) -> str | None:
@@ -258,7 +288,7 @@ class Interface(Table):
         }.get(self.why)
 
     @property
-    def told(self) -> dict[str, float]:
+    def counters(self) -> dict[str, float]:
         """What it counted: rounds of steps, local iterations, and the most that was left open, as a share of the extent."""
         found = {"rounds": float(self.turns)}
         if self.local is not None:
@@ -268,7 +298,7 @@ class Interface(Table):
     @property
     def spent(self) -> bool:
         """Whether a stage has ended for want of iterations: open by more than where no iteration helps."""
-        return bool(self.budget == 0 or self.left_open > closing.CLOSE * self.system.elements.tolerance[1])
+        return bool(self.budget == 0 or self.left_open > position_stage.STALLED_TOLERANCE_FACTOR * self.system.elements.tolerance[1])
 
     @property
     def apart(self) -> bool:
@@ -279,28 +309,28 @@ class Interface(Table):
 
     def begin_part(self) -> None:
         """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
-        self.count_from(self._elsewhere.counted)
+        self.restore_counters(self._remote.counter_values)
         for place in (fields.WORK, fields.RATES) if self.glides else (fields.WORK,):
             self.matrix = place
-            self.perform("weigh")
+            self.perform("factorise")
 
     def end_part(self) -> None:
         """What was counted goes on with the state of a part; what something in plain Python has raised is raised."""
-        self._elsewhere.counted[:] = self.counted
+        self._remote.counter_values[:] = self.counter_values
         self.python.tell()
 
     @property
-    def counted(self) -> tuple[float, float, float]:
+    def counter_values(self) -> tuple[float, float, float]:
         """Rounds, local iterations, and the most that was left open."""
         return int(self.turns), int(self.iterations), float(self.left_open)
 
-    def take_back(self, counted: Any, ending: Sequence[Part]) -> None:
+    def take_back(self, counter_values: Any, ending: Sequence[Operation]) -> None:
         """All parts are here again, where others have brought them; what ends a tick in which somebody looks was left to us."""
         self.system.returns += 1
         self.prepare("advance")
         perform(self.system.elements, ending)
         self.python.tell()
-        self.count_from(counted)
+        self.restore_counters(counter_values)
 
 
 def tolerate(system: System, share: float) -> None:

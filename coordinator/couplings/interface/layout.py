@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.interface.elimination import eliminate, neighbours_of
-from coordinator.couplings.interface.face import LISTS
-from coordinator.couplings.interface.seats import VECTORS, Seat
+from coordinator.couplings.interface.fields import LISTS
+from coordinator.couplings.interface.interface_joints import VECTORS, InterfaceJoint
 from modular.elements import Indices
 
 Row = tuple[int, ...]
@@ -44,15 +44,15 @@ class Layout:
         return {name: np.array(getattr(self, name), np.int64).reshape(-1, width) for name, width in LISTS.items()}
 
 
-def lay_out(seats: Sequence[Seat], *, local: bool = False) -> Layout:
+def lay_out(joints: Sequence[InterfaceJoint], *, local: bool = False) -> Layout:
     """Of joints that are equipped for it; `local`: of neighbours alone, nobody is eliminated."""
-    order: list[tuple[int, list[int]]] = [(joint, []) for joint in range(len(seats))]
+    order: list[tuple[int, list[int]]] = [(number, []) for number in range(len(joints))]
     if not local:
-        order = eliminate(neighbours_of([[owner for owner in seat.owners if owner is not None] for seat in seats]))
-    place = {joint: k for k, (joint, _) in enumerate(order)}
-    sizes = [seats[joint].rows for joint, _ in order]
+        order = eliminate(neighbours_of([[owner for owner in joint.owners if owner is not None] for joint in joints]))
+    place = {number: k for k, (number, _) in enumerate(order)}
+    sizes = [joints[number].rows for number, _ in order]
     starts = [0, *np.cumsum(sizes).tolist()]
-    found = Layout(names=[seats[joint].name for joint, _ in order], rows=starts[-1], largest=max(sizes, default=0))
+    found = Layout(names=[joints[number].name for number, _ in order], rows=starts[-1], largest=max(sizes, default=0))
     later = [[place[other] for other in others] for _, others in order]
     diagonal: dict[int, int] = {}
     below: dict[tuple[int, int], int] = {}
@@ -70,8 +70,8 @@ def lay_out(seats: Sequence[Seat], *, local: bool = False) -> Layout:
         """Of V, wherever it lies."""
         return diagonal[i] if i == j else below[i, j] if i > j else second(j, i)
 
-    for k, (joint, _) in enumerate(order):
-        seat = seats[joint]
+    for k, (number, _) in enumerate(order):
+        joint = joints[number]
         begin = [len(found.entries), len(found.updates), len(found.moves)]
         for x, i in enumerate(later[k]):
             found.entries.append((below[i, k], second(i, k), starts[i], sizes[i], 0))
@@ -81,12 +81,12 @@ def lay_out(seats: Sequence[Seat], *, local: bool = False) -> Layout:
             found.moves += [(block(i, j), below[i, k], second(j, k), sizes[i], sizes[j]) for j in later[k]]
         end = [len(found.entries), len(found.updates), len(found.moves)]
         found.joints.append(
-            (sizes[k], seat.translations, int(seat.glides), starts[k], diagonal[k], *map(seat.at, VECTORS),
-             *(number for pair in zip(begin, end, strict=True) for number in pair), int(seat.across), seat.index)
+            (sizes[k], joint.translations, int(joint.glides), starts[k], diagonal[k], *map(joint.at, VECTORS),
+             *(number for pair in zip(begin, end, strict=True) for number in pair), int(joint.across), joint.index)
         )  # fmt: skip
-    on_bodies = _on_bodies(seats, place)
+    on_bodies = _on_bodies(joints, place)
     if local:
-        _hold(found, on_bodies, diagonal, seats)
+        _hold(found, on_bodies, diagonal, joints)
         return found
     for members in on_bodies.values():
         for i, before, after in members:
@@ -98,26 +98,32 @@ def lay_out(seats: Sequence[Seat], *, local: bool = False) -> Layout:
 
 
 def _hold(
-    found: Layout, on_bodies: dict[Any, list[tuple[int, int, int]]], diagonal: dict[int, int], seats: Sequence[Seat]
+    found: Layout,
+    on_bodies: dict[Any, list[tuple[int, int, int]]],
+    diagonal: dict[int, int],
+    joints: Sequence[InterfaceJoint],
 ) -> None:
     """Both sides of every joint, first and second, for those who talk to neighbours alone."""
     found.bodies = {owner: body for body, owner in enumerate(on_bodies)}
-    for k, seat in enumerate(seats):
+    for k, joint in enumerate(joints):
         held: list[Row] = []
-        for n, (owner, side) in enumerate(zip(seat.owners, SIDES, strict=True)):
+        for n, (owner, side) in enumerate(zip(joint.owners, SIDES, strict=True)):
             if owner is not None:
-                g, count = seat.at(f"seen_{side}"), len(on_bodies[owner]) if seat.held is None else seat.held[n]
+                g, count = (
+                    joint.at(f"seen_{side}"),
+                    len(on_bodies[owner]) if joint.degrees is None else joint.degrees[n],
+                )
                 held.append((g, found.bodies[owner], count))
-                found.own.append((diagonal[k], g, g, seat.rows, seat.rows))
+                found.own.append((diagonal[k], g, g, joint.rows, joint.rows))
         found.holds += [*held, *[(0, -1, 0)] * (2 - len(held))]
 
 
-def _on_bodies(seats: Sequence[Seat], place: dict[int, int]) -> dict[Any, list[tuple[int, int, int]]]:
+def _on_bodies(joints: Sequence[InterfaceJoint], place: dict[int, int]) -> dict[Any, list[tuple[int, int, int]]]:
     """Joints on every body, with where their G of that side lies before and after a drift."""
     found: dict[Any, list[tuple[int, int, int]]] = {}
-    for joint, seat in enumerate(seats):
-        for owner, side in zip(seat.owners, SIDES, strict=True):
+    for number, joint in enumerate(joints):
+        for owner, side in zip(joint.owners, SIDES, strict=True):
             if owner is not None:
-                before, after = (seat.at(f"{when}_{side}") for when in WHEN)
-                found.setdefault(owner, []).append((place[joint], before, after))
+                before, after = (joint.at(f"{when}_{side}") for when in WHEN)
+                found.setdefault(owner, []).append((place[number], before, after))
     return found

@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.couplings.interface.face import (
+from coordinator.couplings.interface.fields import (
     BEYOND,
     COLUMNS,
     DIAGONAL,
-    EPSILON,
     FIRST,
     GLIDING,
     LAST,
     LENGTHS,
+    MACHINE_EPSILON,
     MOVE,
     MOVED,
     NEXT,
@@ -41,33 +41,33 @@ from coordinator.couplings.interface.face import (
     matrix_of,
     numbers_at,
 )
-from coordinator.couplings.interface.reactions import give_efforts
-from modular.elements import RIGID, Array
+from coordinator.couplings.interface.reactions import add_reactions
+from modular.elements import RIGID_BODY_MOTIONS, Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 # below this share of what has come to its row, and this many times the rounding that it carries, a pivot says nothing
-DEPENDS, BLURRED = 1e-11, 16.0
-FRAIL = 1e3  # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
+RANK_TOLERANCE, ROUNDING_FACTOR = 1e-11, 16.0
+MAX_INVERSE_GROWTH = 1e3  # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
 
 
 @kernel
-def assemble(face: View, work: Array) -> None:
+def assemble(interface: View, work: Array) -> None:
     """W, from the G of all sides."""
-    for k in range(face.numbers):
+    for k in range(interface.numbers):
         work[k] = 0.0
-    for k in range(face.product_count):
-        add_product(work, face.products[k], face.motions)
+    for k in range(interface.product_count):
+        add_product(work, interface.products[k], interface.motions)
 
 
 @kernel
-def assemble_ahead(face: View, work: Array) -> None:
+def assemble_ahead(interface: View, work: Array) -> None:
     """V, from the G of all sides before and after a drift."""
-    for k in range(face.numbers):
+    for k in range(interface.numbers):
         work[k] = 0.0
-    for k in range(face.ahead_count):
-        add_product(work, face.ahead[k], face.motions)
+    for k in range(interface.ahead_count):
+        add_product(work, interface.ahead[k], interface.motions)
 
 
 @kernel
@@ -78,9 +78,9 @@ def add_product(work: Array, product: Any, motions: int) -> None:
     for i in range(rows):
         for j in range(columns):
             value = 0.0
-            if motions == RIGID:
-                for mode in range(RIGID):
-                    value += one[RIGID * i + mode] * other[RIGID * j + mode]
+            if motions == RIGID_BODY_MOTIONS:
+                for mode in range(RIGID_BODY_MOTIONS):
+                    value += one[RIGID_BODY_MOTIONS * i + mode] * other[RIGID_BODY_MOTIONS * j + mode]
             else:
                 for mode in range(motions):
                     value += one[motions * i + mode] * other[motions * j + mode]
@@ -102,14 +102,14 @@ def invert(work: Array, at: int, size: int, scale: Array, blur: Array, reach: Ar
         best, most = -1, 0.0
         for i in range(size):
             pivot = abs(work[at + size * i + i])
-            least = min(DEPENDS * reach[i], BLURRED * blur[i] * blur[i])
+            least = min(RANK_TOLERANCE * reach[i], ROUNDING_FACTOR * blur[i] * blur[i])
             if (swept >> i) & 1 == 0 and pivot > least and pivot > most * scale[i]:
                 best, most = i, pivot / scale[i]
         if best < 0:
             break
         swept |= 1 << best
         left -= 1
-        doubtful = doubtful or abs(work[at + size * best + best]) <= DEPENDS * reach[best]
+        doubtful = doubtful or abs(work[at + size * best + best]) <= RANK_TOLERANCE * reach[best]
         pivot = 1.0 / work[at + size * best + best]
         for i in range(size):
             if i != best:
@@ -137,7 +137,7 @@ def is_frail(work: Array, at: int, size: int, whole: Array) -> bool:
     """Whether an inverted block is rounded by far more than what it is the inverse of, as that of a light body with a long arm."""
     frail = False
     for i in range(size):
-        frail = frail or abs(whole[size * i + i] * work[at + size * i + i]) > FRAIL
+        frail = frail or abs(whole[size * i + i] * work[at + size * i + i]) > MAX_INVERSE_GROWTH
     return frail
 
 
@@ -164,15 +164,15 @@ def share_out(work: Array, row: int, at: int, size: int, whole: Array, frail: bo
 
 
 @kernel
-def take_scales(face: View, work: Array) -> None:
+def take_scales(interface: View, work: Array) -> None:
     """What the rows of joints are measured by: one number for the translations of a joint, one for its rotations.
 
     Sums of products are rounded by a share of them, so to begin with their roots are what blurs a row.
     """
-    scales, blurs, reaches = face.scales, face.blurs, face.reaches
-    for k in range(face.joint_count):
-        size, lengths = face.joints[k, SIZE], face.joints[k, LENGTHS]
-        at, right = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
+    scales, blurs, reaches = interface.scales, interface.blurs, interface.reaches
+    for k in range(interface.joint_count):
+        size, lengths = interface.joints[k, SIZE], interface.joints[k, LENGTHS]
+        at, right = interface.joints[k, DIAGONAL], interface.joints[k, RIGHT]
         for part in range(2):
             first, last = (0, lengths) if part == 0 else (lengths, size)
             mean = 0.0
@@ -180,20 +180,20 @@ def take_scales(face: View, work: Array) -> None:
                 mean += work[at + size * i + i] / (last - first)
             for i in range(first, last):
                 scales[right + i] = mean
-                blurs[right + i] = sqrt(EPSILON * mean)
+                blurs[right + i] = sqrt(MACHINE_EPSILON * mean)
                 reaches[right + i] = mean
 
 
 @kernel
-def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array, reach: Array) -> None:
+def take_scale(interface: View, k: int, places: bool, scale: Array, blur: Array, reach: Array) -> None:
     """Those of one joint.
 
     Joints that lock velocities alone close no places: beside what those rows would need, no pivot of theirs is anything.
     """
-    scales, blurs, right = face.scales, face.blurs, face.joints[k, RIGHT]
-    reaches = face.reaches
-    for i in range(face.joints[k, SIZE]):
-        closes = not (places and face.joints[k, GLIDING] == 1)
+    scales, blurs, right = interface.scales, interface.blurs, interface.joints[k, RIGHT]
+    reaches = interface.reaches
+    for i in range(interface.joints[k, SIZE]):
+        closes = not (places and interface.joints[k, GLIDING] == 1)
         scale[i] = scales[right + i] if closes else np.inf
         if blurs[right + i] * blurs[right + i] > scales[right + i]:
             blurs[right + i] = sqrt(scales[right + i])  # no row is blurred by more than there is of it
@@ -202,20 +202,20 @@ def take_scale(face: View, k: int, places: bool, scale: Array, blur: Array, reac
 
 
 @kernel
-def factorise(face: View, work: Array, shift: float, places: bool, sharp: bool) -> int:
+def factorise(interface: View, work: Array, shift: float, places: bool, sharp: bool) -> int:
     """Eliminate joint after joint; how many rows depend on others, or -1 where it has to be done again, `sharp`.
 
     `shift`: a share of its scale that is added to every pivot, for the smallest x that do. A row that depends on others then
     has an inverse of 1 / shift, which leaves rounding of eps / shift in the blocks that come later; where rows of these depend
     on others too, as in Bricard's mechanism, it must be far below shift itself.
     """
-    scale, blur, reach = face.scratch, face.blur, face.reach
-    blurs, reaches, whole, rest = face.blurs, face.reaches, face.whole, face.rest
+    scale, blur, reach = interface.scratch, interface.blur, interface.reach
+    blurs, reaches, whole, rest = interface.blurs, interface.reaches, interface.whole, interface.rest
     dependent = 0
-    for k in range(face.joint_count):
-        size = face.joints[k, SIZE]
-        take_scale(face, k, places, scale, blur, reach)
-        at, own = face.joints[k, DIAGONAL], face.joints[k, RIGHT]
+    for k in range(interface.joint_count):
+        size = interface.joints[k, SIZE]
+        take_scale(interface, k, places, scale, blur, reach)
+        at, own = interface.joints[k, DIAGONAL], interface.joints[k, RIGHT]
         for i in range(size):
             if shift > 0.0:
                 work[at + size * i + i] += shift * scale[i]
@@ -226,9 +226,9 @@ def factorise(face: View, work: Array, shift: float, places: bool, sharp: bool) 
             return -1
         dependent += left
         frail = shift == 0.0 and (sharp or is_frail(work, at, size, whole))
-        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
-            block, share, rows = face.entries[e, TARGET], face.entries[e, ONE], face.entries[e, ROWS]
-            there = face.entries[e, OTHER]
+        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+            block, share, rows = interface.entries[e, TARGET], interface.entries[e, ONE], interface.entries[e, ROWS]
+            there = interface.entries[e, OTHER]
             for i in range(rows):
                 share_out(work, block + size * i, at, size, whole, frail, scale, rest)
                 passed, reached = 0.0, reaches[there + i]
@@ -241,9 +241,9 @@ def factorise(face: View, work: Array, shift: float, places: bool, sharp: bool) 
                 if shift == 0.0:
                     blurs[there + i] += passed
                     reaches[there + i] = reached
-        for u in range(face.joints[k, NEXT], face.joints[k, BEYOND]):
-            target, one, other = face.updates[u, TARGET], face.updates[u, ONE], face.updates[u, OTHER]
-            rows, columns = face.updates[u, ROWS], face.updates[u, COLUMNS]
+        for u in range(interface.joints[k, NEXT], interface.joints[k, BEYOND]):
+            target, one, other = interface.updates[u, TARGET], interface.updates[u, ONE], interface.updates[u, OTHER]
+            rows, columns = interface.updates[u, ROWS], interface.updates[u, COLUMNS]
             for i in range(rows):
                 for j in range(columns):
                     value = 0.0
@@ -254,12 +254,12 @@ def factorise(face: View, work: Array, shift: float, places: bool, sharp: bool) 
 
 
 @kernel
-def go_forward(face: View, work: Array, right: Array, y: int) -> None:
+def go_forward(interface: View, work: Array, right: Array, y: int) -> None:
     """Take from the rows of later joints what eliminating the earlier ones leaves to them; `y`: which of two blocks is Y."""
-    for k in range(face.joint_count):
-        size, at = face.joints[k, SIZE], face.joints[k, RIGHT]
-        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
-            share, rows, there = face.entries[e, y], face.entries[e, ROWS], face.entries[e, OTHER]
+    for k in range(interface.joint_count):
+        size, at = interface.joints[k, SIZE], interface.joints[k, RIGHT]
+        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+            share, rows, there = interface.entries[e, y], interface.entries[e, ROWS], interface.entries[e, OTHER]
             for i in range(rows):
                 value = 0.0
                 for c in range(size):
@@ -268,21 +268,21 @@ def go_forward(face: View, work: Array, right: Array, y: int) -> None:
 
 
 @kernel
-def solve(face: View, work: Array) -> None:
+def solve(interface: View, work: Array) -> None:
     """W x = r in place."""
-    right, scratch = face.right_side, face.scratch
-    count = face.joint_count
-    go_forward(face, work, right, ONE)
+    right, scratch = interface.right_side, interface.scratch
+    count = interface.joint_count
+    go_forward(interface, work, right, ONE)
     for back in range(count):
         k = count - 1 - back
-        size, at, inverse = face.joints[k, SIZE], face.joints[k, RIGHT], face.joints[k, DIAGONAL]
+        size, at, inverse = interface.joints[k, SIZE], interface.joints[k, RIGHT], interface.joints[k, DIAGONAL]
         for i in range(size):
             value = 0.0
             for c in range(size):
                 value += work[inverse + size * i + c] * right[at + c]
             scratch[i] = value
-        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
-            share, rows, there = face.entries[e, ONE], face.entries[e, ROWS], face.entries[e, OTHER]
+        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+            share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
             for i in range(size):
                 value = scratch[i]
                 for c in range(rows):
@@ -293,26 +293,26 @@ def solve(face: View, work: Array) -> None:
 
 
 @kernel
-def factorise_ahead(face: View, work: Array) -> None:
+def factorise_ahead(interface: View, work: Array) -> None:
     """The same for V, as blurred as W was; blocks below the diagonal become Y, those above it stay."""
-    scale, blur, reach = face.scratch, face.blur, face.reach
-    whole, rest = face.whole, face.rest
-    for k in range(face.joint_count):
-        size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
-        take_scale(face, k, True, scale, blur, reach)
+    scale, blur, reach = interface.scratch, interface.blur, interface.reach
+    whole, rest = interface.whole, interface.rest
+    for k in range(interface.joint_count):
+        size, at = interface.joints[k, SIZE], interface.joints[k, DIAGONAL]
+        take_scale(interface, k, True, scale, blur, reach)
         for i in range(size * size):
             whole[i] = work[at + i]
         invert(work, at, size, scale, blur, reach)
-        frail = face.sharp == 1 or is_frail(work, at, size, whole)
-        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
-            block, rows = face.entries[e, TARGET], face.entries[e, ROWS]
+        frail = interface.sharp == 1 or is_frail(work, at, size, whole)
+        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+            block, rows = interface.entries[e, TARGET], interface.entries[e, ROWS]
             for i in range(rows):
                 share_out(work, block + size * i, at, size, whole, frail, scale, rest)
                 for j in range(size):
                     work[block + size * i + j] = scale[j]
-        for u in range(face.joints[k, MOVE], face.joints[k, MOVED]):
-            target, one, other = face.moves[u, TARGET], face.moves[u, ONE], face.moves[u, OTHER]
-            rows, columns = face.moves[u, ROWS], face.moves[u, COLUMNS]
+        for u in range(interface.joints[k, MOVE], interface.joints[k, MOVED]):
+            target, one, other = interface.moves[u, TARGET], interface.moves[u, ONE], interface.moves[u, OTHER]
+            rows, columns = interface.moves[u, ROWS], interface.moves[u, COLUMNS]
             for i in range(rows):
                 for j in range(columns):
                     value = 0.0
@@ -322,16 +322,16 @@ def factorise_ahead(face: View, work: Array) -> None:
 
 
 @kernel
-def solve_ahead(face: View, work: Array) -> None:
+def solve_ahead(interface: View, work: Array) -> None:
     """V x = r in place."""
-    right, scratch = face.right_side, face.scratch
-    count = face.joint_count
-    go_forward(face, work, right, TARGET)
+    right, scratch = interface.right_side, interface.scratch
+    count = interface.joint_count
+    go_forward(interface, work, right, TARGET)
     for back in range(count):
         k = count - 1 - back
-        size, at, inverse = face.joints[k, SIZE], face.joints[k, RIGHT], face.joints[k, DIAGONAL]
-        for e in range(face.joints[k, FIRST], face.joints[k, LAST]):
-            block, rows, there = face.entries[e, ONE], face.entries[e, ROWS], face.entries[e, OTHER]
+        size, at, inverse = interface.joints[k, SIZE], interface.joints[k, RIGHT], interface.joints[k, DIAGONAL]
+        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+            block, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
             for i in range(size):
                 value = 0.0
                 for c in range(rows):
@@ -347,46 +347,51 @@ def solve_ahead(face: View, work: Array) -> None:
 
 
 @loop
-def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
+def factorise_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """W of all joints, factorised, sharply where it has to be.
 
     With a share added it is measured as it was without: V, which takes over these measures, must not depend on who looks.
     """
-    work, shift, places = matrix_of(face, face.matrix), face.added, face.matrix == WORK
+    work, shift, places = matrix_of(interface, interface.matrix), interface.added, interface.matrix == WORK
     dependent = -1
     for sharp in range(2):
         if dependent < 0:
-            assemble(face, work)
+            assemble(interface, work)
             if shift == 0.0:
-                take_scales(face, work)
-                face.sharp = sharp
-            dependent = factorise(face, work, shift, places, sharp == 1)
-    face.dependent = dependent
-    return FINE
+                take_scales(interface, work)
+                interface.sharp = sharp
+            dependent = factorise(interface, work, shift, places, sharp == 1)
+    interface.dependent = dependent
+    return NO_FAILED_ROW
 
 
 @loop
-def answer_loop(start: int, stop: int, face: View, elements: View) -> int:
+def solve_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Reactions that answer the right-hand side."""
-    solve(face, matrix_of(face, face.matrix))
-    give_efforts(face, face.factor)
-    return FINE
+    solve(interface, matrix_of(interface, interface.matrix))
+    add_reactions(interface, interface.factor)
+    return NO_FAILED_ROW
 
 
 @loop
-def weigh_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
+def factorise_ahead_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """V of all joints, factorised."""
-    assemble_ahead(face, face.again)
-    factorise_ahead(face, face.again)
-    return FINE
+    assemble_ahead(interface, interface.again)
+    factorise_ahead(interface, interface.again)
+    return NO_FAILED_ROW
 
 
 @loop
-def answer_ahead_loop(start: int, stop: int, face: View, elements: View) -> int:
+def solve_ahead_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Reactions that answer the right-hand side by V."""
-    solve_ahead(face, face.again)
-    give_efforts(face, face.factor)
-    return FINE
+    solve_ahead(interface, interface.again)
+    add_reactions(interface, interface.factor)
+    return NO_FAILED_ROW
 
 
-LOOPS = {"weigh": weigh_loop, "answer": answer_loop, "weigh_ahead": weigh_ahead_loop, "answer_ahead": answer_ahead_loop}
+LOOPS = {
+    "factorise": factorise_loop,
+    "solve": solve_loop,
+    "factorise_ahead": factorise_ahead_loop,
+    "solve_ahead": solve_ahead_loop,
+}

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from coordinator.engine.score import Ranges
+from coordinator.engine.program import Ranges
 from coordinator.system import System
 
-Rows = tuple[Any, Ranges]  # a stack, and stretches of its rows
+Rows = tuple[Any, Ranges]  # a stack, and ranges of its rows
 
 
 @dataclass(frozen=True)
 class Members:
-    """Stacks with the rows that take part, and elements as stretches of rows."""
+    """Stacks with the rows that take part, and elements as ranges of rows."""
 
     joints: list[str]
     stacks: list[Rows]  # of these joints
@@ -33,14 +33,14 @@ class Members:
         """All that there is."""
         return cls(
             joints=list(system.joint_home),
-            stacks=[whole(stack) for stack in system.joints],
-            bodies=[whole(stack) for stack in system.bodies],
-            forces=[whole(stack) for stack in system.forces],
+            stacks=[all_rows(stack) for stack in system.joints],
+            bodies=[all_rows(stack) for stack in system.bodies],
+            forces=[all_rows(stack) for stack in system.forces],
             elements=[(0, system.elements.count)],
         )
 
 
-def whole(stack: Any) -> Rows:
+def all_rows(stack: Any) -> Rows:
     """A stack with all its rows."""
     return stack, [(0, getattr(stack, "count", len(stack.names)))]
 
@@ -49,11 +49,11 @@ def rows_of(stacks: Iterable[Any], names: Iterable[str]) -> list[Rows]:
     """Those of some stacks that have the names, in the order of the stacks."""
     wanted = set(names)
     found = [(stack, sorted(row for name, row in stack.row.items() if name in wanted)) for stack in stacks]
-    return [(stack, stretches(rows)) for stack, rows in found if rows]
+    return [(stack, ranges_of(rows)) for stack, rows in found if rows]
 
 
-def stretches(rows: Iterable[int]) -> Ranges:
-    """Rising numbers as stretches: first, and beyond the last."""
+def ranges_of(rows: Iterable[int]) -> Ranges:
+    """Rising numbers as ranges: first, and beyond the last."""
     found: Ranges = []
     for row in rows:
         if found and found[-1][1] == row:
@@ -64,6 +64,6 @@ def stretches(rows: Iterable[int]) -> Ranges:
 
 
 def without(rows: Ranges, others: Ranges) -> Ranges:
-    """The rows of some stretches that are not in others."""
+    """The rows of some ranges that are not in others."""
     left_out = {row for start, stop in others for row in range(start, stop)}
-    return stretches(row for start, stop in rows for row in range(start, stop) if row not in left_out)
+    return ranges_of(row for start, stop in rows for row in range(start, stop) if row not in left_out)

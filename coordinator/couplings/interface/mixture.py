@@ -21,36 +21,41 @@ import numpy as np
 
 from coordinator.couplings.interface.in_python import InPython
 from coordinator.couplings.interface.interface import Interface
-from coordinator.couplings.interface.members import Members, Rows, rows_of, stretches, without
+from coordinator.couplings.interface.members import Members, Rows, ranges_of, rows_of, without
 from coordinator.couplings.interface.plan import Plan
 from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.verbs import WIDTH
 from coordinator.couplings.rules.rule import in_a_tick
-from coordinator.engine.score import Part, Rounds, compiled, perform
+from coordinator.engine.program import Operation, RangedOperation, TickProgram, compiled, perform
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, Elements, Indices
 from modular.errors import CouplingError
 from modular.guarding import guard_loop
 from modular.ledger import settle_up_loop
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.port import GROUND
 from modular.table import Table
 from modular.views import View
 
-ADVANCE, REACT = range(2)  # what is played together
-Share = tuple[Any, str, list[tuple[int, int]]]  # a part for some rows
+ADVANCE, COMPUTE_REACTIONS = range(2)  # what is played together
 
 
 class Mixture(Table):
-    """A tick of a system under a plan as one part of a score."""
+    """A tick of a system under a plan as one operation of a program."""
 
     facts: Indices  # the sheet of the elements, at the same place as in an interface
     tolls: Indices  # elements of those that predict and correct, on which something from outside acts
 
     def __init__(
-        self, system: System, plan: Plan, refresh: Sequence[Part], *, guard: bool = False, extrapolate: bool = False
+        self,
+        system: System,
+        plan: Plan,
+        refresh: Sequence[Operation],
+        *,
+        guard: bool = False,
+        extrapolate: bool = False,
     ) -> None:
-        """`refresh`: parts that choose the stiffness of the springs anew at every tick; `guard`: they settle their accounts."""
+        """`refresh`: operations that choose the stiffness of the springs at every tick; `guard`: they settle their accounts."""
         super().__init__(1)
         self.system, self.plan = system, plan
         self.common("program", WIDTH, dtype=np.int64)
@@ -59,7 +64,7 @@ class Mixture(Table):
         for name in ("elements_sheet", "toll_count"):
             self.fixed(name, dtype=np.int64)
         self.fixed("wrong")  # as an interface, for what plays segments notes there who has gone wrong
-        self.loops = {"advance": advance_loop, "react": react_loop, "toll": toll_loop}
+        self.loops = {"advance": advance_loop, "compute_reactions": compute_reactions_loop, "toll": toll_loop}
         self._python = InPython(system.elements)
         self._sort()
         self.extrapolate = extrapolate
@@ -129,7 +134,7 @@ class Mixture(Table):
             stacks=rows_of(system.joints, glued),
             bodies=self._whole(rows_of(system.bodies, plan.rates[steps]), "step in one way"),
             forces=self._whole(rows_of(system.forces, within), "act on components that step in one way"),
-            elements=stretches(sorted(elements)),
+            elements=ranges_of(sorted(elements)),
             tolls=sorted(self._tolled(steps)),
             steps=steps,
             **(self._reaching(steps) if self.extrapolate and steps > 1 else {}),
@@ -165,51 +170,51 @@ class Mixture(Table):
 
     # --- what is played ----------------------------------------------------------------------------------------------
 
-    def approach(self) -> list[Share]:
+    def approach(self) -> list[RangedOperation]:
         """Up to the exchange."""
-        others: list[Share] = [(stack, "predict", rows) for stack, rows in self.others]
-        others += [(stack, "foresee", rows) for stack, rows in self.others if compiled((stack, "foresee"))]
+        others: list[RangedOperation] = [(stack, "predict", rows) for stack, rows in self.others]
+        others += [
+            (stack, "show_end_velocity", rows) for stack, rows in self.others if compiled((stack, "show_end_velocity"))
+        ]
         noting = [level for level in self.levels if level.members.others]
         return [
-            *((level, "note", ONE) for level in noting),
+            *((level, "save_other_sides", ONE) for level in noting),
             *((level, "approach", ONE) for level in self.levels),
             *others,
         ]
 
-    def exchange(self) -> list[Share]:
+    def exchange(self) -> list[RangedOperation]:
         """Springs and forces, where all stand."""
-        parts: list[Share] = [(stack, "linearise", rows) for stack, rows in self.springs]
-        parts += self._in_a_tick(self.stiffening(self.refresh))
-        parts += self.exerting()
+        operations: list[RangedOperation] = [(stack, "linearise", rows) for stack, rows in self.springs]
+        operations += self._in_a_tick(self.stiffening(self.refresh))
+        operations += self.exerting()
         if self.guard:
             for stack, _ in self.springs:
                 stack.loops["guard"] = guard_loop
-            parts += [(stack, "guard", rows) for stack, rows in self.springs]
-        return parts
+            operations += [(stack, "guard", rows) for stack, rows in self.springs]
+        return operations
 
-    def exerting(self) -> list[Share]:
+    def exerting(self) -> list[RangedOperation]:
         """Springs and forces that act between components."""
         return [(stack, "exert", rows) for stack, rows in (*self.springs, *self.forces)]
 
-    def stiffening(self, parts: Sequence[Part]) -> list[Share]:
+    def stiffening(self, operations: Sequence[Operation]) -> list[RangedOperation]:
         """Parts of a rule, for the joints that are springs, beside forces that act with the same step."""
-        rows = {id(stack): stretches for stack, stretches in self.springs}
-        rows |= {id(stack): stretches for stack, stretches in self.asking[1]}
+        rows = {id(stack): ranges for stack, ranges in self.springs}
+        rows |= {id(stack): ranges for stack, ranges in self.asking[1]}
         silent = {id(stack) for stack in self.system.booked} - rows.keys()
-        counts = {id(stack): [(0, getattr(stack, "count", 1))] for stack, _ in parts}
-        asked: list[Share] = (
-            [(self.system.elements, "forget_loads", [(0, self.system.elements.count)])] if parts else []
-        )
-        for stack, verb in parts:
+        counts = {id(stack): [(0, getattr(stack, "count", 1))] for stack, _ in operations}
+        asked: list[RangedOperation] = [(self.system.elements, "clear_loads", [(0, self.system.elements.count)])] if operations else []
+        for stack, verb in operations:
             if id(stack) not in silent:
                 asked.append((stack, verb, rows.get(id(stack), counts[id(stack)])))
         return asked
 
-    def _in_a_tick(self, parts: Sequence[Share]) -> list[Share]:
+    def _in_a_tick(self, operations: Sequence[RangedOperation]) -> list[RangedOperation]:
         """Components that step on their own stand where springs act already; the others answer where they are predicted."""
-        found: list[Share] = []
+        found: list[RangedOperation] = []
         predicting = {id(stack): rows for stack, rows in self.others}
-        for stack, verb, rows in parts:
+        for stack, verb, rows in operations:
             for _, there in in_a_tick([(stack, verb)]):
                 if there != verb and hasattr(stack, "predict"):
                     theirs = predicting.get(id(stack), [])
@@ -218,24 +223,24 @@ class Mixture(Table):
                     found.append((stack, there, rows))
         return [(stack, verb, rows) for stack, verb, rows in found if rows]
 
-    def conclude(self) -> list[Share]:
+    def conclude(self) -> list[RangedOperation]:
         """After it."""
-        parts: list[Share] = [(level, "conclude", ONE) for level in self.levels]
-        parts += [(stack, "correct", rows) for stack, rows in self.others]
-        parts += [(self, "toll", ONE)] if len(self.tolls) else []
-        parts += [(stack, "settle_up", rows) for stack, rows in self.crossing]
-        parts += [(stack, "account", rows) for stack, rows in self.outside]
-        return parts + [(stack, "show", rows) for stack, rows in self.others]
+        operations: list[RangedOperation] = [(level, "conclude", ONE) for level in self.levels]
+        operations += [(stack, "correct", rows) for stack, rows in self.others]
+        operations += [(self, "toll", ONE)] if len(self.tolls) else []
+        operations += [(stack, "settle_up", rows) for stack, rows in self.crossing]
+        operations += [(stack, "account", rows) for stack, rows in self.outside]
+        return operations + [(stack, "show", rows) for stack, rows in self.others]
 
     def _write(self) -> None:
         """All by the addresses of loops; with every one where the names of its rows begin."""
         elements = self.system.elements
         segments = {
             ADVANCE: [*self.approach(), *self.exchange(), *self.conclude()],
-            REACT: [(level, "react", ONE) for level in self.levels],
+            COMPUTE_REACTIONS: [(level, "compute_reactions", ONE) for level in self.levels],
         }
-        self._parts = [part for parts in segments.values() for part in parts]
-        self.compiled = all(compiled((stack, verb)) for stack, verb, _ in self._parts) and all(
+        self._operations = [operation for operations in segments.values() for operation in operations]
+        self.compiled = all(compiled((stack, verb)) for stack, verb, _ in self._operations) and all(
             level.compiled for level in self.levels
         )
         self.names: list[str] = []
@@ -247,9 +252,9 @@ class Mixture(Table):
         self.prepare("")
         program: list[tuple[int, ...]] = []
         places = np.zeros((len(segments), 2), np.int64)
-        for which, parts in segments.items():
+        for which, operations in segments.items():
             places[which, 0] = len(program)
-            for stack, verb, rows in parts:
+            for stack, verb, rows in operations:
                 name = begin.get(id(stack), 0)
                 if compiled((stack, verb)):
                     address = stack.loops[verb].address(stack, elements)
@@ -262,10 +267,10 @@ class Mixture(Table):
 
     def prepare(self, verb: str) -> None:
         """Everything that takes part unfolds what it needs."""
-        for stack, part, _ in self._parts:
-            self.system.elements.prepare(part)
-            if compiled((stack, part)) and stack not in (self, *self.levels):
-                stack.prepare(part)
+        for stack, operation, _ in self._operations:
+            self.system.elements.prepare(operation)
+            if compiled((stack, operation)) and stack not in (self, *self.levels):
+                stack.prepare(operation)
         for level in self.levels:
             level.prepare("approach" if verb == "advance" else verb)
 
@@ -281,32 +286,32 @@ class Mixture(Table):
         self.system.evaluations += self.steps
         wrong = self.perform("advance")
         if wrong is None:
-            self.perform("react")
+            self.perform("compute_reactions")
         return wrong
 
-    def score(self) -> Rounds | None:
+    def tick_program(self) -> TickProgram | None:
         """The same for the engine; reactions are worked out where somebody looks, or where a glued joint may break."""
         if not self.compiled:
             return None
-        step: list[Part] = [(self, "advance")]
-        react: list[Part] = [(self, "react")]
+        step: list[Operation] = [(self, "advance")]
+        react: list[Operation] = [(self, "compute_reactions")]
         if any(self.system.joint_home.edge(name).breaks_at is not None for name in self.plan.glued):
             step, react = step + react, []
-        return Rounds(first=step, again=step, end=react, evaluations=self.steps)
+        return TickProgram(first_tick=step, next_ticks=step, epilogue=react, evaluations=self.steps)
 
     def reason(self, name: str, coupling: str) -> str | None:
         """Why a tick found no end."""
         found = (level.reason(name, coupling) for level in self.levels)
         return next((reason for reason in found if reason is not None), None)
 
-    def go_on_counting(self, before: Mixture) -> None:
+    def inherit_counters(self, before: Mixture) -> None:
         """From what another one has counted."""
-        self._rounds = before.told["rounds"]
+        self._rounds = before.counters["rounds"]
 
     @property
-    def told(self) -> dict[str, float]:
+    def counters(self) -> dict[str, float]:
         """What all interfaces counted together."""
-        return {"rounds": self._rounds + sum(level.told["rounds"] for level in self.levels)}
+        return {"rounds": self._rounds + sum(level.counters["rounds"] for level in self.levels)}
 
 
 def inside_of(names: Iterable[str], system: System) -> list[str]:
@@ -336,25 +341,25 @@ def _sides_of(system: System, name: str) -> tuple[Sequence[str], Sequence[int], 
 
 
 @loop
-def advance_loop(start: int, stop: int, face: View, elements: View) -> int:
+def advance_loop(start: int, stop: int, mixture: View, elements: View) -> int:
     """One tick."""
-    return int(play(face, ADVANCE))
+    return int(play(mixture, ADVANCE))
 
 
 @loop
-def react_loop(start: int, stop: int, face: View, elements: View) -> int:
+def compute_reactions_loop(start: int, stop: int, mixture: View, elements: View) -> int:
     """Reactions and accelerations as they are at this instant."""
-    return int(play(face, REACT))
+    return int(play(mixture, COMPUTE_REACTIONS))
 
 
 @loop
-def toll_loop(start: int, stop: int, face: View, elements: View) -> int:
+def toll_loop(start: int, stop: int, mixture: View, elements: View) -> int:
     """Work of others on bodies that predict and correct, from tick to tick."""
-    for k in range(face.toll_count):
-        n = face.tolls[k]
+    for k in range(mixture.toll_count):
+        n = mixture.tolls[k]
         for c in range(elements.force.shape[0]):
             force = elements.force[n, c] + elements.force_before[n, c]
             velocity = elements.velocity[n, c] + elements.velocity_before[n, c]
             elements.work[n] += 0.25 * elements.clock[STEP] * force * velocity
             elements.force_before[n, c], elements.velocity_before[n, c] = elements.force[n, c], elements.velocity[n, c]
-    return FINE
+    return NO_FAILED_ROW

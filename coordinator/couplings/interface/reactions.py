@@ -5,33 +5,37 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from coordinator.couplings.interface.face import (
+from coordinator.couplings.interface.fields import (
     CARRIED,
     CLOSED,
     EFFORT,
-    EPSILON,
     ERROR,
     GLIDING,
     KICKED,
     LENGTHS,
+    MACHINE_EPSILON,
     RATE,
     RIGHT,
     SIZE,
     numbers_at,
 )
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 
 @kernel
-def take_errors(face: View, length: float, turn: float) -> Any:
+def read_errors(interface: View, length: float, turn: float) -> Any:
     """Errors of all joints to the right-hand side; the largest, as a multiple of what may stay open."""
-    right = face.right_side
+    right = interface.right_side
     largest, sound = 0.0, 0.0
-    for k in range(face.joint_count):
-        at, error, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, ERROR]), face.joints[k, LENGTHS]
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        at, error, lengths = (
+            interface.joints[k, RIGHT],
+            numbers_at(interface.joints[k, ERROR]),
+            interface.joints[k, LENGTHS],
+        )
+        for i in range(interface.joints[k, SIZE]):
             right[at + i] = error[i]
             sound += 0.0 * error[i]
             largest = max(largest, abs(error[i]) / (length if i < lengths else turn))
@@ -39,41 +43,45 @@ def take_errors(face: View, length: float, turn: float) -> Any:
 
 
 @kernel
-def reach_of_rounding(face: View, h: float, length: float, turn: float) -> Any:
+def reach_of_rounding(interface: View, h: float, length: float, turn: float) -> Any:
     """How far rounding of the reactions moves the joints in a drift, as a multiple of what may stay open.
 
     A reaction is known to a share EPSILON of itself, and what that does to a light body no other reaction takes back: errors
     are h^2 / 2 W of it, and |W_ij| is at most the root of W_ii W_jj.
     """
-    scales = face.scales
+    scales = interface.scales
     largest = 0.0
-    for k in range(face.joint_count):
-        at, effort, lengths = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT]), face.joints[k, LENGTHS]
+    for k in range(interface.joint_count):
+        at, effort, lengths = (
+            interface.joints[k, RIGHT],
+            numbers_at(interface.joints[k, EFFORT]),
+            interface.joints[k, LENGTHS],
+        )
         push = 0.0
-        for i in range(face.joints[k, SIZE]):
-            push += EPSILON * abs(effort[i]) * sqrt(scales[at + i])
-        for i in range(face.joints[k, SIZE]):
+        for i in range(interface.joints[k, SIZE]):
+            push += MACHINE_EPSILON * abs(effort[i]) * sqrt(scales[at + i])
+        for i in range(interface.joints[k, SIZE]):
             largest = max(largest, 0.5 * h * h * sqrt(scales[at + i]) * push / (length if i < lengths else turn))
     return largest
 
 
 @kernel
-def added_up(face: View) -> Any:
+def added_up(interface: View) -> Any:
     """What all joints add to a sum, always in the same order."""
-    summands, total = face.summands, 0.0
-    for k in range(face.joint_count_of_all):
+    summands, total = interface.summands, 0.0
+    for k in range(interface.joint_count_of_all):
         total += summands[k]
     return total
 
 
 @kernel
-def take_rates(face: View) -> Any:
+def read_rates(interface: View) -> Any:
     """Rates of all joints to the right-hand side; the largest."""
-    right = face.right_side
+    right = interface.right_side
     largest, sound = 0.0, 0.0
-    for k in range(face.joint_count):
-        at, rate = face.joints[k, RIGHT], numbers_at(face.joints[k, RATE])
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        at, rate = interface.joints[k, RIGHT], numbers_at(interface.joints[k, RATE])
+        for i in range(interface.joints[k, SIZE]):
             right[at + i] = rate[i]
             sound += 0.0 * rate[i]
             largest = max(largest, abs(rate[i]))
@@ -81,107 +89,107 @@ def take_rates(face: View) -> Any:
 
 
 @kernel
-def give_efforts(face: View, factor: float) -> None:
+def add_reactions(interface: View, factor: float) -> None:
     """Add what was found to the reactions of the joints."""
-    right = face.right_side
-    for k in range(face.joint_count):
-        at, effort = face.joints[k, RIGHT], numbers_at(face.joints[k, EFFORT])
-        for i in range(face.joints[k, SIZE]):
+    right = interface.right_side
+    for k in range(interface.joint_count):
+        at, effort = interface.joints[k, RIGHT], numbers_at(interface.joints[k, EFFORT])
+        for i in range(interface.joints[k, SIZE]):
             effort[i] += factor * right[at + i]
 
 
 @loop
-def recall_loop(start: int, stop: int, face: View, elements: View) -> int:
+def use_predicted_reactions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Begin with the reactions that are expected to close the joints."""
-    for k in range(face.joint_count):
-        effort, carried = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        effort, carried = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, CARRIED])
+        for i in range(interface.joints[k, SIZE]):
             effort[i] = carried[i]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def start_over_loop(start: int, stop: int, face: View, elements: View) -> int:
+def use_last_reactions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Begin with the reactions under which the step before has ended.
 
     They are further from those that close the joints, but lie along what they pull at, where those that are expected lie along
     where it was: what these do across a light body between heavy ones may fling it far beyond its length.
     """
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        effort, kicked = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, KICKED])
+        for i in range(interface.joints[k, SIZE]):
             effort[i] = kicked[i]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def keep_loop(start: int, stop: int, face: View, elements: View) -> int:
+def save_reaction_change_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Keep by how much the reactions that closed the joints differ from those with which the step before ended."""
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        closed = numbers_at(face.joints[k, CLOSED])
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        effort, kicked = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, KICKED])
+        closed = numbers_at(interface.joints[k, CLOSED])
+        for i in range(interface.joints[k, SIZE]):
             closed[i] = effort[i] - kicked[i]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def expect_loop(start: int, stop: int, face: View, elements: View) -> int:
+def predict_reactions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """What closes the joints next, but for terms of second order.
 
     The reaction that closes a joint in a step h from t is lambda(t) + h/3 c, that which stops it at the end of a step h' to t
     is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows.
     """
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        effort, kicked = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, KICKED])
+        closed, carried = numbers_at(interface.joints[k, CLOSED]), numbers_at(interface.joints[k, CARRIED])
+        for i in range(interface.joints[k, SIZE]):
             kicked[i] = effort[i]
-            carried[i] = effort[i] + face.trend * closed[i]
-    return FINE
+            carried[i] = effort[i] + interface.trend * closed[i]
+    return NO_FAILED_ROW
 
 
 @loop
-def average_loop(start: int, stop: int, face: View, elements: View) -> int:
+def average_reactions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Before a step is tried again: the reactions that closed joints, or ones nearer to those that stopped them at the end."""
-    taken = face.easing
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        closed, carried = numbers_at(face.joints[k, CLOSED]), numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
-            if face.joints[k, GLIDING] == 1:
+    taken = interface.relaxation
+    for k in range(interface.joint_count):
+        effort, kicked = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, KICKED])
+        closed, carried = numbers_at(interface.joints[k, CLOSED]), numbers_at(interface.joints[k, CARRIED])
+        for i in range(interface.joints[k, SIZE]):
+            if interface.joints[k, GLIDING] == 1:
                 carried[i] = taken * effort[i] + (1.0 - taken) * carried[i]
             else:
                 carried[i] = closed[i] + kicked[i]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @loop
-def carry_loop(start: int, stop: int, face: View, elements: View) -> int:
+def hold_reactions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Expect the reactions of now."""
-    for k in range(face.joint_count):
-        effort, kicked = numbers_at(face.joints[k, EFFORT]), numbers_at(face.joints[k, KICKED])
-        carried = numbers_at(face.joints[k, CARRIED])
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        effort, kicked = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, KICKED])
+        carried = numbers_at(interface.joints[k, CARRIED])
+        for i in range(interface.joints[k, SIZE]):
             kicked[i] = effort[i]
             carried[i] = effort[i]
-    return FINE
+    return NO_FAILED_ROW
 
 
 @kernel
-def clear_efforts(face: View) -> None:
+def clear_reactions(interface: View) -> None:
     """Joints exert nothing."""
-    for k in range(face.joint_count):
-        effort = numbers_at(face.joints[k, EFFORT])
-        for i in range(face.joints[k, SIZE]):
+    for k in range(interface.joint_count):
+        effort = numbers_at(interface.joints[k, EFFORT])
+        for i in range(interface.joints[k, SIZE]):
             effort[i] = 0.0
 
 
 LOOPS = {
-    "recall": recall_loop,
-    "start_over": start_over_loop,
-    "keep": keep_loop,
-    "expect": expect_loop,
-    "average": average_loop,
-    "carry": carry_loop,
+    "use_predicted_reactions": use_predicted_reactions_loop,
+    "use_last_reactions": use_last_reactions_loop,
+    "save_reaction_change": save_reaction_change_loop,
+    "predict_reactions": predict_reactions_loop,
+    "average_reactions": average_reactions_loop,
+    "hold_reactions": hold_reactions_loop,
 }

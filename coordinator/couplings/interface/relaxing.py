@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.couplings.interface.face import (
+from coordinator.couplings.interface.fields import (
     ACROSS,
     DIAGONAL,
-    EPSILON,
     HOLDS,
     INDEX,
     LENGTHS,
+    MACHINE_EPSILON,
     RIGHT,
     SIZE,
     WHERE_OF,
@@ -30,55 +30,55 @@ from coordinator.couplings.interface.face import (
 )
 from coordinator.couplings.interface.matrices import add_product, invert, take_scale, take_scales
 from coordinator.couplings.interface.playing import play
-from coordinator.couplings.interface.reactions import added_up, give_efforts
-from coordinator.couplings.interface.verbs import ADD_UP, PASS_ON, WHOSE
+from coordinator.couplings.interface.reactions import add_reactions, added_up
+from coordinator.couplings.interface.verbs import COMPONENT, SHARE_SUMMANDS, SHARE_SUMS
 from modular.elements import Array
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 JACOBI, GAUSS_SEIDEL, CONJUGATE_GRADIENTS = range(3)
 TOGETHER = ("jacobi", "conjugate-gradients")  # all joints at once; in others each waits for the one before
 METHODS = {"jacobi": JACOBI, "gauss-seidel": GAUSS_SEIDEL, "conjugate-gradients": CONJUGATE_GRADIENTS}
-ENOUGH = 1e-6  # of r^T D^-1 r: the rounds around an answer do the rest
-EASE = 1.9  # of what is sure to converge is below 2
+ENERGY_TOLERANCE = 1e-6  # of r^T D^-1 r: the rounds around an answer do the rest
+RELAXATION_FACTOR = 1.9  # of what is sure to converge is below 2
 # of p^T D p: a direction with less of it in p^T W p moves nothing, so that only rounding asks for it. Where a light body meets a
 # heavy one, less may be all that the heavy one answers: then it is a share of that, and more than rounding
-GRIP, LEAST_GRIP, SHARE = 1e-8, 64 * EPSILON, 1e-2
+PIVOT_SHIFT_LIMIT, MIN_PIVOT_SHIFT, PIVOT_SHIFT_SHARE = 1e-8, 64 * MACHINE_EPSILON, 1e-2
 
 
 @loop
-def weigh_loop(start: int, stop: int, face: View, elements: View) -> int:
+def factorise_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """The blocks on the diagonal, inverted."""
-    work, scale = matrix_of(face, face.matrix), face.scratch
-    blur, reach = face.blur, face.reach
-    for k in range(face.joint_count):
-        for i in range(face.joints[k, SIZE] * face.joints[k, SIZE]):
-            work[face.joints[k, DIAGONAL] + i] = 0.0
-    for k in range(face.own_count):
-        add_product(work, face.own[k], face.motions)
-    take_scales(face, work)
-    face.spread = spread(face, work)
-    for k in range(face.joint_count):
-        take_scale(face, k, face.matrix == WORK and face.glides == 1, scale, blur, reach)
-        invert(work, face.joints[k, DIAGONAL], face.joints[k, SIZE], scale, blur, reach)
-    face.dependent = 0
-    return FINE
+    work, scale = matrix_of(interface, interface.matrix), interface.scratch
+    blur, reach = interface.blur, interface.reach
+    for k in range(interface.joint_count):
+        for i in range(interface.joints[k, SIZE] * interface.joints[k, SIZE]):
+            work[interface.joints[k, DIAGONAL] + i] = 0.0
+    for k in range(interface.own_count):
+        add_product(work, interface.own[k], interface.motions)
+    take_scales(interface, work)
+    interface.spread = spread(interface, work)
+    for k in range(interface.joint_count):
+        take_scale(interface, k, interface.matrix == WORK and interface.glides == 1, scale, blur, reach)
+        invert(work, interface.joints[k, DIAGONAL], interface.joints[k, SIZE], scale, blur, reach)
+    interface.dependent = 0
+    return NO_FAILED_ROW
 
 
 @kernel
-def spread(face: View, work: Array) -> Any:
+def spread(interface: View, work: Array) -> Any:
     """How many times what one of its sides answers a joint answers, at most: as the masses of a light body and a heavy one."""
-    widest, motions = 1.0, face.motions
-    for k in range(face.joint_count):
-        size, at = face.joints[k, SIZE], face.joints[k, DIAGONAL]
-        first, last = (0, face.joints[k, LENGTHS]) if face.joints[k, LENGTHS] > 0 else (0, size)
+    widest, motions = 1.0, interface.motions
+    for k in range(interface.joint_count):
+        size, at = interface.joints[k, SIZE], interface.joints[k, DIAGONAL]
+        first, last = (0, interface.joints[k, LENGTHS]) if interface.joints[k, LENGTHS] > 0 else (0, size)
         whole = 0.0
         for i in range(first, last):
             whole += work[at + size * i + i]
         for side in range(2):
-            g, own = numbers_at(face.holds[2 * k + side, WHERE_OF]), 0.0
-            if face.holds[2 * k + side, WHOSE] >= 0:
+            g, own = numbers_at(interface.holds[2 * k + side, WHERE_OF]), 0.0
+            if interface.holds[2 * k + side, COMPONENT] >= 0:
                 for i in range(motions * first, motions * last):
                     own += g[i] * g[i]
             if own > 0.0:
@@ -87,37 +87,37 @@ def spread(face: View, work: Array) -> Any:
 
 
 @kernel
-def gather_sums(face: View, x: Array) -> None:
+def gather_sums(interface: View, x: Array) -> None:
     """What each body hears: z = sum of G^T x over its joints."""
-    sums = face.body_sums
-    for i in range(face.motions * face.body_count):
+    sums = interface.body_sums
+    for i in range(interface.motions * interface.body_count):
         sums[i] = 0.0
-    for k in range(face.joint_count):
-        add_sums(face, k, x)
+    for k in range(interface.joint_count):
+        add_sums(interface, k, x)
 
 
 @kernel
-def add_sums(face: View, k: int, x: Array) -> None:
+def add_sums(interface: View, k: int, x: Array) -> None:
     """What a joint tells its bodies."""
-    sums, at, motions = face.body_sums, face.joints[k, RIGHT], face.motions
+    sums, at, motions = interface.body_sums, interface.joints[k, RIGHT], interface.motions
     for side in range(2):
-        body, g = face.holds[2 * k + side, WHOSE], numbers_at(face.holds[2 * k + side, WHERE_OF])
+        body, g = interface.holds[2 * k + side, COMPONENT], numbers_at(interface.holds[2 * k + side, WHERE_OF])
         if body >= 0:
             for mode in range(motions):
                 value = 0.0
-                for i in range(face.joints[k, SIZE]):
+                for i in range(interface.joints[k, SIZE]):
                     value += g[motions * i + mode] * x[at + i]
                 sums[motions * body + mode] += value
 
 
 @kernel
-def hear(face: View, k: int, answer: Array) -> None:
+def hear(interface: View, k: int, answer: Array) -> None:
     """What a joint hears from its bodies: the rows of W x that are its own."""
-    sums, motions = face.body_sums, face.motions
-    for i in range(face.joints[k, SIZE]):
+    sums, motions = interface.body_sums, interface.motions
+    for i in range(interface.joints[k, SIZE]):
         value = 0.0
         for side in range(2):
-            body, g = face.holds[2 * k + side, WHOSE], numbers_at(face.holds[2 * k + side, WHERE_OF])
+            body, g = interface.holds[2 * k + side, COMPONENT], numbers_at(interface.holds[2 * k + side, WHERE_OF])
             if body >= 0:
                 for mode in range(motions):
                     value += g[motions * i + mode] * sums[motions * body + mode]
@@ -138,124 +138,124 @@ def ease(work: Array, at: int, size: int, residual: Array, first: int, eased: Ar
 
 
 @kernel
-def sweep(face: View, k: int, factor: float, listen: bool) -> Any:
+def sweep(interface: View, k: int, factor: float, listen: bool) -> Any:
     """One joint takes its part of the residual away; what it was worth.
 
     The right-hand side is what was asked for; what is heard is taken off it. With `listen` its bodies know at once.
     """
-    work, right = matrix_of(face, face.matrix), face.right_side
-    found, pushed = face.found, face.pushed
-    scratch, direction = face.scratch, face.direction
-    at, size = face.joints[k, RIGHT], face.joints[k, SIZE]
-    hear(face, k, scratch)
+    work, right = matrix_of(interface, interface.matrix), interface.right_side
+    found, pushed = interface.found, interface.pushed
+    scratch, direction = interface.scratch, interface.direction
+    at, size = interface.joints[k, RIGHT], interface.joints[k, SIZE]
+    hear(interface, k, scratch)
     for i in range(size):
         pushed[at + i] = right[at + i] - scratch[i]
-    worth = ease(work, face.joints[k, DIAGONAL], size, pushed, at, scratch)
+    worth = ease(work, interface.joints[k, DIAGONAL], size, pushed, at, scratch)
     for i in range(size):
         direction[at + i] = factor * scratch[i]
         found[at + i] += direction[at + i]
     if listen:
-        add_sums(face, k, direction)
+        add_sums(interface, k, direction)
     return worth
 
 
 @kernel(written_out=False)
-def push(face: View, across: int) -> None:
+def push(interface: View, across: int) -> None:
     """W times the direction, for the joints that go across a border or for all others, and what each adds to their product."""
-    scratch, direction = face.scratch, face.direction
-    pushed, summands = face.pushed, face.summands
-    for k in range(face.joint_count):
-        if face.joints[k, ACROSS] == across:
-            at, product = face.joints[k, RIGHT], 0.0
-            hear(face, k, scratch)
-            for i in range(face.joints[k, SIZE]):
+    scratch, direction = interface.scratch, interface.direction
+    pushed, summands = interface.pushed, interface.summands
+    for k in range(interface.joint_count):
+        if interface.joints[k, ACROSS] == across:
+            at, product = interface.joints[k, RIGHT], 0.0
+            hear(interface, k, scratch)
+            for i in range(interface.joints[k, SIZE]):
                 pushed[at + i] = scratch[i]
                 product += scratch[i] * direction[at + i]
-            summands[face.joints[k, INDEX]] = product
+            summands[interface.joints[k, INDEX]] = product
 
 
 @kernel
-def grip(face: View) -> Any:
+def grip(interface: View) -> Any:
     """What a direction has to have in p^T W p, of p^T D p."""
-    widest = face.most[2] if face.in_parts == 1 else face.spread
-    return max(LEAST_GRIP, min(GRIP, SHARE / widest))
+    widest = interface.most[2] if interface.in_parts == 1 else interface.spread
+    return max(MIN_PIVOT_SHIFT, min(PIVOT_SHIFT_LIMIT, PIVOT_SHIFT_SHARE / widest))
 
 
 @kernel
-def conjugate(face: View, before: float, length: float) -> tuple[Any, Any]:
+def conjugate(interface: View, before: float, length: float) -> tuple[Any, Any]:
     """One step of conjugate gradients from the residual on the right-hand side; what that was worth, r^T D^-1 r, and p^T D p.
 
     Where rows depend on others across joints, rounding asks for what no reaction can give; answered it would grow without end.
     Where workers move a part each, they talk twice: of what their joints add to r^T D^-1 r, and of z of bodies at a border and what
     their joints add to d^T W d.
     """
-    work, right = matrix_of(face, face.matrix), face.right_side
-    found, pushed = face.found, face.pushed
-    scratch, direction = face.scratch, face.direction
-    summands = face.summands
-    for k in range(face.joint_count):
-        at, size = face.joints[k, RIGHT], face.joints[k, SIZE]
-        summands[face.joints[k, INDEX]] = ease(work, face.joints[k, DIAGONAL], size, right, at, scratch)
+    work, right = matrix_of(interface, interface.matrix), interface.right_side
+    found, pushed = interface.found, interface.pushed
+    scratch, direction = interface.scratch, interface.direction
+    summands = interface.summands
+    for k in range(interface.joint_count):
+        at, size = interface.joints[k, RIGHT], interface.joints[k, SIZE]
+        summands[interface.joints[k, INDEX]] = ease(work, interface.joints[k, DIAGONAL], size, right, at, scratch)
         for i in range(size):
             pushed[at + i] = scratch[i]
-    play(face, ADD_UP)
-    worth = added_up(face)
+    play(interface, SHARE_SUMMANDS)
+    worth = added_up(interface)
     share = worth / before if before > 0.0 else 0.0
     length = worth + share * share * length
-    for i in range(face.row_count):
+    for i in range(interface.row_count):
         direction[i] = pushed[i] + share * direction[i]
-    gather_sums(face, direction)
-    push(face, 0)
-    play(face, PASS_ON)
-    push(face, 1)
-    taken = added_up(face)
-    if not taken > grip(face) * length:
+    gather_sums(interface, direction)
+    push(interface, 0)
+    play(interface, SHARE_SUMS)
+    push(interface, 1)
+    taken = added_up(interface)
+    if not taken > grip(interface) * length:
         return 0.0, length  # what is left is rounding, or what joints cannot have
-    for i in range(face.row_count):
+    for i in range(interface.row_count):
         found[i] += worth / taken * direction[i]
         right[i] -= worth / taken * pushed[i]
     return worth, length
 
 
 @loop
-def relax_loop(start: int, stop: int, face: View, elements: View) -> int:
+def relax_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Reactions that answer the right-hand side, as far as the iterations that are left lead."""
-    found, right = face.found, face.right_side
-    direction, summands = face.direction, face.summands
-    for i in range(face.row_count):
+    found, right = interface.found, interface.right_side
+    direction, summands = interface.direction, interface.summands
+    for i in range(interface.row_count):
         found[i] = 0.0
         direction[i] = 0.0
-    gather_sums(face, found)
-    first, before, length, method = -1.0, 0.0, 0.0, face.method
-    while face.budget > 0:
-        face.budget -= 1
-        face.iterations += 1
+    gather_sums(interface, found)
+    first, before, length, method = -1.0, 0.0, 0.0, interface.method
+    while interface.budget > 0:
+        interface.budget -= 1
+        interface.iterations += 1
         worth = 0.0
         if method == CONJUGATE_GRADIENTS:
-            worth, length = conjugate(face, before, length)
+            worth, length = conjugate(interface, before, length)
         elif method == GAUSS_SEIDEL:
-            for k in range(face.joint_count):
-                worth += sweep(face, k, 1.0, True)
-            for back in range(face.joint_count):
-                sweep(face, face.joint_count - 1 - back, 1.0, True)
+            for k in range(interface.joint_count):
+                worth += sweep(interface, k, 1.0, True)
+            for back in range(interface.joint_count):
+                sweep(interface, interface.joint_count - 1 - back, 1.0, True)
         else:
-            for k in range(face.joint_count):
-                busier = max(face.holds[2 * k, HOLDS], face.holds[2 * k + 1, HOLDS])
-                summands[face.joints[k, INDEX]] = sweep(face, k, EASE / busier if busier > 1 else 1.0, False)
-            gather_sums(face, found)
-            play(face, PASS_ON)
-            worth = added_up(face)
-        if face.lost > 0.0:
+            for k in range(interface.joint_count):
+                busier = max(interface.holds[2 * k, HOLDS], interface.holds[2 * k + 1, HOLDS])
+                summands[interface.joints[k, INDEX]] = sweep(interface, k, RELAXATION_FACTOR / busier if busier > 1 else 1.0, False)
+            gather_sums(interface, found)
+            play(interface, SHARE_SUMS)
+            worth = added_up(interface)
+        if interface.lost > 0.0:
             break
         if first < 0.0:
             first = worth
         before = worth
-        if worth <= ENOUGH * first:
+        if worth <= ENERGY_TOLERANCE * first:
             break
-    for i in range(face.row_count):
+    for i in range(interface.row_count):
         right[i] = found[i]
-    give_efforts(face, face.factor)
-    return FINE
+    add_reactions(interface, interface.factor)
+    return NO_FAILED_ROW
 
 
-LOOPS = {"weigh": weigh_loop, "answer": relax_loop}
+LOOPS = {"factorise": factorise_loop, "solve": relax_loop}

@@ -6,22 +6,22 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from coordinator.engine.score import Part, Stacks, compiled, perform
+from coordinator.engine.program import Operation, Stacks, compiled, perform
 from coordinator.system import System
 from modular.component import Component
 from modular.elements import GAIN_STEP, STEP
 
 # what is done there instead of at an event
-IN_A_TICK = {"respond": "respond_predicted", "take_load": "bear_load", "judge": None}
+IN_A_TICK = {"respond": "respond_predicted", "compute_parting": "update_preload", "find_uneven": None}
 
 
-def in_a_tick(parts: Iterable[Part]) -> list[Part]:
-    """The parts of a rule for the middle of a tick: bodies answer where forces act, and what joints bear turns with them.
+def in_a_tick(operations: Iterable[Operation]) -> list[Operation]:
+    """The operations of a rule for the middle of a tick: bodies answer where forces act, and what joints bear turns with them.
 
     Bodies that are asked in Python may answer for where they stand instead.
     """
     found = []
-    for stack, verb in parts:
+    for stack, verb in operations:
         there = IN_A_TICK.get(verb, verb)
         if there is not None:
             found.append((stack, there if offers(stack, there) else verb))
@@ -36,8 +36,8 @@ def offers(stack: Any, verb: str) -> bool:
 class StiffnessRule(Component):
     """Chooses stiffness and damping of every joint from the step and the masses it sees."""
 
-    def score(self, system: Stacks) -> list[Part] | None:
-        """How K and C of all joints are set, as parts of a tick; None for a rule that only has `refresh`.
+    def program(self, system: Stacks) -> list[Operation] | None:
+        """How K and C of all joints are set, as operations of a tick; None for a rule that only has `refresh`.
 
         Asked once for many ticks and events, as long as no stack comes or goes: what it tells stacks holds for all their rows.
         """
@@ -45,10 +45,10 @@ class StiffnessRule(Component):
 
     def refresh(self, system: System, dt: float) -> None:
         """Set K and C of all joints as they are shown and linearised: in the middle of a tick, or at an event, with no step."""
-        parts = self.score(system)
-        assert parts is not None, f"{type(self).__name__} needs a score or its own refresh"
+        operations = self.program(system)
+        assert operations is not None, f"{type(self).__name__} needs a program or its own refresh"
         system.elements.clock[GAIN_STEP] = dt
-        perform(system.elements, in_a_tick(parts) if system.elements.clock[STEP] > 0.0 else parts)
+        perform(system.elements, in_a_tick(operations) if system.elements.clock[STEP] > 0.0 else operations)
 
     @abstractmethod
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from math import pi
 
 from coordinator.couplings.rules.rule import StiffnessRule
-from coordinator.engine.score import Part, Stacks
+from coordinator.engine.program import Operation, Stacks
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.kernel import kernel
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 
@@ -39,13 +39,13 @@ class Shannon(StiffnessRule):
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Shannon: damping = {self.damping}; give a ratio from 0 to 1.")
 
-    def score(self, system: Stacks) -> list[Part]:
+    def program(self, system: Stacks) -> list[Operation]:
         """One seen mass per row."""
         for stack in system.joints:
             stack.rule[:3] = self.delta, self.damping, stack.form.locks - stack.form.rotations
             stack.loops["stiffen"] = stiffen_loop
-        parts: list[Part] = [(stack, "respond_freely") for stack in system.bodies]
-        return parts + [(stack, verb) for stack in system.joints for verb in ("see_all", "stiffen")]
+        operations: list[Operation] = [(stack, "respond_freely") for stack in system.bodies]
+        return operations + [(stack, verb) for stack in system.joints for verb in ("compute_free_compliance", "stiffen")]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller delta; a smaller step would only stiffen the joints in proportion."""
@@ -87,4 +87,4 @@ def stiffen_loop(start: int, stop: int, joints: View, elements: View) -> int:
                 damper[i, i] = 2.0 * damping * omega * mass  # (IV.20)
             else:
                 damper[i, i] = delta / dt * mass  # (IV.27)
-    return FINE
+    return NO_FAILED_ROW

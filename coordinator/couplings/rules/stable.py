@@ -13,17 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from coordinator.couplings.rules.rule import StiffnessRule
-from coordinator.engine.score import Part, Stacks, compiled
+from coordinator.engine.program import Operation, Stacks, compiled
 from modular.blocks import like
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
-from modular.force import asks
+from modular.force import requests_load
 from modular.kernel import kernel
 from modular.lanes import LANES, larger
-from modular.loop import FINE, loop
-from modular.views import View, fetch, gather_one, spots, store
+from modular.loop import NO_FAILED_ROW, loop
+from modular.views import View, fetch, gather_one, indices, store
 
-LEAST = 0.05  # share of the bound that joints keep beside forces too stiff for the step; the margins then name those
+MIN_STIFFNESS_SHARE = 0.05  # share of the bound that joints keep beside forces too stiff for the step; the margins then name those
 
 
 @dataclass(frozen=True)
@@ -46,23 +46,23 @@ class Stable(StiffnessRule):
         if not 0.0 <= self.damping <= 1.0:
             raise ModelError(f"Stable: damping = {self.damping}; give a ratio from 0 to 1; 0.05 to 0.1 is usual.")
 
-    def score(self, system: Stacks) -> list[Part]:
+    def program(self, system: Stacks) -> list[Operation]:
         """Seen masses, their loads on the bodies, the bodies' bounds, stiffness and damping."""
         bodies, joints, forces = list(system.bodies), list(system.joints), list(system.forces)
         for stack in joints:
             stack.rule[:2] = self.safety, self.damping
             stack.loops["stiffen"] = stiffen_loop
-        parts: list[Part] = [(stack, "respond") for stack in bodies]
+        operations: list[Operation] = [(stack, "respond") for stack in bodies]
         if forces:  # springs and dampers of forces keep their share of the four; joints get the rest
-            parts += [(system.elements, "forget_loads")]
-            parts += [(stack, "ask") for stack in forces if asks(stack)]
-            parts += [(stack, "tighten") for stack in bodies]
-            parts += [(system.elements, "take_bounds")]
+            operations += [(system.elements, "clear_loads")]
+            operations += [(stack, "request_load") for stack in forces if requests_load(stack)]
+            operations += [(stack, "bound_loads") for stack in bodies]
+            operations += [(system.elements, "save_force_bounds")]
         for stack in joints:
-            judged = ("judge",) if compiled((stack, "judge")) else ()
-            parts += [(stack, verb) for verb in ("see", *judged, "weigh", "ask")]
-        parts += [(stack, "tighten") for stack in bodies]
-        return parts + [(stack, verb) for stack in joints for verb in ("stiffen", "take_load")]
+            uneven = ("find_uneven",) if compiled((stack, "find_uneven")) else ()
+            operations += [(stack, verb) for verb in ("compute_compliance", *uneven, "compute_seen_mass", "request_load")]
+        operations += [(stack, "bound_loads") for stack in bodies]
+        return operations + [(stack, verb) for stack in joints for verb in ("stiffen", "compute_parting")]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """More safety."""
@@ -86,9 +86,9 @@ def stiffen_loop(start: int, stop: int, joints: View, elements: View) -> int:
     block = like(joints.block)
     dt, safety, damping = elements.clock[GAIN_STEP], joints.rule[0], joints.rule[1]
     for n in range(start, stop, LANES):
-        first, second = spots(joints.first, n, stop), spots(joints.second, n, stop)
-        on_first = gather_one(elements.bound, first) / larger(1.0 - 0.25 * gather_one(elements.taken, first), LEAST)
-        on_second = gather_one(elements.bound, second) / larger(1.0 - 0.25 * gather_one(elements.taken, second), LEAST)
+        first, second = indices(joints.first, n, stop), indices(joints.second, n, stop)
+        on_first = gather_one(elements.bound, first) / larger(1.0 - 0.25 * gather_one(elements.taken, first), MIN_STIFFNESS_SHARE)
+        on_second = gather_one(elements.bound, second) / larger(1.0 - 0.25 * gather_one(elements.taken, second), MIN_STIFFNESS_SHARE)
         allowed = 4.0 / larger(on_first, on_second)
         spring, damper = 0.0 * allowed, 0.25 * allowed / dt
         if joints.holonomic.shape[0] == 1:
@@ -103,4 +103,4 @@ def stiffen_loop(start: int, stop: int, joints: View, elements: View) -> int:
         fetch(joints.block, n, stop, block)
         scale(block, damper)
         store(block, joints.damping, n, stop)
-    return FINE
+    return NO_FAILED_ROW

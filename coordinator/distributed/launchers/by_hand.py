@@ -6,7 +6,14 @@ import shlex
 from collections.abc import Callable
 
 from coordinator.distributed.launchers.launcher import Exited, Order
-from coordinator.distributed.transports.addresses import HERE, host_of, is_everywhere, is_local, outward, with_host
+from coordinator.distributed.transports.addresses import (
+    IPC_ANY,
+    host_of,
+    is_everywhere,
+    is_local,
+    outbound_address,
+    with_host,
+)
 
 
 class ByHand:
@@ -18,7 +25,7 @@ class ByHand:
 
     def mailbox(self) -> str:
         """On this machine, for want of knowing better: in a folder that only this user may enter, where there are such."""
-        return HERE
+        return IPC_ANY
 
     def start(self, order: Order) -> None:
         """Ask for a worker, once: who is waited for, and on a line of its own what to type where it is to run."""
@@ -43,7 +50,7 @@ def command(order: Order) -> str:
     """What starts a worker, to be pasted as it stands; its pair is called as it is itself, and the key of the run is no secret."""
     hub, key = order.told["hub"], order.told.get("hub key", "")
     if is_everywhere(hub):
-        hub = with_host(hub, outward())
+        hub = with_host(hub, outbound_address())
     words = ["modular", "worker", "--connect", hub, "--name", order.name]
     if key and not _finds_by_itself(hub, key):
         words += ["--keys", order.name, "--coordinator", key]

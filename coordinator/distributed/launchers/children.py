@@ -18,11 +18,11 @@ from pathlib import Path
 from coordinator.distributed.launchers.launcher import Order
 
 MODULE = "coordinator.distributed.workers.process"
-GRACE = 0.3  # seconds that processes have to end by themselves
+EXIT_GRACE_SECONDS = 0.3  # seconds that processes have to end by themselves
 UNFIT = (
     78  # the code of a process that was told that it does not fit (EX_CONFIG of sysexits.h): another would not either
 )
-LAST_WORDS = 2000  # bytes of what a process said last
+OUTPUT_TAIL_BYTES = 2000  # bytes of what a process said last
 Key = tuple[str, int]
 
 
@@ -65,10 +65,10 @@ class Child:
         """End it at once."""
         self.process.kill()
 
-    def buried(self) -> tuple[int, str]:
+    def reaped(self) -> tuple[int, str]:
         """The code it ended with (minus the signal that killed it) and what it said last; waits for its end."""
         self.process.wait()
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - LAST_WORDS))
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - OUTPUT_TAIL_BYTES))
         words = self._said.read().decode(errors="replace").strip()
         self._said.close()
         self.let_go()
@@ -96,7 +96,7 @@ class Children:
     def ended(self) -> list[tuple[Key, int, str]]:
         """Those that have ended since the last call: their codes and last words."""
         gone = [key for key, child in self.running.items() if child.ended]
-        return [(key, *self.running.pop(key).buried()) for key in gone]
+        return [(key, *self.running.pop(key).reaped()) for key in gone]
 
     def stop(self, name: str, incarnation: int) -> None:
         """End one at once."""
@@ -108,14 +108,14 @@ class Children:
         """Let all end by themselves, and end those that do not; none is left."""
         for child in self.running.values():
             child.let_go()
-        until = time.monotonic() + GRACE
+        until = time.monotonic() + EXIT_GRACE_SECONDS
         for child in self.running.values():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.process.wait(max(0.0, until - time.monotonic()))
             if not child.ended:
                 child.kill()
         for key in list(self.running):
-            self.running.pop(key).buried()
+            self.running.pop(key).reaped()
 
 
 def worker_command() -> list[str]:

@@ -14,15 +14,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from coordinator.distributed.launchers.children import GRACE, UNFIT, Key, reason_of
+from coordinator.distributed.launchers.children import EXIT_GRACE_SECONDS, UNFIT, Key, reason_of
 from coordinator.distributed.launchers.dask_task import still_running, work
 from coordinator.distributed.launchers.launcher import Exited, Order
-from coordinator.distributed.transports.addresses import HERE, LOCAL, is_everywhere, is_local, route_to, with_host
+from coordinator.distributed.transports.addresses import (
+    IPC_ANY,
+    LOOPBACK_ANY,
+    is_everywhere,
+    is_local,
+    route_to,
+    with_host,
+)
 from modular.errors import ModelError
 
 _log = logging.getLogger("modular")
-PATIENCE = 10.0  # seconds for a scheduler to answer
-UNPLACED = 10.0  # seconds after which somebody may want to know that processes wait for room
+SCHEDULER_TIMEOUT = 10.0  # seconds for a scheduler to answer
+UNPLACED_NOTICE_SECONDS = 10.0  # seconds after which somebody may want to know that processes wait for room
 
 
 class Dask:
@@ -64,7 +71,7 @@ class Dask:
         """On this machine where the cluster is; else where its scheduler reaches this machine."""
         scheduler = self._scheduler()
         if all(map(_is_here, [scheduler, *self._places()])):
-            return HERE if self._own_cluster else LOCAL
+            return IPC_ANY if self._own_cluster else LOOPBACK_ANY
         return f"tcp://{route_to(_host(scheduler))}:*"
 
     def start(self, order: Order) -> None:
@@ -78,13 +85,13 @@ class Dask:
                 f"the Dask scheduler at {scheduler} speaks without TLS, so that others would see the secret keys of workers; start "
                 "the cluster with security=True, or say Dask(…, insecure=True) where nobody else is in that network."
             )
-        hub = told.get("hub", LOCAL)
+        hub = told.get("hub", LOOPBACK_ANY)
         if is_everywhere(hub):
             told["hub"] = with_host(hub, route_to(_host(scheduler)))
         elif is_local(hub) and (far := [place for place in self._places() if not _is_here(place)]):
             raise ModelError(
                 f"a worker beside {far[0]} cannot reach {hub}, which is for this machine alone; bind an address of this machine "
-                "that it reaches, as in Site(where='tcp://ADDRESS:*') or --bind tcp://ADDRESS:*."
+                "that it reaches, as in LaunchConfig(bind='tcp://ADDRESS:*') or --bind tcp://ADDRESS:*."
             )
         self._started.add(key)
         for older in list(self._tasks):
@@ -117,7 +124,7 @@ class Dask:
         for key in list(self._tasks):
             self.stop(*key)
         self._tasks = {}
-        until = time.monotonic() + GRACE
+        until = time.monotonic() + EXIT_GRACE_SECONDS
         while self._cancelled and time.monotonic() < until and self._some_running():
             time.sleep(0.01)
         for one in self._own:
@@ -135,7 +142,7 @@ class Dask:
             )
         where = {"scheduler_file": str(cluster)} if Path(cluster).is_file() else {"address": str(cluster)}
         try:
-            client = distributed.Client(**where, timeout=PATIENCE, set_as_default=False)
+            client = distributed.Client(**where, timeout=SCHEDULER_TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise ModelError(
                 f"no Dask scheduler answers at {cluster} ({error}); give an address such as tcp://HOST:8786, or the file that "
@@ -160,10 +167,10 @@ class Dask:
     def _exited(self, key: Key, future: Any) -> Exited:
         """What became of a process."""
         if future.status == "finished":
-            code, words = future.result(timeout=PATIENCE)
+            code, words = future.result(timeout=SCHEDULER_TIMEOUT)
             return Exited(*key, reason_of(code, words), code == UNFIT)
         if future.status == "error":
-            error = future.exception(timeout=PATIENCE)
+            error = future.exception(timeout=SCHEDULER_TIMEOUT)
             lacks = "No module named" in f"{error} {error.__cause__}"
             remedy = " Install beside the scheduler and the workers of Dask what is installed here." if lacks else ""
             return Exited(*key, f"Dask could not run it: {_told(error)}.{remedy}", hopeless=lacks)
@@ -180,7 +187,7 @@ class Dask:
     def _tell_of_waiting(self) -> None:
         """Say once that processes find no room."""
         oldest = min((self._since[key] for key in self._tasks), default=time.monotonic())
-        if self._told or time.monotonic() - oldest < UNPLACED:
+        if self._told or time.monotonic() - oldest < UNPLACED_NOTICE_SECONDS:
             return
         self._told = True
         placed = {name for names in self.client.processing().values() for name in names}

@@ -12,7 +12,7 @@ from typing import Any
 
 from coordinator.distributed.launchers.children import Child, worker_command, worker_environment
 
-LOOK = 0.05  # seconds between two looks
+POLL_INTERVAL = 0.05  # seconds between two looks
 running: dict[str, Child] = {}  # in this Dask worker, so that others can ask whether all have ended
 
 
@@ -27,8 +27,8 @@ def work(told: Mapping[str, str], key: str) -> tuple[int, str]:
             if not wanted(worker, key):
                 child.kill()
                 break
-            time.sleep(LOOK)
-        return child.buried()
+            time.sleep(POLL_INTERVAL)
+        return child.reaped()
     finally:
         del running[key]
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from coordinator.distributed.launchers.children import MODULE, UNFIT, Children, Key, reason_of
 from coordinator.distributed.launchers.launcher import Exited, Order
 from coordinator.distributed.transports.addresses import (
-    LOCAL,
+    LOOPBACK_ANY,
     is_everywhere,
     is_local,
     is_this_machine,
@@ -34,7 +34,7 @@ INSIDE = (
     "modular: inside"  # said by the shell of the other machine, so that failures before and after can be told apart
 )
 LOST, UNFOUND, NOT_RUN = 255, 127, 126  # codes of ssh and of shells
-PATIENCE = 10.0  # seconds for `ssh -G`
+SSH_TIMEOUT = 10.0  # seconds for `ssh -G`
 
 
 class Ssh:
@@ -81,7 +81,7 @@ class Ssh:
         for host in others[:-1]:
             with suppress(ModelError):
                 return f"tcp://{self._seen_from(host)}:*"
-        return f"tcp://{self._seen_from(others[-1])}:*" if others else LOCAL
+        return f"tcp://{self._seen_from(others[-1])}:*" if others else LOOPBACK_ANY
 
     def start(self, order: Order) -> None:
         """Start a process on the host whose turn it is; hosts that are out of reach are passed over."""
@@ -89,13 +89,13 @@ class Ssh:
         if key in self._on:
             return
         host = self._on[key] = self._host_for(order.name)
-        hub = order.told.get("hub", LOCAL)
+        hub = order.told.get("hub", LOOPBACK_ANY)
         if is_everywhere(hub):
             hub = with_host(hub, self._seen_from(host))
         elif is_local(hub) and not is_this_machine(_name(host)):
             raise ModelError(
                 f"a worker on '{host}' cannot reach {hub}, which is for this machine alone; bind an address of this machine that "
-                "it reaches, as in Site(where='tcp://ADDRESS:*') or --bind tcp://ADDRESS:*."
+                "it reaches, as in LaunchConfig(bind='tcp://ADDRESS:*') or --bind tcp://ADDRESS:*."
             )
         self._children.start(replace(order, told={**order.told, "hub": hub}), self.command(host, order.silence))
 
@@ -171,7 +171,7 @@ class Ssh:
             return route_to(self._real_name(host))
         except ModelError as error:
             raise ModelError(
-                f"{error} Give the address of this machine that '{host}' reaches, as in Site(where='tcp://ADDRESS:*') or "
+                f"{error} Give the address of this machine that '{host}' reaches, as in LaunchConfig(bind='tcp://ADDRESS:*') or "
                 "--bind tcp://ADDRESS:*."
             ) from error
 
@@ -180,7 +180,7 @@ class Ssh:
         call = ["ssh", "-G", *self.options, "--", host]
         try:
             said = subprocess.run(
-                call, capture_output=True, text=True, timeout=PATIENCE, check=True, stdin=subprocess.DEVNULL
+                call, capture_output=True, text=True, timeout=SSH_TIMEOUT, check=True, stdin=subprocess.DEVNULL
             )
         except (OSError, subprocess.SubprocessError):
             return _name(host)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coordinator.distributed.launchers.children import UNFIT, Children, reason_of, worker_command, worker_environment
 from coordinator.distributed.launchers.launcher import Exited, Order
-from coordinator.distributed.transports.addresses import HERE
+from coordinator.distributed.transports.addresses import IPC_ANY
 
 
 class Subprocess:
@@ -15,7 +15,7 @@ class Subprocess:
 
     def mailbox(self) -> str:
         """On this machine, in a folder that only this user may enter, where there are such."""
-        return HERE
+        return IPC_ANY
 
     def start(self, order: Order) -> None:
         """Start a process."""

@@ -8,14 +8,14 @@ from coordinator.distributed.protocol.coordinator import Coordinator
 from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.protocol.errors import Malformed, RunFailed
 from coordinator.distributed.protocol.link import Link
-from coordinator.distributed.protocol.plan import Edge, Kept, Member, Neighbour, Plan
+from coordinator.distributed.protocol.plan import CheckpointRef, Edge, Member, Neighbour, Plan
 from coordinator.distributed.protocol.worker import State, Worker
 
 __all__ = [
+    "CheckpointRef",
     "Coordinator",
     "Deadlines",
     "Edge",
-    "Kept",
     "Link",
     "Malformed",
     "Member",

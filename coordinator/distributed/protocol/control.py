@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from coordinator.distributed.protocol.plan import Kept, Member, Neighbour
+from coordinator.distributed.protocol.plan import CheckpointRef, Member, Neighbour
 from coordinator.distributed.protocol.schema import U32, Many, Mark, Milliseconds, Name, Reason, Step, by_name, decode
 
 Members = Annotated[tuple[Member, ...], Many(Member, 1 << 14)]
@@ -73,7 +73,9 @@ class Welcome:
     roster: U32
     members: Members
     neighbours: Annotated[tuple[Neighbour, ...], Many(Neighbour, 1 << 14)]
-    kept: Annotated[tuple[Kept, ...], Many(Kept, 2)]  # checkpoints to resume from, newest first
+    checkpoints: Annotated[
+        tuple[CheckpointRef, ...], Many(CheckpointRef, 2)
+    ]  # checkpoints to resume from, newest first
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from coordinator.distributed.protocol.control import FromCoordinator, from_worke
 from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.protocol.effects import ForCoordinator
 from coordinator.distributed.protocol.errors import Malformed
-from coordinator.distributed.protocol.plan import Kept, Member, Plan
-from coordinator.distributed.protocol.seats import Seat
-from coordinator.distributed.protocol.standings import Standings
+from coordinator.distributed.protocol.plan import CheckpointRef, Member, Plan
+from coordinator.distributed.protocol.registry import RegistryEntry
+from coordinator.distributed.protocol.worker_status import StatusTable
 from modular.errors import ModelError
 
-LOOK = 7.5  # longest time between two looks at who is silent [s]
+SILENCE_CHECK_INTERVAL = 7.5  # longest time between two looks at who is silent [s]
 
 
 class Coordinator:
@@ -26,13 +26,13 @@ class Coordinator:
 
     def __init__(self, plan: Plan, deadlines: Deadlines, now: float) -> None:
         self.plan, self.deadlines = plan, deadlines
-        self.seats = {name: Seat(name, number) for number, name in enumerate(plan.names)}
+        self.registry = {name: RegistryEntry(name, number) for number, name in enumerate(plan.names)}
         self.horizon = 0  # nobody does more steps than this before there is another
         self.failure = ""  # why the run was stopped
         self.counts: Counter[str] = Counter()  # what was dropped, and why
         self._neighbours = plan.neighbours()
         self._out: list[ForCoordinator] = [effects.Start(name, 1) for name in plan.names]
-        self._standings = Standings(plan.names, now)
+        self._statuses = StatusTable(plan.names, now)
         self._roster = 0  # counts joins and replacements
         self._roster_of = dict.fromkeys(plan.names, 0)
         self._looked_at = now
@@ -40,12 +40,12 @@ class Coordinator:
 
     def _check_lengths(self) -> None:
         """Refuse a worker with more neighbours than fit in a message."""
-        seat = max(self.seats.values(), key=lambda seat: len(self._neighbours[seat.number]))
-        length = len(schema.encode(self._welcome(seat)))
-        if length > schema.LARGEST:
+        entry = max(self.registry.values(), key=lambda entry: len(self._neighbours[entry.number]))
+        length = len(schema.encode(self._welcome(entry)))
+        if length > schema.MAX_CONTROL_BYTES:
             raise ModelError(
-                f"worker '{seat.name}' has {len(self._neighbours[seat.number])} neighbours: it takes {length} bytes to tell it "
-                f"of them, and a message has at most {schema.LARGEST}; take fewer workers."
+                f"worker '{entry.name}' has {len(self._neighbours[entry.number])} neighbours: it takes {length} bytes to tell it "
+                f"of them, and a message has at most {schema.MAX_CONTROL_BYTES}; take fewer workers."
             )
 
     # --- what the owner asks ------------------------------------------------------------------------------------------
@@ -57,49 +57,49 @@ class Coordinator:
 
     def run_to(self, step: int, now: float) -> None:
         """Let the run go on until this many steps are done; `Reached` says when."""
-        self._standings.aim(step, now)
+        self._statuses.set_goal(step, now)
         self._extend()
 
     def exited(self, name: str, incarnation: int, reason: str, now: float) -> None:
         """The launcher says that an incarnation is gone, whether it had said hello or not."""
-        seat = self.seats.get(name)
-        if seat is not None and incarnation == seat.incarnation:
-            self._died(seat, reason, now)
+        entry = self.registry.get(name)
+        if entry is not None and incarnation == entry.incarnation:
+            self._died(entry, reason, now)
 
     @property
     def slowest(self) -> int:
         """Steps that every worker is known to have done."""
-        return self._standings.slowest
+        return self._statuses.slowest
 
-    def standing(self, now: float) -> list[str]:
+    def status_lines(self, now: float) -> list[str]:
         """How every worker stands, one line each, the slowest first."""
-        return self._standings.lines(self.seats, now)
+        return self._statuses.describe(self.registry, now)
 
     # --- time -----------------------------------------------------------------------------------------------------------
 
     def next_wake(self) -> float:
         """When to call `wake` at the latest."""
         shortest = min(self.deadlines.silence, self.deadlines.start, self.deadlines.stuck)
-        return self._looked_at + min(LOOK, shortest / 4)
+        return self._looked_at + min(SILENCE_CHECK_INTERVAL, shortest / 4)
 
     def wake(self, now: float) -> None:
         """See who is silent for too long, and what takes too long."""
         self._looked_at = now
-        for seat in self.seats.values():
+        for entry in self.registry.values():
             if self.failure:
                 return
-            quiet = now - self._standings.of[seat.name].heard
-            if seat.joined and quiet > self.deadlines.silence:
-                self._died(seat, f"silent for {quiet:.1f} s", now)
-            elif not seat.joined and quiet > self.deadlines.start:
-                self._died(seat, f"no hello in {quiet:.1f} s", now)
-        still = now - self._standings.moved
-        if not self.failure and not self._standings.idle and still > self.deadlines.stuck:
-            self._stop(f"nothing has moved for {still:.1f} s: {'; '.join(self.standing(now)[:8])}.")
+            quiet = now - self._statuses.of[entry.name].heard
+            if entry.joined and quiet > self.deadlines.silence:
+                self._died(entry, f"silent for {quiet:.1f} s", now)
+            elif not entry.joined and quiet > self.deadlines.start:
+                self._died(entry, f"no hello in {quiet:.1f} s", now)
+        still = now - self._statuses.progressed_at
+        if not self.failure and not self._statuses.idle and still > self.deadlines.stuck:
+            self._stop(f"nothing has moved for {still:.1f} s: {'; '.join(self.status_lines(now)[:8])}.")
 
     def excuse(self, name: str, seconds: float, now: float) -> None:
         """A worker was held up for so long: its machine had no processor for it. It was not silent meanwhile."""
-        self._standings.excuse(name, seconds, now)
+        self._statuses.excuse(name, seconds, now)
 
     # --- messages of workers ------------------------------------------------------------------------------------------------
 
@@ -113,121 +113,121 @@ class Coordinator:
         if sender != message.name:
             self.counts["impostor"] += 1
             return
-        seat = self.seats.get(message.name)
-        if seat is None or message.incarnation > seat.incarnation:
+        entry = self.registry.get(message.name)
+        if entry is None or message.incarnation > entry.incarnation:
             self.counts["stranger"] += 1
-        elif self.is_old(seat, message.incarnation):
+        elif self.is_old(entry, message.incarnation):
             self.counts["fenced"] += 1
         elif self.failure:
-            self._tell(seat, control.Stop(self.failure))
+            self._tell(entry, control.Stop(self.failure))
         elif isinstance(message, control.Hello):
-            self._greet(seat, message, now)
-        elif not seat.joined:
+            self._greet(entry, message, now)
+        elif not entry.joined:
             self.counts["stranger"] += 1
         else:
-            self._standings.of[seat.name].heard = now
+            self._statuses.of[entry.name].heard = now
             if isinstance(message, control.Progress):
-                self._progress(seat, message, now)
+                self._progress(entry, message, now)
             elif isinstance(message, control.Checkpointed):
-                self._checkpointed(seat, message, now)
+                self._checkpointed(entry, message, now)
             elif isinstance(message, control.Failed):
-                self._stop(f"worker '{seat.name}' at step {message.step}: {message.reason}")
+                self._stop(f"worker '{entry.name}' at step {message.step}: {message.reason}")
 
-    def is_old(self, seat: Seat, incarnation: int) -> bool:
+    def is_old(self, entry: RegistryEntry, incarnation: int) -> bool:
         """Whether an incarnation has been replaced."""
-        return incarnation < seat.incarnation
+        return incarnation < entry.incarnation
 
-    def _greet(self, seat: Seat, hello: control.Hello, now: float) -> None:
-        if not seat.joined:
-            seat.join(hello.address)
+    def _greet(self, entry: RegistryEntry, hello: control.Hello, now: float) -> None:
+        if not entry.joined:
+            entry.join(hello.address)
             self._roster += 1
-            self._standings.begin(seat.name, now)
-        self._tell(seat, self._welcome(seat))
-        self._spread(seat)
+            self._statuses.begin(entry.name, now)
+        self._tell(entry, self._welcome(entry))
+        self._spread(entry)
         self._extend()
 
-    def _progress(self, seat: Seat, message: control.Progress, now: float) -> None:
+    def _progress(self, entry: RegistryEntry, message: control.Progress, now: float) -> None:
         """Send whatever the worker lacks."""
-        if message.roster < self._roster_of[seat.name]:
-            self._tell(seat, control.Roster(self._roster_of[seat.name], self._around(seat)))
-        self._tell(seat, control.Grant(self.horizon))
-        if self._standings.report(message, now):
-            self._out.append(effects.Reached(self._standings.goal))
+        if message.roster < self._roster_of[entry.name]:
+            self._tell(entry, control.Roster(self._roster_of[entry.name], self._around(entry)))
+        self._tell(entry, control.Grant(self.horizon))
+        if self._statuses.report(message, now):
+            self._out.append(effects.Reached(self._statuses.goal))
 
-    def _checkpointed(self, seat: Seat, message: control.Checkpointed, now: float) -> None:
-        known = seat.saved(message.step)
+    def _checkpointed(self, entry: RegistryEntry, message: control.Checkpointed, now: float) -> None:
+        known = entry.saved(message.step)
         if known is not None and known.digest != message.digest:
             self._stop(
-                f"worker '{seat.name}' is not deterministic: at step {message.step} incarnation {known.incarnation} had "
+                f"worker '{entry.name}' is not deterministic: at step {message.step} incarnation {known.incarnation} had "
                 f"state {known.digest}, and incarnation {message.incarnation} has {message.digest}; a component there "
                 f"draws random numbers or depends on the machine."
             )
             return
-        if seat.save(Kept(message.step, message.incarnation, message.digest)):
-            self._standings.moved = now
-        self._tell(seat, control.Durable(seat.kept[0].step, seat.kept[-1].step))
+        if entry.save(CheckpointRef(message.step, message.incarnation, message.digest)):
+            self._statuses.progressed_at = now
+        self._tell(entry, control.Durable(entry.checkpoints[0].step, entry.checkpoints[-1].step))
 
     def _extend(self) -> None:
         """Move the horizon to the goal, as soon as all are there."""
-        if self.horizon < self._standings.goal and all(seat.joined for seat in self.seats.values()):
-            self.horizon = self._standings.goal
-            for seat in self.seats.values():
-                self._tell(seat, control.Grant(self.horizon))
+        if self.horizon < self._statuses.goal and all(entry.joined for entry in self.registry.values()):
+            self.horizon = self._statuses.goal
+            for entry in self.registry.values():
+                self._tell(entry, control.Grant(self.horizon))
 
     # --- deaths ---------------------------------------------------------------------------------------------------------------
 
-    def _died(self, seat: Seat, reason: str, now: float) -> None:
+    def _died(self, entry: RegistryEntry, reason: str, now: float) -> None:
         if self.failure:
             return
-        old, reason = seat.incarnation, schema.told(reason)
-        if seat.deaths + 1 >= self.plan.deaths:
+        old, reason = entry.incarnation, schema.sanitise(reason)
+        if entry.deaths + 1 >= self.plan.deaths:
             self._stop(
-                f"worker '{seat.name}' died ({reason}); that was death number {seat.deaths + 1} without a new checkpoint, and "
+                f"worker '{entry.name}' died ({reason}); that was death number {entry.deaths + 1} without a new checkpoint, and "
                 f"it would die again: look into its messages, or take checkpoints more often."
             )
             return
-        seat.replace()
+        entry.replace()
         self._roster += 1
-        self._out += [effects.End(seat.name, old), effects.Start(seat.name, seat.incarnation)]
-        self._standings.begin(seat.name, now)
-        self._spread(seat)
+        self._out += [effects.End(entry.name, old), effects.Start(entry.name, entry.incarnation)]
+        self._statuses.begin(entry.name, now)
+        self._spread(entry)
 
     def _stop(self, reason: str) -> None:
         """End the run, which cannot go on."""
-        self.failure = schema.told(reason)
-        for seat in self.seats.values():
-            if seat.joined:
-                self._tell(seat, control.Stop(self.failure))
+        self.failure = schema.sanitise(reason)
+        for entry in self.registry.values():
+            if entry.joined:
+                self._tell(entry, control.Stop(self.failure))
             else:
-                self._out.append(effects.End(seat.name, seat.incarnation))
+                self._out.append(effects.End(entry.name, entry.incarnation))
         self._out.append(effects.Ended(self.failure))
 
     # --- telling ----------------------------------------------------------------------------------------------------------------
 
-    def _welcome(self, seat: Seat) -> control.Welcome:
+    def _welcome(self, entry: RegistryEntry) -> control.Welcome:
         """All that a worker needs to start, or to take the place of its predecessor."""
         return control.Welcome(
-            incarnation=seat.incarnation,
-            number=seat.number,
+            incarnation=entry.incarnation,
+            number=entry.number,
             every=self.plan.every,
             horizon=self.horizon,
-            roster=self._roster_of[seat.name],
-            members=self._around(seat),
-            neighbours=self._neighbours[seat.number],
-            kept=seat.kept,
+            roster=self._roster_of[entry.name],
+            members=self._around(entry),
+            neighbours=self._neighbours[entry.number],
+            checkpoints=entry.checkpoints,
         )
 
-    def _around(self, seat: Seat) -> tuple[Member, ...]:
+    def _around(self, entry: RegistryEntry) -> tuple[Member, ...]:
         """Everybody with whom a worker shares an edge."""
-        return tuple(self.seats[edge.name].member for edge in self._neighbours[seat.number])
+        return tuple(self.registry[edge.name].member for edge in self._neighbours[entry.number])
 
-    def _spread(self, seat: Seat) -> None:
+    def _spread(self, entry: RegistryEntry) -> None:
         """Those around a worker learn which incarnation of it counts, and where it is."""
-        for neighbour in self._neighbours[seat.number]:
+        for neighbour in self._neighbours[entry.number]:
             self._roster_of[neighbour.name] = self._roster
-            around = self.seats[neighbour.name]
+            around = self.registry[neighbour.name]
             self._tell(around, control.Roster(self._roster, self._around(around)))
 
-    def _tell(self, seat: Seat, message: FromCoordinator) -> None:
-        if seat.joined:
-            self._out.append(effects.Tell(seat.name, seat.incarnation, schema.encode(message)))
+    def _tell(self, entry: RegistryEntry, message: FromCoordinator) -> None:
+        if entry.joined:
+            self._out.append(effects.Tell(entry.name, entry.incarnation, schema.encode(message)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.distributed.protocol.plan import Kept
+from coordinator.distributed.protocol.plan import CheckpointRef
 
 # --- of the owner of a worker -------------------------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ class Report:
 class Load:
     """Read a checkpoint of this worker, and say `loaded`, with its bytes or None. Asked again and again: it may get lost."""
 
-    kept: Kept
+    ref: CheckpointRef
 
 
 @dataclass(frozen=True, slots=True)

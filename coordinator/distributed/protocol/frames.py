@@ -32,15 +32,15 @@ Buffer = bytes | bytearray | memoryview
 
 MAGIC = b"mb"
 VERSION = 2
-SIZE = 40  # [bytes] of the header
-CHECKED = 36  # [bytes] of the header that the checksum covers
-STAGES = 1 << 16  # stages of a step
-STEPS = 1 << 48  # steps of a run, so that step and stage together are one key of 64 bits
+HEADER_BYTES = 40  # [bytes] of the header
+CHECKED_BYTES = 36  # [bytes] of the header that the checksum covers
+MAX_STAGES = 1 << 16  # stages of a step
+MAX_STEPS = 1 << 48  # steps of a run, so that step and stage together are one key of 64 bits
 
 _CHECKED = Struct("<2sBBI4xIIQHHI")
 _CHECKSUM = Struct("<I")
 _WHOLE = Struct("<2sBBI4xIIQHHII")
-assert _CHECKED.size == CHECKED and _WHOLE.size == SIZE
+assert _CHECKED.size == CHECKED_BYTES and _WHOLE.size == HEADER_BYTES
 
 
 class Kind(IntEnum):
@@ -110,7 +110,7 @@ def encode(header: tuple[int, int, int, int, int, int, int, int], payload: Buffe
 def decode(frame: Buffer, run: int) -> Frame | Rejection:
     """The frame in some bytes, or why they are none. Does not copy: the payload is a view of `frame`."""
     length = len(frame)
-    if length < SIZE or length & 7:
+    if length < HEADER_BYTES or length & 7:
         return Rejection.LENGTH
     fields = _WHOLE.unpack_from(frame)
     magic, version, kind, of_run, _, _, step, _, _, _, checksum = fields
@@ -118,15 +118,15 @@ def decode(frame: Buffer, run: int) -> Frame | Rejection:
         return Rejection.MAGIC
     if version != VERSION:
         return Rejection.VERSION
-    payload = memoryview(frame)[SIZE:]
+    payload = memoryview(frame)[HEADER_BYTES:]
     check = crc32(payload)
-    if crc32(frame[:CHECKED], check) != checksum:
+    if crc32(frame[:CHECKED_BYTES], check) != checksum:
         return Rejection.CHECKSUM
     if not 0 < kind <= _LAST:
         return Rejection.KIND
     if of_run != run:
         return Rejection.RUN
-    if step >= STEPS:
+    if step >= MAX_STEPS:
         return Rejection.STEP
     return _new(Frame, (*fields[2:10], check, payload))  # as Frame(…), in half the time
 
@@ -134,7 +134,7 @@ def decode(frame: Buffer, run: int) -> Frame | Rejection:
 def stamped(frame: bytes, incarnation: int) -> bytes:
     """The same frame as a later incarnation of its sender sends it."""
     _, _, kind, run, sender, _, step, stage, joints, layout, _ = _WHOLE.unpack_from(frame)
-    return encode((kind, run, sender, incarnation, step, stage, joints, layout), memoryview(frame)[SIZE:])
+    return encode((kind, run, sender, incarnation, step, stage, joints, layout), memoryview(frame)[HEADER_BYTES:])
 
 
 _NUMBERS = np.dtype("<f8")

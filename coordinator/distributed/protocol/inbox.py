@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from coordinator.distributed.protocol.frames import key_of
 
-PLACES = 64  # frames that may lie here before they are taken; neighbours are rarely more than two ahead
+CAPACITY = 64  # frames that may lie here before they are taken; neighbours are rarely more than two ahead
 
 
 class Verdict(StrEnum):
@@ -44,7 +44,7 @@ class Inbox:
             return self._compare_with_taken(key, check)
         if key in self.waiting:
             return Verdict.DUPLICATE if self.waiting[key][0] == check else Verdict.CONTRADICTION
-        if len(self.waiting) >= PLACES:
+        if len(self.waiting) >= CAPACITY:
             last = max(self.waiting)
             if key > last:
                 return Verdict.FULL

@@ -9,9 +9,9 @@ from typing import Any
 from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.protocol.errors import Malformed, RunFailed
 from coordinator.distributed.protocol.frames import (
-    SIZE,
-    STAGES,
-    STEPS,
+    HEADER_BYTES,
+    MAX_STAGES,
+    MAX_STEPS,
     Buffer,
     Frame,
     Header,
@@ -21,7 +21,7 @@ from coordinator.distributed.protocol.frames import (
     first_not_finite,
     key_of,
 )
-from coordinator.distributed.protocol.inbox import ACCEPTED, PLACES, Inbox, Verdict
+from coordinator.distributed.protocol.inbox import ACCEPTED, CAPACITY, Inbox, Verdict
 from coordinator.distributed.protocol.plan import Member, Neighbour
 from coordinator.distributed.protocol.send_log import SendLog
 from modular.errors import ModelError
@@ -65,7 +65,7 @@ class Link:
         `payload` is contiguous little-endian float64; of an array, give its `data`.
         """
         key = step << 16 | stage
-        if key <= self.posted or not 0 <= stage < STAGES or step >= STEPS:
+        if key <= self.posted or not 0 <= stage < MAX_STAGES or step >= MAX_STEPS:
             raise ModelError(
                 f"step {step}, stage {stage} cannot be posted from '{self.me.name}' to '{self.peer.name}': "
                 "steps and stages are posted in order, each once."
@@ -74,7 +74,7 @@ class Link:
         frame = encode((_DATA, self.run, me.number, me.incarnation, step, stage, peer.joints, peer.layout), payload)
         if len(frame) & 7:
             raise ModelError(
-                f"{len(frame) - SIZE} bytes cannot be posted to '{self.peer.name}': give whole float64 numbers."
+                f"{len(frame) - HEADER_BYTES} bytes cannot be posted to '{self.peer.name}': give whole float64 numbers."
             )
         self.log.append(key, frame)
         self.posted = key
@@ -108,7 +108,7 @@ class Link:
             )
         return payload
 
-    def usual(self) -> tuple[Header, Header]:
+    def expected_headers(self) -> tuple[Header, Header]:
         """The headers of what goes out and of what is taken in, at step 0 and stage 0.
 
         For those who exchange frames without calling `post` and `take` for each, as long as everything goes as it should; any other
@@ -120,7 +120,7 @@ class Link:
             Header(_DATA, self.run, peer.number, self.incarnation, *rest),
         )
 
-    def went(
+    def record_exchanged(
         self, posted: Sequence[int], frames: Sequence[bytes], taken: Sequence[int], checks: Sequence[int], now: float
     ) -> None:
         """What was exchanged so: keys and frames that were sent, keys and checksums of the numbers that were taken, in order."""
@@ -188,7 +188,7 @@ class Link:
         return verdict
 
     def _answer(self, key: int) -> Sequence[bytes]:
-        answer = self.log.since(key, PLACES)
+        answer = self.log.since(key, CAPACITY)
         if self.posted >= 0:
             answer.append(self._signal(Kind.NEWEST, self.posted))
         self.counts["resent"] += len(answer)
@@ -255,7 +255,7 @@ class Link:
     def restore(self, saved: Mapping[str, Any], frames: bytes) -> None:
         """Go on where a predecessor has saved; frames that it had not taken yet are asked for."""
         posted, taken, index = saved.get("posted"), saved.get("taken"), saved.get("log")
-        keys = range(-1, key_of(STEPS, 0))
+        keys = range(-1, key_of(MAX_STEPS, 0))
         if type(posted) is not int or type(taken) is not int or posted not in keys or taken not in keys:
             raise Malformed(f"checkpoint of '{self.me.name}': link to '{self.peer.name}' lacks posted or taken.")
         if type(index) is not list:
@@ -263,7 +263,7 @@ class Link:
         place, last = 0, -1
         for entry in index:
             key, length = entry if type(entry) in (list, tuple) and len(entry) == 2 else (None, None)
-            if type(key) is not int or type(length) is not int or not last < key <= posted or length < SIZE:
+            if type(key) is not int or type(length) is not int or not last < key <= posted or length < HEADER_BYTES:
                 raise Malformed(f"checkpoint of '{self.me.name}': log to '{self.peer.name}' has an entry {entry!r}.")
             frame = decode(frames[place : place + length], self.run)
             if not isinstance(frame, Frame) or key_of(frame.step, frame.stage) != key:

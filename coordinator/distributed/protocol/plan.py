@@ -39,7 +39,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Kept:
+class CheckpointRef:
     """A checkpoint that a worker may start from. Step 0, incarnation 0 is the start of the run, which needs none."""
 
     step: Step
@@ -47,7 +47,7 @@ class Kept:
     digest: Mark
 
 
-START = Kept(0, 0, "")
+START = CheckpointRef(0, 0, "")
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from zlib import crc32
 
 from coordinator.distributed.protocol.errors import Malformed
 
-LARGEST: Final = 1 << 20  # [bytes] of a control message
-CROWDED: Final = 1 << 15  # objects and lists in a message; bounds what it takes to hold it in memory
-TOLD: Final = 4096  # characters of words for people
+MAX_CONTROL_BYTES: Final = 1 << 20  # [bytes] of a control message
+MAX_OBJECTS: Final = 1 << 15  # objects and lists in a message; bounds what it takes to hold it in memory
+MAX_TEXT_LENGTH: Final = 4096  # characters of words for people
 _TAIL = ',"check":"%08x"}'
 _TAIL_LENGTH = len(_TAIL % 0)
 
@@ -129,13 +129,13 @@ def encode(message: Any) -> bytes:
 
 def decode(raw: bytes, kinds: Mapping[str, type]) -> Any:
     """The record in a line of JSON, one of `kinds`, or Malformed."""
-    if len(raw) > LARGEST:
-        raise Malformed(f"control message: {len(raw)} bytes; at most {LARGEST} are read.")
+    if len(raw) > MAX_CONTROL_BYTES:
+        raise Malformed(f"control message: {len(raw)} bytes; at most {MAX_CONTROL_BYTES} are read.")
     body = raw[:-_TAIL_LENGTH]
     if len(raw) <= _TAIL_LENGTH or raw[-_TAIL_LENGTH:] != (_TAIL % crc32(body)).encode("ascii"):
         raise Malformed(f"control message: the checksum at the end of {short(raw)} does not fit.")
-    if raw.count(b"{") + raw.count(b"[") > CROWDED:
-        raise Malformed(f"control message: more than {CROWDED} objects and lists.")
+    if raw.count(b"{") + raw.count(b"[") > MAX_OBJECTS:
+        raise Malformed(f"control message: more than {MAX_OBJECTS} objects and lists.")
     try:
         value = _DECODER.decode(raw.decode("ascii"))
     except Malformed:
@@ -155,9 +155,9 @@ def by_name(*kinds: type) -> dict[str, type]:
     return {kind.__name__.lower(): kind for kind in kinds}
 
 
-def told(text: str) -> str:
+def sanitise(text: str) -> str:
     """Words for people, from anywhere, as they can be written in a message: cut, and without halves of characters."""
-    return text.encode("utf-8", "replace").decode("utf-8")[:TOLD]
+    return text.encode("utf-8", "replace").decode("utf-8")[:MAX_TEXT_LENGTH]
 
 
 def short(value: Any) -> str:

@@ -24,9 +24,9 @@ from coordinator.distributed.protocol.frames import Buffer, Frame, decode
 from coordinator.distributed.protocol.inbox import ACCEPTED, Verdict
 from coordinator.distributed.protocol.link import Link
 from coordinator.distributed.protocol.neighbourhood import Neighbourhood
-from coordinator.distributed.protocol.plan import START, Kept, Member
+from coordinator.distributed.protocol.pending_checkpoints import PendingCheckpoints
+from coordinator.distributed.protocol.plan import START, CheckpointRef, Member
 from coordinator.distributed.protocol.recovery import Recovery
-from coordinator.distributed.protocol.saving import Saving
 
 NEVER = float("inf")
 
@@ -57,7 +57,7 @@ class Worker:
         self._recovery = Recovery(run, name, ())
         self._load_at = NEVER  # when the checkpoint is asked for again
         self._load_patience = deadlines.report
-        self._saving = Saving()
+        self._pending = PendingCheckpoints()
         self._failure: control.Failed | None = None
         self._heard = now
         self._report_at = now
@@ -93,18 +93,18 @@ class Worker:
         """Save the state after the step that was just finished."""
         me = self.me
         snapshot = checkpoint.Snapshot(self.run, me.name, me.incarnation, self.step, state, self.near.save())
-        self._saving.begin(self.step, snapshot.digest)
+        self._pending.begin(self.step, snapshot.digest)
         self._out.append(effects.Store(self.step, me.incarnation, checkpoint.encode(snapshot)))
 
     def stored(self, step: int) -> None:
         """The checkpoint at a step is kept."""
-        if self._saving.stored(step):
+        if self._pending.stored(step):
             self._report_saved()
 
     def fail(self, reason: str, now: float) -> None:
         """The worker cannot go on: the coordinator is told until it stops the run."""
         if self._failure is None and self.state is not State.ENDED:
-            self._failure = control.Failed(self.me.name, self.me.incarnation, self.step, schema.told(reason))
+            self._failure = control.Failed(self.me.name, self.me.incarnation, self.step, schema.sanitise(reason))
             self._report(now)
 
     # --- what the owner asks --------------------------------------------------------------------------------------------
@@ -210,8 +210,8 @@ class Worker:
         self.near = Neighbourhood(self.run, self.me, message.neighbours, self.deadlines, self.make_link)
         self._out += self.near.enrol(message.members, message.roster, now)
         self.state = State.LOADING
-        self._recovery = Recovery(self.run, self.me.name, message.kept)
-        self._saving = Saving(message.kept[-1].step if message.kept else 0)
+        self._recovery = Recovery(self.run, self.me.name, message.checkpoints)
+        self._pending = PendingCheckpoints(message.checkpoints[-1].step if message.checkpoints else 0)
         self._load(now)
 
     # --- checkpoints --------------------------------------------------------------------------------------------------------
@@ -235,19 +235,19 @@ class Worker:
         self._load_at = now + self._load_patience
         self._load_patience = min(2.0 * self._load_patience, self.deadlines.silence)
 
-    def loaded(self, kept: Kept, blob: bytes | None, now: float) -> None:
+    def loaded(self, ref: CheckpointRef, blob: bytes | None, now: float) -> None:
         """The bytes of a checkpoint that was asked for, or None where it cannot be read."""
-        if self.state is not State.LOADING or kept != self._recovery.candidate:
+        if self.state is not State.LOADING or ref != self._recovery.candidate:
             return
         try:
-            snapshot = self._recovery.read(kept, blob)
+            snapshot = self._recovery.read(ref, blob)
             self.near.restore(snapshot.links)
         except Malformed as reason:
             self._recovery.pass_over(reason)
             self.near.renew()
             self._load(now)
         else:
-            self._go_on(kept.step, snapshot.state, now)
+            self._go_on(ref.step, snapshot.state, now)
 
     def _go_on(self, step: int, state: bytes, now: float) -> None:
         self.step, self.state, self._load_at = step, State.RUNNING, NEVER
@@ -255,7 +255,7 @@ class Worker:
         self._report(now)
 
     def _durable(self, message: control.Durable) -> None:
-        if self._saving.confirmed(message.step, message.forget):
+        if self._pending.confirmed(message.step, message.forget):
             self._out += self.near.notices(message.forget)
 
     # --- reports ------------------------------------------------------------------------------------------------------------
@@ -274,8 +274,8 @@ class Worker:
         self._report_saved()
 
     def _report_saved(self) -> None:
-        if self._saving.reported is not None:
-            step, digest = self._saving.reported
+        if self._pending.reported is not None:
+            step, digest = self._pending.reported
             self._say(control.Checkpointed(self.me.name, self.me.incarnation, step, digest))
 
     def _progress(self, now: float) -> control.Progress:

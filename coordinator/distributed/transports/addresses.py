@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import socket
 
-from coordinator.distributed.transports.meeting_place import beside, is_private
+from coordinator.distributed.transports.socket_folder import is_private, sibling_address
 from modular.errors import ModelError
 
-HERE = "ipc://*"  # a mailbox in a folder that this user alone may enter, where there are such; else as LOCAL, with keys
-LOCAL = "tcp://127.0.0.1:*"  # a mailbox for this machine alone, and all its users
-ELSEWHERE = "192.0.2.1"  # nobody's, kept for documents (RFC 5737): the way there is the way out
+IPC_ANY = (
+    "ipc://*"  # a mailbox in a folder that this user alone may enter, where there are such; else as LOCAL, with keys
+)
+LOOPBACK_ANY = "tcp://127.0.0.1:*"  # a mailbox for this machine alone, and all its users
+TEST_NET = "192.0.2.1"  # nobody's, kept for documents (RFC 5737): the way there is the way out
 TCP = re.compile(r"tcp://(?P<host>[^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d+|\*)")
 
 
@@ -50,10 +52,10 @@ def route_to(host: str) -> str:
         raise ModelError(f"this machine knows no way to '{host}' ({error}).") from error
 
 
-def outward() -> str:
+def outbound_address() -> str:
     """The address of this machine on its way to all others, by which most of them reach it; its name where it knows no way."""
     try:
-        return route_to(ELSEWHERE)
+        return route_to(TEST_NET)
     except ModelError:
         return socket.gethostname()
 
@@ -75,10 +77,10 @@ def check_announced(address: str) -> None:
 def mailbox_towards(address: str) -> str:
     """Where a mailbox is found by those who are where somebody with this address is."""
     if not host_of(address):
-        return beside(address) if is_private(address) else HERE
+        return sibling_address(address) if is_private(address) else IPC_ANY
     if is_local(address):
-        return LOCAL
+        return LOOPBACK_ANY
     try:
         return f"tcp://{route_to(host_of(address))}:*"
     except ModelError:
-        return LOCAL  # whoever connects to that address will say what is wrong with it
+        return LOOPBACK_ANY  # whoever connects to that address will say what is wrong with it

@@ -20,16 +20,16 @@ from modular.kernel import kernel
 from modular.lanes import SMALL, WHOLE, types
 
 # places in the numbers of a wire: the socket of the mailbox, a message, functions of ZeroMQ, where the last bytes lie
-INBOX, MESSAGE, WATCH, DATA, SEND, RECEIVE, PLACE, SIZE, MORE, ELAPSED, YIELD, LOOKS, SLEEPS = range(13)
+INBOX, MESSAGE, WATCH, DATA, SEND, RECEIVE, MESSAGE_DATA, MESSAGE_SIZE, MORE, ELAPSED, YIELD, LOOKS, SLEEPS = range(13)
 FUNCTIONS = {
-    SEND: "zmq_send", RECEIVE: "zmq_msg_recv", PLACE: "zmq_msg_data", SIZE: "zmq_msg_size", MORE: "zmq_msg_more",
+    SEND: "zmq_send", RECEIVE: "zmq_msg_recv", MESSAGE_DATA: "zmq_msg_data", MESSAGE_SIZE: "zmq_msg_size", MORE: "zmq_msg_more",
     ELAPSED: "zmq_stopwatch_intermediate",
 }  # fmt: skip
 OTHERS = ("zmq_msg_init", "zmq_msg_close", "zmq_stopwatch_start", "zmq_stopwatch_stop")
-NOTHING, RUBBISH = -1, -2  # what `receive` finds where there is no frame
-AT_ONCE = 1  # ZMQ_DONTWAIT
-CROWDED = 300  # looks that take longer than this have let others run who need the processor [us]
-REST = 500  # times that a wire then sleeps without looking first
+NO_FRAME, INVALID_FRAME = -1, -2  # what `receive` finds where there is no frame
+DONTWAIT = 1  # ZMQ_DONTWAIT
+CONTENDED_POLL_MICROSECONDS = 300  # looks that take longer than this have let others run who need the processor [us]
+CONTENDED_SLEEPS = 500  # times that a wire then sleeps without looking first
 
 
 class Wire:
@@ -144,9 +144,9 @@ def now(wire: Indices) -> int:
 
 
 @kernel
-def send(wire: Indices, line: int, address: int, size: int) -> bool:
-    """Along a line, without waiting; whether it could be. The bytes may change afterwards."""
-    return line != 0 and _send(wire[SEND], line, address, size, AT_ONCE) >= 0
+def send(wire: Indices, socket: int, address: int, size: int) -> bool:
+    """To a socket, without waiting; whether it could be. The bytes may change afterwards."""
+    return socket != 0 and _send(wire[SEND], socket, address, size, DONTWAIT) >= 0
 
 
 @kernel
@@ -155,13 +155,13 @@ def look(wire: Indices) -> int:
     began = now(wire)
     found = -1
     for _ in range(wire[LOOKS]):
-        found = _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], AT_ONCE)  # who sends, as ZeroMQ calls him
+        found = _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], DONTWAIT)  # who sends, as ZeroMQ calls him
         if found >= 0:
             break
         if wire[YIELD] != 0:
             _give_way(wire[YIELD])
-    if now(wire) - began > CROWDED:
-        wire[SLEEPS] = REST
+    if now(wire) - began > CONTENDED_POLL_MICROSECONDS:
+        wire[SLEEPS] = CONTENDED_SLEEPS
     return found
 
 
@@ -176,14 +176,14 @@ def receive(wire: Indices) -> int:
     if found < 0:
         found = _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], 0)
         if found < 0:
-            return NOTHING
-    if _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], AT_ONCE) < 0:
-        return RUBBISH
+            return NO_FRAME
+    if _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], DONTWAIT) < 0:
+        return INVALID_FRAME
     if _ask_small(wire[MORE], wire[MESSAGE]) != 0:  # a frame has one part
         while _ask_small(wire[MORE], wire[MESSAGE]) != 0:
-            if _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], AT_ONCE) < 0:
+            if _receive(wire[RECEIVE], wire[MESSAGE], wire[INBOX], DONTWAIT) < 0:
                 break
-        return RUBBISH
-    wire[DATA] = _ask(wire[PLACE], wire[MESSAGE])
-    size: int = _ask(wire[SIZE], wire[MESSAGE])
+        return INVALID_FRAME
+    wire[DATA] = _ask(wire[MESSAGE_DATA], wire[MESSAGE])
+    size: int = _ask(wire[MESSAGE_SIZE], wire[MESSAGE])
     return size

@@ -17,7 +17,7 @@ import zmq
 import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
-from coordinator.distributed.transports.meeting_place import MeetingPlace
+from coordinator.distributed.transports.socket_folder import SocketFolder
 
 TCP = "tcp://127.0.0.1:*"
 
@@ -36,10 +36,10 @@ class RawExchange:
             "curve" if curve else "plain",
         ]
         self._stack = ExitStack()
-        meeting = MeetingPlace.on_this_machine()
-        if meeting is not None:
-            self._stack.callback(meeting.close)
-        self.where = [TCP if meeting is None else meeting.address(str(k)) for k in range(2)]
+        socket_folder = SocketFolder.on_this_machine()
+        if socket_folder is not None:
+            self._stack.callback(socket_folder.close)
+        self.where = [TCP if socket_folder is None else socket_folder.address(str(k)) for k in range(2)]
         self._pair = [
             self._stack.enter_context(
                 subprocess.Popen([*command, where], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)

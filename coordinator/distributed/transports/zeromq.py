@@ -1,8 +1,8 @@
-"""ZeroMQ, which no other folder knows: mailboxes that are bound, and lines that lead to mailboxes.
+"""ZeroMQ, which no other folder knows: mailboxes that are bound, and connections to mailboxes.
 
-Neighbours exchange over a mailbox and one line each ("Harmony" of the ZeroMQ guide); workers talk with the coordinator over a
-line to its mailbox, which answers on the same connection. Sending never waits: where a line is full or nobody listens the bytes are
-lost, and whoever misses them asks again. The defaults of ZeroMQ that wait or grow without limit are all changed here.
+Neighbours exchange over a mailbox and one connection each ("Harmony" of the ZeroMQ guide); workers talk with the coordinator
+over a connection to its mailbox, which answers on it. Sending never waits: where a connection is full or nobody listens the bytes
+are lost, and whoever misses them asks again. The defaults of ZeroMQ that wait or grow without limit are all changed here.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from math import ceil
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from coordinator.distributed.transports.addresses import HERE, LOCAL
+from coordinator.distributed.transports.addresses import IPC_ANY, LOOPBACK_ANY
 from coordinator.distributed.transports.by_address import Wire, library
 from coordinator.distributed.transports.keys import Keys, secret_of_this_user
-from coordinator.distributed.transports.meeting_place import MeetingPlace, is_private
+from coordinator.distributed.transports.socket_folder import SocketFolder, is_private
 from modular.errors import ModelError
 
-LEAST = (4, 3, 5)  # of libzmq: before, strangers could keep a guarded mailbox busy, or worse
+MIN_LIBZMQ_VERSION = (4, 3, 5)  # of libzmq: before, strangers could keep a guarded mailbox busy, or worse
 DOMAIN = "modular"
 ANYONE = "*"  # the name of a key that opens every place
-FRAME = 1 << 26  # bytes of a part of a message, unless more was asked for
+MAX_FRAME_BYTES = 1 << 26  # bytes of a part of a message, unless more was asked for
 Bytes = bytes | bytearray | memoryview
 
 
@@ -54,7 +54,7 @@ def keys_of_this_user() -> Keys:
     return Keys(zmq.curve_public(secret), secret)
 
 
-class Guests:
+class AuthorizedKeys:
     """Who may send to a mailbox, by public keys; ZeroMQ asks before it takes a byte from anybody."""
 
     def __init__(self) -> None:
@@ -76,32 +76,32 @@ class Mailbox:
 
     def __init__(
         self,
-        where: str = HERE,
+        where: str = IPC_ANY,
         *,
         keys: Keys | None = None,
         timings: Timings = Timings(),
-        most: int = FRAME,
+        most: int = MAX_FRAME_BYTES,
     ) -> None:
-        self.meeting = MeetingPlace.on_this_machine() if where == HERE else None  # of its own
-        if where == HERE:
-            where = LOCAL if self.meeting is None else self.meeting.address("0")
+        self.socket_folder = SocketFolder.on_this_machine() if where == IPC_ANY else None  # of its own
+        if where == IPC_ANY:
+            where = LOOPBACK_ANY if self.socket_folder is None else self.socket_folder.address("0")
         if keys is None and not is_private(where):
             raise ModelError(
                 f"a mailbox at {where} can be reached by others, and needs keys: make some with 'modular keys new', or leave the "
                 "address out, so that it is a socket in a folder that only you may enter."
             )
         self._context, self._timings, self.keys = context(), timings, keys
-        self.guests = Guests()
+        self.authorized = AuthorizedKeys()
         self._authenticator: ThreadAuthenticator | None = None
         self._socket = _socket(self._context, zmq.ROUTER, timings, most)
-        # lines ask whether their mailbox is there, and say how soon they are to be missed; where a mailbox asks as well, libzmq
-        # aborts (4.3.5, stream_engine_base.cpp) if somebody fills its queue and goes before it is read
+        # connections ask whether their mailbox is there, and say how soon they are to be missed; where a mailbox asks as well,
+        # libzmq aborts (4.3.5, stream_engine_base.cpp) if somebody fills its queue and goes before it is read
         self._socket.setsockopt(zmq.HEARTBEAT_IVL, 0)
         if keys is not None:
             self._authenticator = ThreadAuthenticator(self._context)
             self._authenticator.start()
             _asking.add(self._authenticator)
-            self._authenticator.configure_curve_callback(DOMAIN, self.guests)
+            self._authenticator.configure_curve_callback(DOMAIN, self.authorized)
             self._socket.curve_server = True
             self._socket.curve_publickey, self._socket.curve_secretkey = keys.public, keys.secret
             self._socket.setsockopt_string(zmq.ZAP_DOMAIN, DOMAIN)
@@ -115,7 +115,7 @@ class Mailbox:
             self._let_go()
             raise ModelError(f"no mailbox can be bound at {where}: {error}; give another address or port.") from error
         self.address = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
-        self._lines: dict[str, zmq.Socket[bytes]] = {}
+        self._connections: dict[str, zmq.Socket[bytes]] = {}
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._ready: list[zmq.Socket[bytes]] = []
@@ -123,7 +123,7 @@ class Mailbox:
         self._wires: list[Wire] = []
         self.lost = 0  # what could not be sent
 
-    # --- lines to other mailboxes --------------------------------------------------------------------------------------
+    # --- connections to other mailboxes --------------------------------------------------------------------------------
 
     def connect(self, name: str, address: str, *, key: bytes = b"", identity: str = "", most: int = -1) -> None:
         """From now on `name` is reached at this address; what is still on its way to an older one is dropped.
@@ -131,38 +131,38 @@ class Mailbox:
         `key`: the public key that whoever is there must own.
         """
         self.disconnect(name)
-        line = _socket(self._context, zmq.DEALER, self._timings, most)
+        connection = _socket(self._context, zmq.DEALER, self._timings, most)
         if key:
             assert self.keys is not None
-            line.curve_serverkey = key
-            line.curve_publickey, line.curve_secretkey = self.keys.public, self.keys.secret
+            connection.curve_serverkey = key
+            connection.curve_publickey, connection.curve_secretkey = self.keys.public, self.keys.secret
         if identity:
-            line.setsockopt_string(zmq.IDENTITY, identity)
+            connection.setsockopt_string(zmq.IDENTITY, identity)
         try:
-            line.connect(address)
+            connection.connect(address)
         except zmq.ZMQError as error:
-            line.close(0)
+            connection.close(0)
             raise ModelError(f"{address!r} is no address ({error}); give one such as tcp://127.0.0.1:5555.") from error
-        self._lines[name] = line
-        if identity:  # others never answer along a line
-            self._poller.register(line, zmq.POLLIN)
+        self._connections[name] = connection
+        if identity:  # others never answer along a connection
+            self._poller.register(connection, zmq.POLLIN)
 
     def disconnect(self, name: str) -> None:
-        """Let a line go."""
-        line = self._lines.pop(name, None)
-        if line is not None:
+        """Let a connection go."""
+        connection = self._connections.pop(name, None)
+        if connection is not None:
             with suppress(KeyError):
-                self._poller.unregister(line)
-            line.close(0)
+                self._poller.unregister(connection)
+            connection.close(0)
 
     def send(self, name: str, *parts: Bytes) -> bool:
-        """Along a line; False where it cannot be."""
-        line = self._lines.get(name)
+        """Along a connection; False where it cannot be."""
+        connection = self._connections.get(name)
         try:
-            if line is None:
+            if connection is None:
                 self.lost += 1
                 return False
-            line.send_multipart(parts, zmq.DONTWAIT)
+            connection.send_multipart(parts, zmq.DONTWAIT)
         except zmq.ZMQError:
             self.lost += 1
             return False
@@ -194,7 +194,7 @@ class Mailbox:
         else:
             frames = self._socket.recv_multipart(zmq.DONTWAIT, copy=False)
             sender, *parts = (frame.bytes for frame in frames)
-            yield sender, parts, self.guests.keys.get(str(frames[-1].get("User-Id")).encode(), "")
+            yield sender, parts, self.authorized.keys.get(str(frames[-1].get("User-Id")).encode(), "")
 
     def next_mail(self, milliseconds: int) -> list[bytes] | None:
         """The next message to this mailbox, whoever sent it; waits for it at most so long. The fastest way to hear."""
@@ -216,22 +216,22 @@ class Mailbox:
         self._wires.append(Wire(found, int(self._socket.underlying), give_way, looks))
         return self._wires[-1]
 
-    def line(self, name: str) -> int:
-        """A line as a wire knows it, 0 where there is none; until it is connected anew."""
-        line = self._lines.get(name)
-        return 0 if line is None else int(line.underlying)
+    def connection_handle(self, name: str) -> int:
+        """The socket of a connection, as a wire knows it, 0 where there is none; until it is connected anew."""
+        connection = self._connections.get(name)
+        return 0 if connection is None else int(connection.underlying)
 
     def heard(self, name: str) -> Iterator[list[bytes]]:
-        """What has come back along a line: one message, if `wait` has found any."""
-        line = self._lines.get(name)
-        if line is not None and line in self._ready:
-            yield line.recv_multipart(zmq.DONTWAIT)
+        """What has come back along a connection: one message, if `wait` has found any."""
+        connection = self._connections.get(name)
+        if connection is not None and connection in self._ready:
+            yield connection.recv_multipart(zmq.DONTWAIT)
 
     def next_heard(self, name: str) -> list[bytes] | None:
-        """The next message that has come back along a line, if there is one; does not wait."""
-        line = self._lines.get(name)
+        """The next message that has come back along a connection, if there is one; does not wait."""
+        connection = self._connections.get(name)
         try:
-            return None if line is None else line.recv_multipart(zmq.DONTWAIT)
+            return None if connection is None else connection.recv_multipart(zmq.DONTWAIT)
         except zmq.Again:
             return None
 
@@ -239,11 +239,11 @@ class Mailbox:
         """Let all go; what is on its way has half a second."""
         for wire in self._wires:
             wire.close()
-        for name in list(self._lines):
-            line = self._lines.pop(name)
+        for name in list(self._connections):
+            connection = self._connections.pop(name)
             with suppress(KeyError):
-                self._poller.unregister(line)
-            line.close(self._timings.linger)
+                self._poller.unregister(connection)
+            connection.close(self._timings.linger)
         with suppress(KeyError):
             self._poller.unregister(self._socket)
         self._socket.close(self._timings.linger)
@@ -254,8 +254,8 @@ class Mailbox:
             self._authenticator.stop()
             _asking.discard(self._authenticator)
         self._context.term()
-        if self.meeting is not None:
-            self.meeting.close()
+        if self.socket_folder is not None:
+            self.socket_folder.close()
 
 
 # threads that ask for keys, until their mailbox is closed
@@ -275,9 +275,9 @@ def _ask_no_more() -> None:
 
 def context() -> zmq.Context[zmq.Socket[bytes]]:
     """A context of its own, so that letting it go touches nobody else."""
-    if zmq.zmq_version_info() < LEAST:
+    if zmq.zmq_version_info() < MIN_LIBZMQ_VERSION:
         raise ModelError(
-            f"ZeroMQ {zmq.zmq_version()} is too old to be safe; install pyzmq with libzmq {'.'.join(map(str, LEAST))} or newer."
+            f"ZeroMQ {zmq.zmq_version()} is too old to be safe; install pyzmq with libzmq {'.'.join(map(str, MIN_LIBZMQ_VERSION))} or newer."
         )
     return zmq.Context(1)
 

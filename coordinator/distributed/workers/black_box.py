@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from coordinator.distributed.workers.black_boxes import BlackBoxes
-from coordinator.distributed.workers.lines import DEATHS, Line, Lost, Unreachable
-from coordinator.distributed.workers.resident import Refusal, body_from
+from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost, Unreachable
+from coordinator.distributed.workers.hosted_stack import Refusal, body_from
 from modular.body import Body
 from modular.component import plain
 from modular.elements import Array
@@ -47,16 +47,16 @@ class BlackBox(Body):
         data: dict[str, Any] = _renamed(self.data, THEIRS, CLASS)
         return {CLASS: self.what, **data}
 
-    def reached(self, name: str, line: Line) -> Self:
-        """The same, at the end of a line; refused where it is another than it was said to be."""
-        there = f"at worker '{line.worker}'" if line.worker == self.worker else f"in {line.worker}"
+    def reached(self, name: str, channel: Channel) -> Self:
+        """The same, at the end of a channel; refused where it is another than it was said to be."""
+        there = f"at worker '{channel.worker}'" if channel.worker == self.worker else f"in {channel.worker}"
         owner = f"body '{name}' ({self.what}, a black box of worker '{self.worker}') cannot be made {there}"
         try:
-            facts = _asked(line, "facts", name=name, description=self.description)
+            facts = _called(channel, "facts", name=name, description=self.description)
         except Refusal as error:
             raise ModelError(f"{owner}: {error}") from error
         if facts["missing"] is not None:
-            remedy = "" if line.worker == self.worker else f"give workers=…, one of which is '{self.worker}', or "
+            remedy = "" if channel.worker == self.worker else f"give workers=…, one of which is '{self.worker}', or "
             raise ModelError(
                 f"{owner}: {facts['missing']} Remedy: {remedy}install the package '{self.what.partition(':')[0]}' there, and let "
                 "it declare the entry point 'modular.components'."
@@ -69,7 +69,7 @@ class BlackBox(Body):
         if problems:
             raise ModelError("\n".join(problems))
         other = copy(self)
-        object.__setattr__(other, "_line", line)
+        object.__setattr__(other, "_channel", channel)
         object.__setattr__(other, "_facts", facts)
         return other
 
@@ -98,10 +98,10 @@ class BlackBox(Body):
             ) from error
 
     def _describe(self, question: str, **about: Any) -> Any:
-        line = self.__dict__.get("_line")
-        if line is not None:
+        channel = self.__dict__.get("_channel")
+        if channel is not None:
             try:
-                return _asked(line, "describe", description=self.description, question=question, about=about)
+                return _called(channel, "describe", description=self.description, question=question, about=about)
             except Unreachable:
                 pass
         return getattr(self._known_here(question), question)(**about)
@@ -166,7 +166,7 @@ class BlackBox(Body):
     def new_stack(self) -> BlackBoxes:
         """One that asks the worker."""
         facts = self._facts_there()
-        return BlackBoxes(self.__dict__["_line"], self.what, self.description, facts["offers"])
+        return BlackBoxes(self.__dict__["_channel"], self.what, self.description, facts["offers"])
 
     def _facts_there(self) -> Any:
         if "_facts" not in self.__dict__:
@@ -214,16 +214,17 @@ class BlackBox(Body):
         return cls("plant:Motor", worker="plant", ports=("shaft", "foot"), dimension=dimension, data={"power": 3.0})
 
 
-def _asked(line: Line, method: str, **said: Any) -> Any:
+def _called(channel: Channel, method: str, **said: Any) -> Any:
     """What needs no memory is asked of whoever is there."""
     last = ""
-    for _ in range(DEATHS):
+    for _ in range(MAX_ATTEMPTS):
         try:
-            return line.ask(line.process(), method, said)
-        except Lost as error:
+            return channel.call(channel.process(), method, said)
+        except ProcessLost as error:
             last = str(error)
     raise ModelError(
-        f"worker '{line.worker}' has died {DEATHS} times over {method} of {said['description'][CLASS]}; the last time {last}."
+        f"worker '{channel.worker}' has died {MAX_ATTEMPTS} times over {method} of {said['description'][CLASS]}; "
+        f"the last time {last}."
     )
 
 

@@ -1,7 +1,7 @@
 """A stack of black boxes as the simulation holds it: whatever is asked of it is asked where they live.
 
 What the worker would need to make them again is remembered here: how they came about, the memory that they were last asked for, and
-what they were told since. So a worker that dies between two loans is replaced, and nobody can tell.
+what they were told since. So a worker that dies between two distributions is replaced, and nobody can tell.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.distributed.workers.black_side import BlackSide
-from coordinator.distributed.workers.lent import Lent
-from coordinator.distributed.workers.lines import DEATHS, Line, Lost
-from coordinator.distributed.workers.resident import BY_ROWS, PLAYED, Refusal, exchanged
+from coordinator.distributed.workers.black_box_shard import BlackBoxShard
+from coordinator.distributed.workers.black_box_side import BlackBoxSide
+from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost
+from coordinator.distributed.workers.hosted_stack import BY_ROWS, PLAYED, Refusal, exchanged
 from modular.body import Body
 from modular.component import plain
 from modular.elements import Array, Elements, Indices
@@ -26,18 +26,18 @@ from modular.port import PortName
 from modular.side import Mark, Side
 
 CHANGING = frozenset({"add", "remove", "attach", "detach", "configure", "play", "shift"})
-LONG = 500  # things that were told since they were last asked for their memory
+MAX_JOURNAL_LENGTH = 500  # things that were told since they were last asked for their memory
 
 
 class BlackBoxes:
     """Bodies of one kind that live at one worker; it offers what their own stack offers."""
 
-    def __init__(self, line: Line, what: str, like: Mapping[str, Any], offers: Sequence[str]) -> None:
+    def __init__(self, channel: Channel, what: str, like: Mapping[str, Any], offers: Sequence[str]) -> None:
         """`like`: the description of one of them; `offers`: methods of their stack, beyond what every stack has."""
         self.names: list[str] = []
         self.row: dict[str, int] = {}
         self.gravity: Array = np.zeros(0)
-        self.line, self.what = line, what
+        self.channel, self.what = channel, what
         self.key = secrets.token_hex(8)
         self._like = like
         self._bodies: dict[str, Mapping[str, Any]] = {}  # descriptions
@@ -53,7 +53,7 @@ class BlackBoxes:
             "configure": self._configure, "predict": self._predict, "correct": self._correct, "show": self._show,
             "reevaluate": self._reevaluate, "respond": self._respond, "respond_predicted": self._respond_predicted,
             "respond_freely": self._respond_freely,
-            "tighten": self._tighten, "push": self._push, "shift": self._shift, "save": self._save,
+            "bound_loads": self._bound_loads, "push": self._push, "shift": self._shift, "save": self._save,
             "restore": self._restore,
         }  # fmt: skip
         offered = {*offers, "respond_freely"} if "respond" in offers else {*offers}
@@ -64,35 +64,35 @@ class BlackBoxes:
     @property
     def worker(self) -> str:
         """Where they live."""
-        return self.line.worker
+        return self.channel.worker
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
-    def ask(self, method: str, **said: Any) -> Any:
+    def call(self, method: str, **said: Any) -> Any:
         """Ask where they live; in another process too, where they have been made again."""
         last = ""
-        for _ in range(DEATHS):
+        for _ in range(MAX_ATTEMPTS):
             try:
                 if self._process is None:
                     self._settle_in()
                 answer = self._tell(method, said)
                 break
-            except Lost as error:
+            except ProcessLost as error:
                 self._process, last = None, str(error)
         else:
             raise ModelError(
-                f"worker '{self.worker}' has died {DEATHS} times over {self._spoken(method, said)} of {self._whose(said)}; the "
-                f"last time {last}."
+                f"worker '{self.worker}' has died {MAX_ATTEMPTS} times over {self._spoken(method, said)} of {self._whose(said)}; "
+                f"the last time {last}."
             )
         if method in CHANGING:
             self._state = None
-            if self.saves and not self.line.lasting:
+            if self.saves and not self.channel.persistent:
                 self._journal.append((method, said))
         return answer
 
     def _tell(self, method: str, said: Mapping[str, Any]) -> Any:
         try:
-            return self.line.ask(self._process, method, {"key": self.key, **said})
+            return self.channel.call(self._process, method, {"key": self.key, **said})
         except Refusal as error:
             raise ModelError(
                 f"{self._whose(said)} at worker '{self.worker}', {self._spoken(method, said)}:\n{error}"
@@ -109,12 +109,12 @@ class BlackBoxes:
         """Be made in the process that is there now, as they were when they were last heard of."""
         if self._base is None:
             self._base = self.record()
-        elif not self.saves and not self.line.lasting:
+        elif not self.saves and not self.channel.persistent:
             raise ModelError(
                 f"worker '{self.worker}' has died, and '{self.names[0]}' ({self.what}) cannot be replaced: it does not say what it "
                 "remembers. Give its stack the methods save and restore (modular.body.SavesAndRestores)."
             )
-        self._process = self.line.process()
+        self._process = self.channel.process()
         self._tell("make", {"record": self._base})
         for method, said in self._journal:
             self._tell(method, said)
@@ -134,7 +134,7 @@ class BlackBoxes:
         """From here on they can be made again."""
         self._base, self._journal = self.record(memory), []
 
-    def move(self, line: Line) -> None:
+    def move(self, channel: Channel) -> None:
         """Live elsewhere from now on."""
         if not self.saves:
             raise ModelError(
@@ -142,25 +142,25 @@ class BlackBoxes:
                 "methods save and restore (modular.body.SavesAndRestores), or begin with workers."
             )
         self._save()
-        self.ask("forget")
-        self.line, self._process = line, None
+        self.call("forget")
+        self.channel, self._process = channel, None
 
     # --- coming and going --------------------------------------------------------------------------------------------
 
     def add(self, name: str, body: Body) -> None:
         """Take a body in, in its initial state."""
         description = body.description  # type: ignore[attr-defined]  # of a BlackBox
-        names = self.ask("add", name=name, data=description)
+        names = self.call("add", name=name, data=description)
         self._bodies[name] = description
         self._take_names(names)
 
     def remove(self, name: str) -> None:
         """Let a body go."""
-        names = self.ask("remove", name=name)
+        names = self.call("remove", name=name)
         del self._bodies[name]
         self._take_names(names)
         if not names:
-            self.ask("forget")
+            self.call("forget")
             self._process = self._base = None
             self._journal = []
 
@@ -178,19 +178,19 @@ class BlackBoxes:
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""
-        return BlackSide(self, name, port)
+        return BlackBoxSide(self, name, port)
 
     def attach(self, name: str, element: int, mark: Mark) -> None:
         """From now on show the marked point or direction in row `element` and take the force on it."""
         slot = self._free[-1] if self._free else 1 + len(self._held)
-        self.ask("attach", name=name, slot=slot, weights=mark.weights, value=mark.value)
+        self.call("attach", name=name, slot=slot, weights=mark.weights, value=mark.value)
         del self._free[-1:]
         self._held[element], self._slots = (name, slot, mark), None
 
     def detach(self, name: str, element: int) -> None:
         """Stop doing so."""
         slot = self._held[element][1]
-        self.ask("detach", name=name, slot=slot)
+        self.call("detach", name=name, slot=slot)
         del self._held[element]
         self._free.append(slot)
         self._slots = None
@@ -198,14 +198,14 @@ class BlackBoxes:
     def state(self) -> Mapping[str, Array]:
         """Coordinates and their rates, one row per body."""
         if self._state is None:
-            self._state = self.ask("state")
+            self._state = self.call("state")
         return self._state
 
     # --- what is offered where their own stack offers it -------------------------------------------------------------
 
     def _configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         settings = {"newmark": plain(newmark), "internal": plain(internal), "dt": dt}
-        self.ask("configure", **settings)
+        self.call("configure", **settings)
         self._configured = settings
 
     def play_rows(self, verb: str, elements: Elements, rows: Any) -> None:
@@ -221,13 +221,13 @@ class BlackBoxes:
         rows, slots = self._slots
         columns = {name: getattr(elements, name)[rows] for name in exchanged(verb)}
         said = {"verb": verb, "slots": slots, "columns": columns, "clock": elements.clock.copy(), "told": told}
-        found = self.ask("play", **said, **({} if stretches is None else {"stretches": stretches}))
+        found = self.call("play", **said, **({} if stretches is None else {"stretches": stretches}))
         for name, values in found["columns"].items():
             getattr(elements, name)[rows] = values
         return found["answer"]
 
     def _predict(self, elements: Elements, dt: float) -> None:
-        if len(self._journal) > LONG:
+        if len(self._journal) > MAX_JOURNAL_LENGTH:
             self._save()
         self._play("predict", elements, dt=dt)
 
@@ -252,36 +252,36 @@ class BlackBoxes:
     def _respond_freely(self, elements: Elements) -> None:
         self._play("respond_freely", elements)
 
-    def _tighten(self, elements: Elements) -> None:
-        self._play("tighten", elements)
+    def _bound_loads(self, elements: Elements) -> None:
+        self._play("bound_loads", elements)
 
     def _push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         slots = [[self._held[element][1], impulse] for element, impulse in impulses.items()]
         return float(self._play("push", elements, name=name, impulses=slots))
 
     def _shift(self, name: str, velocity: Array) -> float:
-        return float(self.ask("shift", name=name, velocity=velocity))
+        return float(self.call("shift", name=name, velocity=velocity))
 
     def _save(self) -> Any:
-        memory = self.ask("save")
+        memory = self.call("save")
         self._remember(memory)
         return memory
 
     def _restore(self, memory: Any) -> None:
-        self.ask("restore", memory=memory)
+        self.call("restore", memory=memory)
         self._state = None
         self._remember(memory)
 
-    # --- lent out ----------------------------------------------------------------------------------------------------
+    # --- distributed -------------------------------------------------------------------------------------------------
 
-    def chosen(self, rows: Any) -> Lent:
-        """What a worker holds of them while the mechanism is lent out: all of them."""
+    def chosen(self, rows: Any) -> BlackBoxShard:
+        """What a worker holds of them while the mechanism is distributed: all of them."""
         assert list(rows) == list(range(len(self.names)))
         memory = self._save()
         held = np.array(list(self._held), np.int64)
-        return Lent(self.key, self.record(memory), list(self.names), held, self.line.resident(self.key))
+        return BlackBoxShard(self.key, self.record(memory), list(self.names), held, self.channel.hosted(self.key))
 
-    def put_back(self, rows: Any, part: Lent, theirs: Any = slice(None)) -> None:
+    def put_back(self, rows: Any, part: BlackBoxShard, theirs: Any = slice(None)) -> None:
         """They stand as the worker left them, in the process that is there now."""
-        self._process, self._state = self.line.process(), None
+        self._process, self._state = self.channel.process(), None
         self._remember(part.save())

@@ -7,10 +7,10 @@ neighbour is late, a sample is due, or something has to be decided. It can go on
 
 from __future__ import annotations
 
-from coordinator.distributed.transports.by_address import DATA, NOTHING, now, receive, send
-from coordinator.distributed.workers.usual import HEAD, recognised, write
+from coordinator.distributed.transports.by_address import DATA, NO_FRAME, now, receive, send
+from coordinator.distributed.workers.expected_frames import HEAD, recognised, write
 from coordinator.engine.driver import play
-from coordinator.engine.score import ALONE
+from coordinator.engine.program import NO_BARRIER
 from modular.elements import TIME, Array, Indices
 from modular.kernel import kernel
 from modular.memory import copy_bytes
@@ -18,17 +18,17 @@ from modular.memory import copy_bytes
 # what is on the tape: an operation with two numbers
 BEGIN, PLAY, SAY, HEAR, MOVED, ENDED, SHOWN, NEXT = range(8)
 # places in `state`
-PLACE, TICK, STEP, LIMIT, STAGE, OPEN, EVERY, LOOK = range(8)
-OPENING, AGAIN, END, SHOW, REST = range(8, 13)  # where on the tape they start
+POSITION, TICK, STEP, LIMIT, STAGE, OPEN, EVERY, MUST_LOOK = range(8)
+OPENING, CONTINUING, END, SHOW, REST = range(8, 13)  # where on the tape they start
 LATEST, WORKING, WAITING = range(13, 16)  # longest that it may go on, and time so far [us]
-POSTED, TAKEN, WORDS, SIZE, WRONG, ROW, ASKED, BEGAN = range(16, 24)
+POSTED, TAKEN, WORDS, MAIL_SIZE, WRONG, ROW, ASKED, BEGAN = range(16, 24)
 STATES = 24
 # why it returns
 DONE, WAITS, FULL, MAIL, HELD, FAILED, BREAKS, TRUE, LEAK, SAMPLE, LATE = range(11)
 # columns of what is known of each neighbour
-LINE, NUMBER, MISSING, KEPT, EARLY, ROOM = range(6)
+SOCKET, NUMBER, MISSING, QUEUED, EARLY, ROOM = range(6)
 # columns of what was posted and taken: whose, key; checksum, or first word and number of words
-WHOSE, KEY, FIRST, COUNT = range(4)
+PEER, KEY, FIRST, COUNT = range(4)
 WORD = 4  # bytes
 HEAD_BYTES = WORD * HEAD
 
@@ -45,7 +45,7 @@ def takes(
         return False
     copy_bytes(target[0], words.ctypes.data + WORD * HEAD, target[1])
     row = taken[state[TAKEN]]
-    row[WHOSE], row[KEY], row[FIRST] = j, state[STEP] << 16 | state[STAGE], check
+    row[PEER], row[KEY], row[FIRST] = j, state[STEP] << 16 | state[STAGE], check
     state[TAKEN] += 1
     return True
 
@@ -72,9 +72,9 @@ def say(
         address = words.ctypes.data + WORD * start
         copy_bytes(address + WORD * HEAD, said[kind, j, 0], said[kind, j, 1])
         write(words, start, count, heads[j], state[STEP], state[STAGE])
-        send(wire, near[j, LINE], address, WORD * count)  # where it cannot be, the neighbour asks again
+        send(wire, near[j, SOCKET], address, WORD * count)  # where it cannot be, the neighbour asks again
         row = posted[state[POSTED]]
-        row[WHOSE], row[KEY], row[FIRST], row[COUNT] = j, state[STEP] << 16 | state[STAGE], start, count
+        row[PEER], row[KEY], row[FIRST], row[COUNT] = j, state[STEP] << 16 | state[STAGE], start, count
         state[POSTED] += 1
         state[WORDS] += count
     return True
@@ -94,36 +94,36 @@ def hear(
                 near[j, MISSING] = 0
             else:
                 copy_bytes(mail.ctypes.data, early[j].ctypes.data, WORD * count)
-                state[SIZE] = WORD * count
+                state[MAIL_SIZE] = WORD * count
                 return MAIL
         left += near[j, MISSING]
-        if near[j, MISSING] == 1 and near[j, KEPT] > 0 and state[ASKED] == 0:
+        if near[j, MISSING] == 1 and near[j, QUEUED] > 0 and state[ASKED] == 0:
             state[ASKED] = 1
             return HELD
     while left > 0:
         size = receive(wire)
-        if size == NOTHING:
+        if size == NO_FRAME:
             return WAITS
         if size < 0:
             continue
-        state[SIZE] = size
+        state[MAIL_SIZE] = size
         if size < WORD * HEAD or size > WORD * mail.shape[0] or size % 8 != 0:
             return MAIL
         copy_bytes(mail.ctypes.data, wire[DATA], size)
-        count, whose = size // WORD, -1
+        count, peer = size // WORD, -1
         for j in range(near.shape[0]):
             if near[j, NUMBER] == mail[3]:
-                whose = j
-        if whose < 0:
+                peer = j
+        if peer < 0:
             return MAIL
-        if near[whose, MISSING] == 1:
-            if not takes(whose, mail, count, mail_numbers, heads, heard[kind, whose], state, taken):
+        if near[peer, MISSING] == 1:
+            if not takes(peer, mail, count, mail_numbers, heads, heard[kind, peer], state, taken):
                 return MAIL
-            near[whose, MISSING] = 0
+            near[peer, MISSING] = 0
             left -= 1
-        elif near[whose, EARLY] == 0 and mail[0] == heads[whose, 0]:  # requests are not kept waiting
-            copy_bytes(early[whose].ctypes.data, mail.ctypes.data, size)
-            near[whose, EARLY] = count
+        elif near[peer, EARLY] == 0 and mail[0] == heads[peer, 0]:  # requests are not kept waiting
+            copy_bytes(early[peer].ctypes.data, mail.ctypes.data, size)
+            near[peer, EARLY] = count
         else:
             return MAIL
     return DONE
@@ -155,8 +155,8 @@ def swap(
 
 
 @kernel
-def drive_part(
-    tape: Indices, score: Indices, watch: Indices, guard: Indices, leaks: Indices, elements: int, clock: Array, dt: float,
+def drive_shard(
+    tape: Indices, program: Indices, watch: Indices, guard: Indices, leaks: Indices, elements: int, clock: Array, dt: float,
     wire: Indices, near: Indices, out: Indices, into: Indices, said: Indices, heard: Indices, state: Indices,
     words: Indices, posted: Indices, taken: Indices, mail: Indices, mail_numbers: Array, early: Indices,
     early_numbers: Array,
@@ -166,10 +166,10 @@ def drive_part(
     if state[BEGAN] == 0:
         state[BEGAN] = last
     while True:
-        operation, a, b = tape[state[PLACE]]
+        operation, a, b = tape[state[POSITION]]
         if operation == PLAY:
             if a < b:
-                part, row = play(score[a:b], elements, ALONE, 1)
+                part, row = play(program[a:b], elements, NO_BARRIER, 1)
                 if part >= 0:
                     state[WRONG], state[ROW] = a + part, row
                 time = now(wire)
@@ -197,41 +197,41 @@ def drive_part(
                 return DONE
             if last - state[BEGAN] >= state[LATEST]:
                 return LATE
-            if play(watch, elements, ALONE, 1)[0] >= 0:
+            if play(watch, elements, NO_BARRIER, 1)[0] >= 0:
                 return BREAKS
             clock[TIME] = (state[TICK] + 1.0) * dt
             state[WRONG] = -1
-            state[PLACE] = state[AGAIN] if state[OPEN] == 1 else state[OPENING]
+            state[POSITION] = state[CONTINUING] if state[OPEN] == 1 else state[OPENING]
             continue
         elif operation == MOVED:
             if state[WRONG] >= 0:
                 return FAILED
             state[OPEN] = 1
             state[TICK] += 1
-            if state[TICK] % state[EVERY] != 0 and state[LOOK] == 0:
-                state[PLACE] = state[REST]
+            if state[TICK] % state[EVERY] != 0 and state[MUST_LOOK] == 0:
+                state[POSITION] = state[REST]
             else:
-                state[PLACE] = state[END]
+                state[POSITION] = state[END]
             continue
         elif operation == ENDED:
             state[OPEN] = 0
             if state[WRONG] >= 0:
                 state[TICK] -= 1
                 return FAILED
-            if play(guard, elements, ALONE, 1)[0] >= 0:
+            if play(guard, elements, NO_BARRIER, 1)[0] >= 0:
                 state[TICK] -= 1
                 return TRUE
             if state[TICK] % state[EVERY] != 0:
-                state[PLACE] = state[REST]
+                state[POSITION] = state[REST]
                 continue
         elif operation == SHOWN:
-            state[PLACE] = state[REST]
+            state[POSITION] = state[REST]
             return SAMPLE
         elif operation == NEXT:
             state[STAGE] = 0
             state[STEP] += 1
-            state[PLACE] = 0
-            if play(leaks, elements, ALONE, 1)[0] >= 0:
+            state[POSITION] = 0
+            if play(leaks, elements, NO_BARRIER, 1)[0] >= 0:
                 return LEAK
             continue
-        state[PLACE] += 1
+        state[POSITION] += 1

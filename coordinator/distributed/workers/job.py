@@ -1,6 +1,6 @@
-"""What a worker process does in one run: its piece, its protocol, and where it waits.
+"""What a worker process does in one run: its shard, its protocol, and where it waits.
 
-run  = one loan of a mechanism to workers; its steps count from the tick at which it was lent
+run  = one distribution of a mechanism to workers; its steps count from the tick at which it was distributed
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from coordinator.distributed import protocol
 from coordinator.distributed.transports.by_address import Wire
 from coordinator.distributed.workers import driver
-from coordinator.distributed.workers.border import NOTHING
-from coordinator.distributed.workers.express import Express
-from coordinator.distributed.workers.piece import Piece
+from coordinator.distributed.workers.compiled_ticks import CompiledTicks
+from coordinator.distributed.workers.halo import NO_CONTENT
+from coordinator.distributed.workers.shard import Shard
 from coordinator.distributed.workers.worker import Worker
-from modular.parcel import packed, unpacked
+from modular.payload import packed, unpacked
 
 Send = Callable[[str, bytes], object]
-Line = Callable[[str], int]
-END = "end"
-NOBODY, NEIGHBOUR, COORDINATOR = "nobody", "neighbour", "coordinator"  # who has to be heard before it can go on
+SocketOf = Callable[[str], int]
+TICKS_DONE = "end"
+READY, NEIGHBOUR, COORDINATOR = "nobody", "neighbour", "coordinator"  # who has to be heard before it can go on
 STOPPED = {driver.BREAKS: "breaks", driver.TRUE: "condition", driver.LEAK: "leak"}
 
 
@@ -32,34 +32,34 @@ class Job:
     def __init__(
         self,
         data: Mapping[str, Any],
-        piece: Piece,
+        shard: Shard,
         core: protocol.Worker,
         send: Send,
         wire: Wire | None = None,
-        line: Line = lambda name: 0,
+        socket_of: SocketOf = lambda name: 0,
     ) -> None:
         """`data`: names of all workers, the tick at which the run begins and the one from which samples are wanted.
 
-        With a `wire`, on which each name has its `line`, ticks are played in compiled code where all that takes part is compiled.
+        With a `wire`, on which each name has its socket, ticks are played in compiled code where all that takes part is compiled.
         """
-        self.piece, self.worker, self._send = piece, Worker(piece), send
+        self.shard, self.worker, self._send = shard, Worker(shard), send
         self.names: list[str] = data["names"]
         self.base: int = data["tick"]
-        self.kept_at: int = data["kept"]  # samples up to here have arrived at the coordinator
+        self.committed_at: int = data["committed"]  # samples up to here have arrived at the coordinator
         self.run: int = data["run"]
         self.incarnation: int = data["incarnation"]
         self.core = core
         self.tell_at = 0.0  # when it is said, or said again, that it cannot go further
         self._gone_back = False  # then this run is over
         self._ticking: Iterator[str] | None = None
-        self._saying = True  # or hearing, at the next exchange
-        self._kind, self._stage = NOTHING, 0
+        self._sending = True  # or hearing, at the next exchange
+        self._kind, self._stage = NO_CONTENT, 0
         self._missing: set[int] = set()  # neighbours that have to be heard first
         self.sent, self.waiting = 0, 0.0  # bytes to neighbours; [s] for them, where it waited itself
-        self._express = None
-        if wire is not None and Express.possible(self.worker):
-            self._express = Express(self.worker, wire, self.names)
-        self._line = line
+        self._compiled = None
+        if wire is not None and CompiledTicks.possible(self.worker):
+            self._compiled = CompiledTicks(self.worker, wire, self.names)
+        self._socket_of = socket_of
 
     @property
     def tick(self) -> int:
@@ -69,7 +69,7 @@ class Job:
     @property
     def fast(self) -> bool:
         """Whether its ticks are played in compiled code, which also takes in the frames of neighbours."""
-        return self._express is not None and self._may_go_on
+        return self._compiled is not None and self._may_go_on
 
     @property
     def _may_go_on(self) -> bool:
@@ -77,8 +77,8 @@ class Job:
 
     def go_on(self, now: float) -> str:
         """Go on to the end of a tick or of several, or until somebody has to be heard first."""
-        if self._express is not None:
-            return self._go_fast(self._express, now)
+        if self._compiled is not None:
+            return self._go_fast(self._compiled, now)
         while True:
             if self._missing:
                 self._hear(now)
@@ -89,51 +89,51 @@ class Job:
                 if not self._may_go_on:
                     return COORDINATOR
                 self._ticking = self.worker.ticks(self.base + self.core.horizon)
-            item = next(self._ticking, END)
-            if item == END:
+            item = next(self._ticking, TICKS_DONE)
+            if item == TICKS_DONE:
                 self._ticking = None
-            elif item == NOTHING:
+            elif item == NO_CONTENT:
                 self._finish(now)
-                return NOBODY
-            elif self._saying:
+                return READY
+            elif self._sending:
                 self._say(item)
             else:
-                self._missing, self._saying = set(self.piece.hearing), True
+                self._missing, self._sending = set(self.shard.incoming), True
 
-    def _go_fast(self, express: Express, now: float) -> str:
+    def _go_fast(self, compiled: CompiledTicks, now: float) -> str:
         """The same in compiled code."""
         core, worker = self.core, self.worker
         if not self._may_go_on:
             return COORDINATOR
         limit = core.next_due()
-        if self.kept_at > self.tick:
-            limit = min(limit, self.kept_at - self.base)
-        express.begin(core, list(map(self._line, express.names)), limit)
-        why = express.go()
-        self.sent += express.tell(core, now)
-        self.waiting += 1e-6 * float(express.state[driver.WAITING])
-        done = int(express.state[driver.STEP]) - core.step
+        if self.committed_at > self.tick:
+            limit = min(limit, self.committed_at - self.base)
+        compiled.begin(core, list(map(self._socket_of, compiled.names)), limit)
+        why = compiled.go()
+        self.sent += compiled.tell(core, now)
+        self.waiting += 1e-6 * float(compiled.state[driver.WAITING])
+        done = int(compiled.state[driver.STEP]) - core.step
         if done:
             core.pass_over(done - 1)
             self._finish(now)
         if why == driver.FAILED:
-            worker.stopped = express.wrong
+            worker.stopped = compiled.wrong
         elif why in STOPPED:
             worker.stopped = STOPPED[why]
         elif why in (driver.WAITS, driver.HELD, driver.MAIL):
             if why == driver.MAIL:
-                core.receive(express.mail(), now)
-            for j, frame in express.missing():
-                if self._hear_one(express.names[j], frame, int(express.state[driver.STAGE]), now):
-                    express.near[j, driver.MISSING] = 0
-        return NOBODY
+                core.receive(compiled.mail(), now)
+            for j, frame in compiled.missing():
+                if self._hear_one(compiled.names[j], frame, int(compiled.state[driver.STAGE]), now):
+                    compiled.near[j, driver.MISSING] = 0
+        return READY
 
     def _say(self, kind: str) -> None:
         """What the neighbours have to hear."""
-        self._kind, self._saying = kind, False
-        for other, border in self.piece.telling.items():
+        self._kind, self._sending = kind, False
+        for other, halo in self.shard.outgoing.items():
             name = self.names[other]
-            numbers = border.frame(kind).reshape(-1).view(np.uint8).data
+            numbers = halo.frame(kind).reshape(-1).view(np.uint8).data
             frame = self.core.links[name].post(self.core.step, self._stage, numbers)
             self.sent += len(frame)
             self._send(name, frame)
@@ -141,7 +141,7 @@ class Job:
     def _hear(self, now: float) -> None:
         """What the neighbours have said, where it has come."""
         for other in sorted(self._missing):
-            if self._hear_one(self.names[other], self.piece.hearing[other].frame(self._kind), self._stage, now):
+            if self._hear_one(self.names[other], self.shard.incoming[other].frame(self._kind), self._stage, now):
                 self._missing.discard(other)
 
     def _hear_one(self, name: str, frame: Any, stage: int, now: float) -> bool:
@@ -156,8 +156,8 @@ class Job:
         """A tick is over."""
         self._stage = 0
         due = self.core.finish(now)
-        if self.tick == self.kept_at:
-            self.worker.keep()
+        if self.tick == self.committed_at:
+            self.worker.snapshot()
         if due:
             self.core.checkpoint(self.state())
 
@@ -166,39 +166,39 @@ class Job:
         """Whether it cannot go further, and all others have to come back to before that."""
         return self.worker.stopped is not None and not self._gone_back
 
-    def keep_at(self, tick: int) -> None:
+    def commit_at(self, tick: int) -> None:
         """Samples up to a tick have arrived at the coordinator; one that took another's place may still have to come there."""
-        if tick > self.kept_at:  # what is late says nothing new
-            self.kept_at = tick
+        if tick > self.committed_at:  # what is late says nothing new
+            self.committed_at = tick
             if self.tick == tick:
-                self.worker.keep()
+                self.worker.snapshot()
 
-    def go_back(self, tick: int) -> bool:
+    def rollback(self, tick: int) -> bool:
         """Stand as at a tick up to which samples have arrived; this run is over then. False where it has not come there yet."""
-        self.keep_at(tick)
-        if self.worker.kept != tick:
+        self.commit_at(tick)
+        if self.worker.snapshot_tick != tick:
             return False
         self._ticking, self._missing, self._gone_back = None, set(), True
-        if self._express is not None:
-            self._express.forget()
-        self.worker.go_back()
+        if self._compiled is not None:
+            self._compiled.forget()
+        self.worker.rollback()
         return True
 
     def close(self) -> None:
         """Nobody needs it any more."""
         self._ticking = None
-        if self._express is not None:
-            self._express.close()
+        if self._compiled is not None:
+            self._compiled.close()
 
     # --- how it stands ---------------------------------------------------------------------------------------------------
 
     def state(self) -> bytes:
         """Everything that decides its future."""
-        return packed({"tick": self.worker.tick, "open": self.worker.open}, self.piece.state())
+        return packed({"tick": self.worker.tick, "open": self.worker.open}, self.shard.state())
 
-    def take_state(self, parcel: bytes) -> None:
+    def take_state(self, payload: bytes) -> None:
         """Stand so."""
-        data, arrays = unpacked(parcel, "state of a worker")
-        self.piece.take_state(arrays)
-        self.piece.system.tick, self.worker.open = data["tick"], data["open"]
-        self.worker.keep()
+        data, arrays = unpacked(payload, "state of a worker")
+        self.shard.take_state(arrays)
+        self.shard.system.tick, self.worker.open = data["tick"], data["open"]
+        self.worker.snapshot()

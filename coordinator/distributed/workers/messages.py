@@ -1,25 +1,25 @@
-"""What the coordinator and worker processes say beside the protocol: a word, plain data, and sometimes a parcel.
+"""What the coordinator and worker processes say beside the protocol: a kind, plain data, and sometimes a payload.
 
 Any of them can get lost with a connection, which comes back without a word. So whoever wants something says it until it is there.
 
-word        from      what
-here        worker    I am there: name, incarnation, process number, versions
+kind        from      what
+hello       worker    I am there: name, incarnation, process number, versions
 idle        worker    I have nothing to do; said until there is something
 core        both      a message of the protocol (coordinator/distributed/protocol); and up to which tick samples have arrived
-begin       coord.    take this piece over (the parcel; a second one says how it stands)
-stood       worker    I cannot go further, and why; said until all go back
-samples?    coord.    what have you recorded, now that you are at this tick?
+begin       coord.    take this shard over (the payload; a second one says how it stands)
+halted      worker    I cannot go further, and why; said until all go back
+get_samples coord.    what have you recorded, now that you are at this tick?
 samples     worker    that
-state?      coord.    go back to this tick (`back`), or settle at it; and how do you stand?
+get_state   coord.    go back to this tick (`back`), or settle at it; and how do you stand?
 state       worker    thus
 store       worker    keep this checkpoint
 stored      coord.    it is kept
 load        worker    give me that checkpoint
 loaded      coord.    here it is, or not
-call        coord.    do this with a black box that lives with you (the parcel)
+call        coord.    do this with a black box that lives with you (the payload)
 answer      worker    done, and what comes of it; or refused, and why
 leave       worker    I have to go; give my bodies to others. Said until it may
-over        coord.    the run is over; so is any other than the one that is begun next
+end_run     coord.    the run is over; so is any other than the one that is begun next
 quit        coord.    so is everything
 """
 
@@ -33,22 +33,22 @@ from coordinator.record.recorder import Segment
 from coordinator.record.series import PARTS
 from modular.errors import ModelError
 
-MOST = 1 << 20  # bytes of the data of a message
-LONGEST = 1 << 16  # letters of a text in it
+MAX_DATA_BYTES = 1 << 20  # bytes of the data of a message
+MAX_TEXT_LENGTH = 1 << 16  # letters of a text in it
 NUMBER = (int, float)
 FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which kind; nothing more and nothing less
-    "here": {"name": str, "incarnation": int, "pid": int, "fingerprint": str},
+    "hello": {"name": str, "incarnation": int, "pid": int, "fingerprint": str},
     "idle": {},
-    "core": {"run": int, "kept": int},
+    "core": {"run": int, "committed": int},
     "begin": {
-        "run": int, "incarnation": int, "names": list, "tick": int, "kept": int, "keys": dict, "most": int,
+        "run": int, "incarnation": int, "names": list, "tick": int, "committed": int, "keys": dict, "most": int,
         "packages": list, "folders": list, "report": NUMBER, "silence": NUMBER, "orphan": NUMBER,
     },
     "refused": {"run": int, "why": str},
-    "stood": {"run": int, "tick": int, "why": str},
-    "samples?": {"run": int, "tick": int},
+    "halted": {"run": int, "tick": int, "why": str},
+    "get_samples": {"run": int, "tick": int},
     "samples": {"run": int, "tick": int},
-    "state?": {"run": int, "tick": int, "back": bool},
+    "get_state": {"run": int, "tick": int, "back": bool},
     "state": {
         "run": int, "ticks": int, "working": NUMBER, "talking": NUMBER, "waiting": NUMBER, "bytes_per_tick": NUMBER,
     },
@@ -59,19 +59,19 @@ FIELDS: dict[str, dict[str, Any]] = {  # what each message has to say, of which 
     "call": {"number": int, "method": str, "most": int},
     "answer": {"number": int, "refused": str},
     "leave": {},
-    "over": {"run": int},
+    "end_run": {"run": int},
     "ping": {},
     "quit": {"why": str, "unfit": bool},
 }  # fmt: skip
 
 
 class Message(tuple[str, dict[str, Any], bytes, bytes]):
-    """A word, its data, and two parcels that may be empty."""
+    """A kind, its data, and two payloads that may be empty."""
 
     __slots__ = ()
 
     @property
-    def word(self) -> str:
+    def kind(self) -> str:
         """What kind of message it is."""
         return self[0]
 
@@ -81,41 +81,43 @@ class Message(tuple[str, dict[str, Any], bytes, bytes]):
         return self[1]
 
     @property
-    def parcel(self) -> bytes:
+    def payload(self) -> bytes:
         """Bytes."""
         return self[2]
 
     @property
-    def second(self) -> bytes:
+    def second_payload(self) -> bytes:
         """More bytes."""
         return self[3]
 
 
-def written(word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"", second: bytes = b"") -> list[bytes]:
+def encode_message(
+    kind: str, data: Mapping[str, Any] | None = None, payload: bytes = b"", second_payload: bytes = b""
+) -> list[bytes]:
     """A message as parts."""
-    return [word.encode(), json.dumps(dict(data or {}), allow_nan=False).encode(), parcel, second]
+    return [kind.encode(), json.dumps(dict(data or {}), allow_nan=False).encode(), payload, second_payload]
 
 
-def too_much(word: str, parcel: bytes, most: int) -> str:
-    """Why a parcel stays where it is, and what to do about it."""
-    size, limit = f"{len(parcel) / 1e6:.0f} MB", f"{most / 1e6:.0f} MB"
+def oversized(kind: str, payload: bytes, most: int) -> str:
+    """Why a payload stays where it is, and what to do about it."""
+    size, limit = f"{len(payload) / 1e6:.0f} MB", f"{most / 1e6:.0f} MB"
     return (
-        f"it has {size} to say at once ('{word}'), and {limit} may pass; take more workers, or allow more, as in "
-        f"Site(largest={2 * len(parcel)})."
+        f"it has {size} to say at once ('{kind}'), and {limit} may pass; take more workers, or allow more, as in "
+        f"LaunchConfig(max_message_bytes={2 * len(payload)})."
     )
 
 
-def read(parts: list[bytes]) -> Message | None:
+def decode_message(parts: list[bytes]) -> Message | None:
     """The message in some parts, or None where they are none."""
-    if len(parts) != 4 or len(parts[0]) > 20 or len(parts[1]) > MOST:
+    if len(parts) != 4 or len(parts[0]) > 20 or len(parts[1]) > MAX_DATA_BYTES:
         return None
     try:
-        word, data = parts[0].decode("ascii"), json.loads(parts[1])
+        kind, data = parts[0].decode("ascii"), json.loads(parts[1])
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict) or not _fits(data, FIELDS.get(word)):
+    if not isinstance(data, dict) or not _fits(data, FIELDS.get(kind)):
         return None
-    return Message((word, data, parts[2], parts[3]))
+    return Message((kind, data, parts[2], parts[3]))
 
 
 def _fits(data: Mapping[str, Any], fields: Mapping[str, Any] | None) -> bool:
@@ -132,7 +134,7 @@ def _is(value: Any, kind: Any) -> bool:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         return False
     if isinstance(value, str):
-        return len(value) <= LONGEST
+        return len(value) <= MAX_TEXT_LENGTH
     return not isinstance(value, int | float) or 0 <= value < 1 << 62
 
 

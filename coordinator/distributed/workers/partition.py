@@ -22,11 +22,11 @@ from modular.port import GROUND
 if TYPE_CHECKING:
     import networkx as nx
 
-SLACK = 0.02  # of its cost that a part may have too much or too little for the sake of fewer joints across
-LARGEST = 50_000  # bodies of a net whose slowest wave is looked for
-MIXTURES = 8  # of the two slowest waves
-FINE = 720  # angles among which the steepest mixture is looked for
-PASSES = 8  # of bodies at a cut that may change sides
+COST_TOLERANCE = 0.02  # of its cost that a part may have too much or too little for the sake of fewer joints across
+MAX_WAVE_BODIES = 50_000  # bodies of a net whose slowest wave is looked for
+TRIED_MIXTURES = 8  # of the two slowest waves
+MIXTURE_ANGLES = 720  # angles among which the steepest mixture is looked for
+REFINEMENT_PASSES = 8  # of bodies at a cut that may change sides
 
 
 def partition(graph: nx.Graph, parts: int, cost: Mapping[str, float] | None = None) -> list[list[str]]:
@@ -94,7 +94,7 @@ def _rows(members: list[int], near: list[list[int]]) -> Iterator[list[int]]:
     yield row
     place = {k: i for i, k in enumerate(row)}
     edges = [(i, place[other]) for k, i in place.items() for other in near[k] if other in place]
-    if len(edges) // 2 >= 1.2 * len(row) and 8 <= len(row) <= LARGEST:
+    if len(edges) // 2 >= 1.2 * len(row) and 8 <= len(row) <= MAX_WAVE_BODIES:
         for wave in _slowest_waves(len(row), edges):
             yield [row[i] for i in np.argsort(wave, kind="stable").tolist()]
 
@@ -114,14 +114,14 @@ def _slowest_waves(count: int, edges: list[tuple[int, int]]) -> Iterator[Array]:
     start = np.cos(np.pi * (np.arange(count) + 0.5) / count)  # the same at every call
     _, waves = eigsh(laplacian.tocsc(), k=3, sigma=-1e-3, v0=start)
     first, second = waves[:, 1], waves[:, 2]
-    for angle in _steepest(first, second) + np.linspace(0.0, np.pi, MIXTURES, endpoint=False):
+    for angle in _steepest(first, second) + np.linspace(0.0, np.pi, TRIED_MIXTURES, endpoint=False):
         yield np.cos(angle) * first + np.sin(angle) * second
 
 
 def _steepest(first: Array, second: Array) -> float:
     """The angle of the mixture whose bodies lie most at two levels: its fourth powers have the smallest sum."""
     powers = [first ** (4 - k) @ second**k for k in range(5)]
-    angles = np.linspace(0.0, np.pi, FINE, endpoint=False)
+    angles = np.linspace(0.0, np.pi, MIXTURE_ANGLES, endpoint=False)
     sums = sum(comb(4, k) * power * np.cos(angles) ** (4 - k) * np.sin(angles) ** k for k, power in enumerate(powers))
     return float(angles[np.argmin(sums)])
 
@@ -136,7 +136,7 @@ def _cut(
         spent += weight[order[at]]
         at += 1
     side = {k: place >= at for place, k in enumerate(order)}
-    _improve(side, [at, len(order) - at], [few, many], spent, wanted, SLACK * total, near, weight)
+    _improve(side, [at, len(order) - at], [few, many], spent, wanted, COST_TOLERANCE * total, near, weight)
     return [k for k in order if not side[k]], [k for k in order if side[k]]
 
 
@@ -173,7 +173,7 @@ def _improve(
     weight: list[float],
 ) -> None:
     """Let bodies change sides while that saves joints across and costs no balance to speak of."""
-    for _ in range(PASSES):
+    for _ in range(REFINEMENT_PASSES):
         moved = False
         for k, there in side.items():
             mates = [side[other] for other in near[k] if other in side]

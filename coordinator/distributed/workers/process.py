@@ -1,6 +1,6 @@
 """A worker process: `python -m coordinator.distributed.workers.process`, told what it needs on its standard input.
 
-It serves one coordinator: joins, takes over a piece of a mechanism, moves it in step with its neighbours, gives it back, and
+It serves one coordinator: joins, takes over a shard of a mechanism, moves it in step with its neighbours, gives it back, and
 takes the next. It ends when it is told to, or when its standard input does, which is when its parent is gone.
 """
 
@@ -23,25 +23,31 @@ from coordinator.distributed.protocol import effects
 from coordinator.distributed.transports.addresses import mailbox_towards, reached_at
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.transports.zeromq import ANYONE, Mailbox
-from coordinator.distributed.workers.attention import Attention
-from coordinator.distributed.workers.far import Desk
+from coordinator.distributed.workers.capped_clock import CappedClock
 from coordinator.distributed.workers.job import COORDINATOR, NEIGHBOUR, Job
-from coordinator.distributed.workers.messages import Message, read, samples_as_arrays, too_much, written
-from coordinator.distributed.workers.piece import Piece
-from coordinator.distributed.workers.team import taken_by
-from coordinator.engine.crew import giving_way
+from coordinator.distributed.workers.messages import (
+    Message,
+    decode_message,
+    encode_message,
+    oversized,
+    samples_as_arrays,
+)
+from coordinator.distributed.workers.remote_channel import RpcServer
+from coordinator.distributed.workers.shard import Shard
+from coordinator.distributed.workers.worker_pool import taken_by
+from coordinator.engine.threads import yield_address
 from coordinator.record.fingerprint import bits
 from modular.allowed import take
 from modular.errors import ModelError
-from modular.parcel import packed
+from modular.payload import packed
 
 HUB = "coordinator"
-IDLE = 0.05  # longest nap [s]
-AGAIN = 0.5  # until something that may have got lost is said again [s]
-LONELY = 5.0  # seconds without an answer after which somebody may want to know
-LAST_WORDS = 4096  # letters of them
-LOOK = 0.002  # how often a worker that is busy looks after others than its neighbours [s]
-LOOKS = 40  # how often it looks for a frame, letting others run in between, before it sleeps: some 40 µs
+MAX_NAP_SECONDS = 0.05  # longest nap [s]
+RETRY_INTERVAL = 0.5  # until something that may have got lost is said again [s]
+NO_ANSWER_NOTICE_SECONDS = 5.0  # seconds without an answer after which somebody may want to know
+MAX_REASON_LENGTH = 4096  # letters of them
+POLL_INTERVAL = 0.002  # how often a worker that is busy looks after others than its neighbours [s]
+SPIN_LOOKS = 40  # how often it looks for a frame, letting others run in between, before it sleeps: some 40 µs
 
 
 class Unfit(ModelError):
@@ -56,43 +62,43 @@ class Process:
         keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
         self._has_keys = keys is not None
         self.mailbox = Mailbox(told.get("where") or mailbox_towards(told["hub"]), keys=keys)
-        self._wire = self.mailbox.wire(int(1000 * LOOK), LOOKS, giving_way())
+        self._wire = self.mailbox.wire(int(1000 * POLL_INTERVAL), SPIN_LOOKS, yield_address())
         identity = f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(16).hex()}"  # which nobody guesses
         self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
         self.address = told.get("announce") or reached_at(self.mailbox.address, told["hub"])
         self._keys: dict[str, str] = {}  # of neighbours
         self._most = 0  # bytes that the coordinator takes at once
-        self.desk = Desk()  # where black boxes are asked for
+        self.rpc_server = RpcServer()  # where black boxes are asked for
         self.job: Job | None = None
         self.over = False
-        self._piece: Piece | None = None
+        self._shard: Shard | None = None
         self._ticks, self._sent = 0, 0  # bytes
         self._working = self._talking = self._waiting = 0.0  # [s]
-        self._attention = Attention()  # by which everybody is waited for
-        self._hub, self._began, self._told = told["hub"], self._attention.now(), False
+        self._clock = CappedClock()  # by which everybody is waited for
+        self._hub, self._began, self._told = told["hub"], self._clock.now(), False
         self._greeted = False
         self._greet_at = self._idle_at = self._leave_at = 0.0
-        self._nap = IDLE
+        self._nap = MAX_NAP_SECONDS
         self._leaving = False
-        self._heard_at, self._orphan = self._attention.now(), float(told.get("orphan", "inf"))
+        self._heard_at, self._orphan = self._clock.now(), float(told.get("orphan", "inf"))
 
     def serve(self) -> None:
         """Until it is over: a neighbour that is waited for at once, all others every other millisecond."""
         look_at = 0.0
         while not self.over:
-            now = self._attention.now()
+            now = self._clock.now()
             if now >= look_at:
                 self._look_around(now)
-                look_at = now + LOOK
+                look_at = now + POLL_INTERVAL
             waits_for = COORDINATOR if self.job is None else self._work(self.job, now)
             if waits_for == COORDINATOR:
                 self._hear_all(self._nap)
             elif waits_for == NEIGHBOUR:
                 started = time.monotonic()
-                frame = self.mailbox.next_mail(int(1000 * LOOK))
+                frame = self.mailbox.next_mail(int(1000 * POLL_INTERVAL))
                 self._waiting += time.monotonic() - started
                 if frame is not None and self.job is not None and len(frame) == 1:
-                    self.job.core.receive(frame[0], self._attention.now())
+                    self.job.core.receive(frame[0], self._clock.now())
 
     def leave(self) -> None:
         """Ask to be let go: others take the bodies over."""
@@ -101,7 +107,7 @@ class Process:
     def _hear_all(self, nap: float) -> None:
         """What has come in, or does so within a nap."""
         while not self.over and self.mailbox.wait(nap):
-            self._hear(self._attention.now())
+            self._hear(self._clock.now())
             nap = 0.0
 
     def _hear(self, now: float) -> None:
@@ -114,7 +120,7 @@ class Process:
 
     def _listen(self, parts: list[bytes], now: float) -> None:
         """What the coordinator has said."""
-        message = read(parts)
+        message = decode_message(parts)
         if message is not None:
             self._heard_at = now
             self._obey(message, now)
@@ -126,7 +132,7 @@ class Process:
         else:
             while not self.over and (parts := self.mailbox.next_heard(HUB)) is not None:
                 self._listen(parts, now)
-        if not self._greeted and now - self._began > LONELY and not self._told:
+        if not self._greeted and now - self._began > NO_ANSWER_NOTICE_SECONDS and not self._told:
             self._told = True
             known = "; without --keys it answers to processes of the user who started it"
             if self._has_keys:
@@ -139,21 +145,21 @@ class Process:
             )
         if now - self._heard_at > self._orphan:
             raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
-        if now - self._heard_at > LONELY:
+        if now - self._heard_at > NO_ANSWER_NOTICE_SECONDS:
             self._greeted = False  # it may be gone, and another may take its place: then we are strangers
         if self._leaving and now >= self._leave_at:
-            self._leave_at = now + AGAIN
+            self._leave_at = now + RETRY_INTERVAL
             self._say("leave")
         if not self._greeted and now >= self._greet_at:
-            self._greet_at = now + AGAIN
+            self._greet_at = now + RETRY_INTERVAL
             self._say_hello()
         if self._greeted and self.job is None and now >= self._idle_at:
-            self._idle_at = now + AGAIN
+            self._idle_at = now + RETRY_INTERVAL
             self._say("idle")
         if self.job is not None and now >= (wake_at := self.job.core.next_wake()):
             self.job.core.wake(now)
             wake_at = self.job.core.next_wake()
-        self._nap = IDLE if self.job is None else max(0.0, min(IDLE, wake_at - now))
+        self._nap = MAX_NAP_SECONDS if self.job is None else max(0.0, min(MAX_NAP_SECONDS, wake_at - now))
 
     def _work(self, job: Job, now: float) -> str:
         """Go on with the job; who has to be heard next."""
@@ -166,9 +172,9 @@ class Process:
         self._ticks += job.tick - before[0]
         self._sent += job.sent - before[1]
         if job.stands and now >= job.tell_at:
-            job.tell_at = now + AGAIN
-            why = (job.worker.stopped or "")[:LAST_WORDS]
-            self._say("stood", {"run": job.run, "tick": job.worker.tick, "why": why})
+            job.tell_at = now + RETRY_INTERVAL
+            why = (job.worker.stopped or "")[:MAX_REASON_LENGTH]
+            self._say("halted", {"run": job.run, "tick": job.worker.tick, "why": why})
         self._perform(job)
         worked, waited = job.worker.working - before[2], job.waiting - before[3]
         self._working += worked
@@ -176,41 +182,41 @@ class Process:
         self._talking += time.monotonic() - started - worked - waited
         return waits_for
 
-    def _say(self, word: str, data: Mapping[str, Any] | None = None, parcel: bytes = b"") -> None:
-        if self.job is not None and len(parcel) > self._most:
-            word, data, parcel = "refused", {"run": self.job.run, "why": too_much(word, parcel, self._most)}, b""
-        self.mailbox.send(HUB, *written(word, data, parcel))
+    def _say(self, kind: str, data: Mapping[str, Any] | None = None, payload: bytes = b"") -> None:
+        if self.job is not None and len(payload) > self._most:
+            kind, data, payload = "refused", {"run": self.job.run, "why": oversized(kind, payload, self._most)}, b""
+        self.mailbox.send(HUB, *encode_message(kind, data, payload))
 
     def _say_hello(self) -> None:
         me = {"name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "fingerprint": bits()}
-        self._say("here", me)
+        self._say("hello", me)
 
     # --- what the coordinator says -------------------------------------------------------------------------------------
 
     def _obey(self, message: Message, now: float) -> None:
         self._greeted = True
         data, job = message.data, self.job
-        if message.word == "begin":
+        if message.kind == "begin":
             self._begin(message, now)
-        elif message.word == "quit":
+        elif message.kind == "quit":
             self.over = True
             if data["why"]:
                 raise (Unfit if data["unfit"] else ModelError)(data["why"])
-        elif message.word == "call":
-            self.mailbox.send(HUB, *self.desk.answer(message))
+        elif message.kind == "call":
+            self.mailbox.send(HUB, *self.rpc_server.handle(message))
         elif job is None or data.get("run") != job.run:
             return
-        elif message.word == "core":
-            job.keep_at(data["kept"])  # before it may go beyond
-            job.core.hear(message.parcel, now)
+        elif message.kind == "core":
+            job.commit_at(data["committed"])  # before it may go beyond
+            job.core.hear(message.payload, now)
             self._perform(job)
-        elif message.word == "samples?":
+        elif message.kind == "get_samples":
             if job.tick == data["tick"]:
                 found, arrays = samples_as_arrays(taken_by(job.worker.recorder))
                 self._say("samples", {"run": job.run, "tick": job.tick}, packed(found, arrays))
-        elif message.word == "state?":
+        elif message.kind == "get_state":
             if data["back"]:
-                if not job.go_back(data["tick"]):
+                if not job.rollback(data["tick"]):
                     return
             elif job.tick == data["tick"]:
                 job.worker.settle()
@@ -219,14 +225,14 @@ class Process:
             facts = {"ticks": self._ticks, "working": self._working, "talking": max(0.0, self._talking)}
             sent = {"waiting": self._waiting, "bytes_per_tick": self._sent / max(self._ticks, 1)}
             self._say("state", {"run": job.run, **facts, **sent}, job.state())
-        elif message.word == "stored":
+        elif message.kind == "stored":
             job.core.stored(data["step"])
             self._perform(job)
-        elif message.word == "loaded":
-            kept = protocol.Kept(data["step"], data["incarnation"], data["digest"])
-            job.core.loaded(kept, message.parcel or None, now)
+        elif message.kind == "loaded":
+            ref = protocol.CheckpointRef(data["step"], data["incarnation"], data["digest"])
+            job.core.loaded(ref, message.payload or None, now)
             self._perform(job)
-        elif message.word == "over":
+        elif message.kind == "end_run":
             self._lay_down()
 
     def _begin(self, message: Message, now: float) -> None:
@@ -237,21 +243,23 @@ class Process:
             return  # it was said again
         take(data["packages"], data["folders"])
         try:
-            if message.parcel:
-                self._piece = Piece.from_parcel(message.parcel, self.desk.residents)
+            if message.payload:
+                self._shard = Shard.from_payload(message.payload, self.rpc_server.stack_host)
         except ModelError as error:
-            self._say("refused", {"run": data["run"], "why": f"it cannot take its part over: {error}"[:LAST_WORDS]})
+            self._say(
+                "refused", {"run": data["run"], "why": f"it cannot take its part over: {error}"[:MAX_REASON_LENGTH]}
+            )
             return
-        if self._piece is None:
+        if self._shard is None:
             return
         self._lay_down()
         self._keys, self._most = data["keys"], data["most"]
-        self.mailbox.guests.keys = {key.encode(): name for name, key in self._keys.items()}
+        self.mailbox.authorized.keys = {key.encode(): name for name, key in self._keys.items()}
         deadlines = protocol.Deadlines(**{name: data[name] for name in ("report", "silence", "orphan")})
         core = protocol.Worker(data["run"], self.name, data["incarnation"], self.address, deadlines, now)
-        self.job = Job(data, self._piece, core, self.mailbox.send, self._wire, self.mailbox.line)
-        if message.second:
-            self.job.take_state(message.second)
+        self.job = Job(data, self._shard, core, self.mailbox.send, self._wire, self.mailbox.connection_handle)
+        if message.second_payload:
+            self.job.take_state(message.second_payload)
         if not gc.get_freeze_count():
             gc.collect()
             gc.freeze()  # what is there now stays; looking through all of it again and again took a tenth of the time
@@ -268,7 +276,7 @@ class Process:
             if isinstance(effect, effects.Send):
                 self.mailbox.send(effect.name, effect.frame)
             elif isinstance(effect, effects.Report):
-                self._say("core", {"run": job.run, "kept": job.kept_at}, effect.message)
+                self._say("core", {"run": job.run, "committed": job.committed_at}, effect.message)
             elif isinstance(effect, effects.Connect):
                 key = self._keys.get(effect.name) or self._keys.get(ANYONE, "")
                 self.mailbox.connect(effect.name, effect.address, key=key.encode())
@@ -276,8 +284,8 @@ class Process:
                 named = {"run": job.run, "step": effect.step, "incarnation": effect.incarnation}
                 self._say("store", named, effect.blob)
             elif isinstance(effect, effects.Load):
-                kept = effect.kept
-                wanted = {"step": kept.step, "incarnation": kept.incarnation, "digest": kept.digest}
+                ref = effect.ref
+                wanted = {"step": ref.step, "incarnation": ref.incarnation, "digest": ref.digest}
                 self._say("load", {"run": job.run, **wanted})
             elif isinstance(effect, effects.Resume):
                 if effect.state:

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.distributed.workers.part import Part, Share, leave_open
+from coordinator.distributed.workers.subsystem import Subsystem, TableSlice, leave_open
 from coordinator.record.recorder import Recorder, Segment
 from coordinator.system import System
 from modular.ledger import WORK_SECOND
 
 
-def absorb(recorder: Recorder, system: System, parts: Sequence[Part], taken: Sequence[list[Segment]]) -> None:
+def merge_samples(
+    recorder: Recorder, system: System, subsystems: Sequence[Subsystem], taken: Sequence[list[Segment]]
+) -> None:
     """Put the samples of all workers together; they took them at the same ticks."""
     for pieces in zip(*taken, strict=True):
         done = 0
@@ -22,38 +24,40 @@ def absorb(recorder: Recorder, system: System, parts: Sequence[Part], taken: Seq
             count = min(segment.capacity - segment.used, pieces[0].used - done)
             rows = slice(segment.used, segment.used + count)
             segment.ticks[rows] = pieces[0].ticks[done : done + count]
-            for part, piece in zip(parts, pieces, strict=True):
-                _each(part, system, segment, piece, rows, slice(done, done + count), _copy)
-            for part, piece in zip(parts, pieces, strict=True):
-                _each(part, system, segment, piece, rows, slice(done, done + count), _complete)
+            for subsystem, piece in zip(subsystems, pieces, strict=True):
+                _each(subsystem, system, segment, piece, rows, slice(done, done + count), _copy)
+            for subsystem, piece in zip(subsystems, pieces, strict=True):
+                _each(subsystem, system, segment, piece, rows, slice(done, done + count), _complete)
             segment.used += count
             recorder.took(count)
             done += count
 
 
-def _each(part: Part, system: System, segment: Segment, piece: Segment, to: slice, of: slice, do: Any) -> None:
+def _each(
+    subsystem: Subsystem, system: System, segment: Segment, piece: Segment, to: slice, of: slice, do: Any
+) -> None:
     """Every stack of a part with its series, in the whole and in the part."""
     stacks = [*system.bodies, *system.joints, *system.forces]
     whole = [*segment.bodies, *segment.joints, *segment.forces]
     mine = iter([*piece.bodies, *piece.joints, *piece.forces])
     for stack, (_, series) in zip(stacks, whole, strict=True):
-        share = part.shares.get(id(stack))
-        if share is not None:
+        table_slice = subsystem.slices.get(id(stack))
+        if table_slice is not None:
             _, own = next(mine)
             for key, array in series.items():
-                do(share, key, array[to], own[key][of])
+                do(table_slice, key, array[to], own[key][of])
 
 
-def _copy(share: Share, key: str, target: Any, source: Any) -> None:
+def _copy(table_slice: TableSlice, key: str, target: Any, source: Any) -> None:
     """What a worker is at home with."""
-    home = np.flatnonzero(share.home)
-    target[:, share.rows[home]] = source[:, home]
+    home = np.flatnonzero(table_slice.owned)
+    target[:, table_slice.rows[home]] = source[:, home]
 
 
-def _complete(share: Share, key: str, target: Any, source: Any) -> None:
+def _complete(table_slice: TableSlice, key: str, target: Any, source: Any) -> None:
     """The work on second sides, and what ledgers leave open."""
-    second = np.flatnonzero(share.second)
+    second = np.flatnonzero(table_slice.second)
     if key == "ledger" and len(second):
-        rows = share.rows[second]
+        rows = table_slice.rows[second]
         target[:, rows, WORK_SECOND] = source[:, second, WORK_SECOND]
         leave_open(target, rows)

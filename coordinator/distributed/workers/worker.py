@@ -1,4 +1,4 @@
-"""A worker: moves its part from tick to tick, in step with its neighbours.
+"""A worker: moves its shard from tick to tick, in step with its neighbours.
 
 `ticks` is where it waits: it yields what its neighbours must have said before it can go on. Whoever runs it carries the frames,
 in the same process or over a network, and goes on with it; so there is nothing here of threads, sockets or clocks.
@@ -10,18 +10,17 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+from coordinator.couplings.interface.collectives import Collectives
 from coordinator.couplings.interface.interface import Interface
-from coordinator.couplings.interface.talking import Talk
-from coordinator.distributed.workers.border import NOTHING
-from coordinator.distributed.workers.lent import Lent
-from coordinator.distributed.workers.piece import Piece
+from coordinator.distributed.workers.black_box_shard import BlackBoxShard
+from coordinator.distributed.workers.halo import NO_CONTENT
+from coordinator.distributed.workers.shard import Shard
 from coordinator.distributed.workers.stages import Stage
-from coordinator.distributed.workers.turns import Turns
-from coordinator.engine.crew import share_out
+from coordinator.distributed.workers.thread_coroutine import ThreadCoroutine
 from coordinator.engine.driver import START, STOP, play
 from coordinator.engine.guards import changed_by_a_tick
-from coordinator.engine.score import ALONE, compiled, perform
-from coordinator.engine.score import Part as Verb
+from coordinator.engine.program import NO_BARRIER, Operation, compiled, perform
+from coordinator.engine.threads import divide_among_threads
 from coordinator.record.recorder import Recorder
 from modular.elements import TIME, Indices
 
@@ -34,99 +33,104 @@ GLUED = (
 
 
 class Play:
-    """Parts of a stage made ready: one call where all are compiled."""
+    """Operations of a stage made ready: one call where all are compiled."""
 
-    def __init__(self, parts: list[Verb], piece: Piece) -> None:
-        self.parts, self.elements = parts, piece.system.elements
+    def __init__(self, operations: list[Operation], shard: Shard) -> None:
+        self.operations, self.elements = operations, shard.system.elements
         self.program: Indices | None = None
-        if all(map(compiled, parts)):
-            self.program = share_out(parts, self.elements, 1)[0]
+        if all(map(compiled, operations)):
+            self.program = divide_among_threads(operations, self.elements, 1)[0]
 
     def __call__(self) -> str | None:
         """Play; the name of a body that went wrong, if any."""
         if self.program is None:
-            return perform(self.elements, self.parts)
-        part, row = play(self.program, self.elements.sheet, ALONE, 1)
-        return None if part < 0 else str(self.parts[part][0].names[row])
+            return perform(self.elements, self.operations)
+        part, row = play(self.program, self.elements.sheet, NO_BARRIER, 1)
+        return None if part < 0 else str(self.operations[part][0].names[row])
 
 
 class Ready:
-    """A stage made ready: what bodies at the border say goes out before the others move."""
+    """A stage made ready: what bodies at the boundary say goes out before the others move."""
 
-    def __init__(self, stage: Stage, heard: str, piece: Piece) -> None:
+    def __init__(self, stage: Stage, heard: str, shard: Shard) -> None:
         """`heard`: what has just come in from the neighbours."""
-        self.talks = any(isinstance(stack, Interface) for stack, _ in stage.parts)  # with others, in the middle of it
-        hearing: list[Verb] = [(border, f"hear {heard}") for border in piece.hearing.values()] if heard else []
-        telling: list[Verb] = (
-            [(border, f"tell {stage.kind}") for border in piece.telling.values()] if stage.kind else []
-        )
+        self.collective = any(
+            isinstance(stack, Interface) for stack, _ in stage.operations
+        )  # with others, in the middle of it
+        incoming: list[Operation] = [(halo, f"unpack {heard}") for halo in shard.incoming.values()] if heard else []
+        outgoing: list[Operation] = [(halo, f"pack {stage.kind}") for halo in shard.outgoing.values()] if stage.kind else []
         self.kind = stage.kind
-        self.before = Play([*hearing, *stage.parts, *stage.saying, *telling], piece)
+        self.before = Play([*incoming, *stage.operations, *stage.sending, *outgoing], shard)
         self.meanwhile: Play | None = None
-        if telling and self.before.program is not None:
-            self.meanwhile = Play(stage.saying, piece)
-            self._divide(piece, self.before.program, self.meanwhile, len(hearing) + len(stage.parts))
+        if outgoing and self.before.program is not None:
+            self.meanwhile = Play(stage.sending, shard)
+            self._divide(shard, self.before.program, self.meanwhile, len(incoming) + len(stage.operations))
 
     @staticmethod
-    def _divide(piece: Piece, before: Indices, meanwhile: Play, start: int) -> None:
-        """Rows at the border before, all others meanwhile."""
+    def _divide(shard: Shard, before: Indices, meanwhile: Play, start: int) -> None:
+        """Rows at the boundary before, all others meanwhile."""
         after = meanwhile.program
-        assert after is not None  # its parts are among those of `before`, which are compiled
-        for k, (stack, _) in enumerate(meanwhile.parts, start):
-            before[k, STOP] = after[k - start, START] = piece.at_border[id(stack)]
+        assert after is not None  # its operations are among those of `before`, which are compiled
+        for k, (stack, _) in enumerate(meanwhile.operations, start):
+            before[k, STOP] = after[k - start, START] = shard.boundary_rows[id(stack)]
 
 
 class Worker:
-    """Moves a part of a mechanism."""
+    """Moves a shard of a mechanism."""
 
-    def __init__(self, piece: Piece) -> None:
-        self.piece = piece
-        self.recorder = Recorder(piece.every)
+    def __init__(self, shard: Shard) -> None:
+        self.shard = shard
+        self.recorder = Recorder(shard.every)
         self.stopped: str | None = None  # why it did not go on, where it did not
-        self.began, self.working = piece.system.tick, 0.0  # [s]
+        self.began, self.working = shard.system.tick, 0.0  # [s]
         self.open = False  # whether bodies have predicted for the next tick already
-        self.face: Interface | None = None
-        stages = piece.stages
-        if piece.seated is not None:
-            seats, elsewhere = piece.seated
-            self.face = face = Interface.of_part(
-                piece.system, seats, elsewhere, piece.telling, piece.hearing, piece.at_border
+        self.interface: Interface | None = None
+        stages = shard.stages
+        if shard.glued_joints is not None:
+            interface_joints, remote = shard.glued_joints
+            self.interface = interface = Interface.of_part(
+                shard.system, interface_joints, remote, shard.outgoing, shard.incoming, shard.boundary_rows
             )
-            stages = stages.for_tables(lambda table: face if table is seats else table)
+            stages = stages.for_tables(lambda table: interface if table is interface_joints else table)
         self.to_begin = True  # whether the interface has to stand where the part begins
-        begin, heard = self._ready(stages.begin, NOTHING)
-        first, again = self._ready(stages.first, heard)
-        shown, seen = self._ready(stages.shown, NOTHING)
-        self.rounds = {"begin": begin, "first": first, "again": self._ready(stages.again, again)[0], "shown": shown}
-        self.rounds["end"], _ = self._ready(stages.end, NOTHING)
-        self.look = Play([(border, f"hear {seen}") for border in piece.hearing.values()], piece)
-        self._memory: tuple[int, bool, list[tuple[Any, Any]]] = (0, False, [])
-        self._black_boxes = [bodies for bodies in piece.system.bodies if isinstance(bodies, Lent)]
+        prologue, heard = self._ready(stages.prologue, NO_CONTENT)
+        first, again = self._ready(stages.first_tick, heard)
+        shown, seen = self._ready(stages.shown, NO_CONTENT)
+        self.ready_stages = {
+            "prologue": prologue,
+            "first_tick": first,
+            "next_ticks": self._ready(stages.next_ticks, again)[0],
+            "shown": shown,
+        }
+        self.ready_stages["epilogue"], _ = self._ready(stages.epilogue, NO_CONTENT)
+        self.look = Play([(halo, f"unpack {seen}") for halo in shard.incoming.values()], shard)
+        self._snapshot: tuple[int, bool, list[tuple[Any, Any]]] = (0, False, [])
+        self._black_boxes = [bodies for bodies in shard.system.bodies if isinstance(bodies, BlackBoxShard)]
         self._saved: list[Any] = []
-        piece.system.elements.clock[:] = piece.dt, 0.0, piece.dt
-        self.keep()
+        shard.system.elements.clock[:] = shard.dt, 0.0, shard.dt
+        self.snapshot()
 
     def _ready(self, stages: list[Stage], heard: str) -> tuple[list[Ready], str]:
         """Stages made ready, and what has come in when they are over."""
         found = []
         for stage in stages:
-            found.append(Ready(stage, heard, self.piece))
+            found.append(Ready(stage, heard, self.shard))
             heard = stage.kind
         return found, heard
 
     @property
     def tick(self) -> int:
         """Where it stands."""
-        return self.piece.system.tick
+        return self.shard.system.tick
 
     @property
     def checks(self) -> dict[str, Play]:
         """What is asked before a tick, after it, and at its end: whether a joint breaks, a condition came true, a ledger leaks."""
-        watched, guards = self.piece.watched, self.piece.guards
+        watched, guards = self.shard.watched, self.shard.guards
         return {
-            "watch": Play([] if watched is None else [(watched, "watch")], self.piece),
-            "guard": Play([] if guards is None else [(guards, "guard")], self.piece),
-            "leaks": Play(self.piece.leaks, self.piece),
+            "watch": Play([] if watched is None else [(watched, "watch")], self.shard),
+            "guard": Play([] if guards is None else [(guards, "guard")], self.shard),
+            "leaks": Play(self.shard.leaks, self.shard),
         }
 
     # --- ticks -----------------------------------------------------------------------------------------------------
@@ -136,21 +140,23 @@ class Worker:
 
         And NOTHING at the end of each tick.
         """
-        system, every, clock = self.piece.system, self.piece.every, self.piece.system.elements.clock
+        system, every, clock = self.shard.system, self.shard.every, self.shard.system.elements.clock
         self.stopped = None
         while system.tick < last and not self._breaks():
-            clock[TIME] = (system.tick + 1.0) * self.piece.dt
+            clock[TIME] = (system.tick + 1.0) * self.shard.dt
             if not self.open:
-                yield from self._play(self.rounds["begin"])
-            wrong = yield from self._play(self.rounds["again"] if self.open else self.rounds["first"])
+                yield from self._play(self.ready_stages["prologue"])
+            wrong = yield from self._play(
+                self.ready_stages["next_ticks"] if self.open else self.ready_stages["first_tick"]
+            )
             if wrong is not None:
                 self.stopped = wrong
                 return
             self.open = True
             system.tick += 1
             due = system.tick % every == 0
-            if due or self.piece.must_look:
-                wrong = yield from self._play(self.rounds["end"])
+            if due or self.shard.must_look:
+                wrong = yield from self._play(self.ready_stages["epilogue"])
                 self.open = False
                 if wrong is not None:
                     self.stopped = wrong
@@ -160,19 +166,21 @@ class Worker:
                 system.tick -= 1
                 return
             if due:
-                yield from self._play(self.rounds["shown"])
+                yield from self._play(self.ready_stages["shown"])
                 self.look()
                 self.recorder.record(system)
             leaks = self._leaks_too_much()
-            yield NOTHING
+            yield NO_CONTENT
             if leaks:
                 return
 
     def settle(self) -> None:
         """Let everything be as at the end of a tick, to be looked at."""
         if self.open:
-            for stage in self.rounds["end"]:  # nobody across has to hear of it: else it was played at every tick
-                if not stage.talks:  # else it is left to those who have the whole
+            for stage in self.ready_stages[
+                "epilogue"
+            ]:  # nobody across has to hear of it: else it was played at every tick
+                if not stage.collective:  # else it is left to those who have the whole
                     stage.before()
             self.open = False
 
@@ -180,7 +188,7 @@ class Worker:
         """The name of a body that went wrong, if any, or what a component has raised: then the tick is not for workers."""
         wrong: str | None = None
         for stage in stages:
-            if stage.talks:
+            if stage.collective:
                 wrong = (yield from self._talked(stage.before)) or wrong
                 continue
             wrong = self._tried(stage.before) or wrong
@@ -193,40 +201,40 @@ class Worker:
 
     def _talked(self, play: Play) -> Generator[str, None, str | None]:
         """The same where others have to be heard in the middle of it, as often as it takes."""
-        talk = self.begin_talk()
+        collectives = self.begin_collectives()
 
         def act() -> str | None:
             wrong = play()
             self.end_talk()
             return wrong
 
-        turns, wrong = Turns(act), None
-        talk.pause = turns.pause
+        coroutine, wrong = ThreadCoroutine(act), None
+        collectives.pause = coroutine.pause
         try:
-            while (kind := self._timed(turns.go_on)) is not None:
+            while (kind := self._timed(coroutine.resume)) is not None:
                 yield kind
                 yield kind
-            wrong = turns.result
+            wrong = coroutine.result
         except Exception as error:
             wrong = told(error)
         finally:
-            turns.close()
-        return wrong or ("the interface" if talk.lost else None)
+            coroutine.close()
+        return wrong or ("the interface" if collectives.lost else None)
 
-    def begin_talk(self) -> Talk:
+    def begin_collectives(self) -> Collectives:
         """Before anything in whose middle others have to be heard."""
-        face = self.face
-        assert face is not None and face.talk is not None
+        interface = self.interface
+        assert interface is not None and interface.collectives is not None
         if self.to_begin:
-            face.begin_part()
+            interface.begin_part()
             self.to_begin = False
-        face.talk.begin()
-        return face.talk
+        interface.collectives.begin()
+        return interface.collectives
 
     def end_talk(self) -> None:
         """And after it; raises what somebody's component has raised meanwhile."""
-        assert self.face is not None
-        self.face.end_part()
+        assert self.interface is not None
+        self.interface.end_part()
 
     def _timed(self, act: Callable[[], Any]) -> Any:
         started = time.perf_counter()
@@ -244,23 +252,23 @@ class Worker:
 
     def _breaks(self) -> bool:
         """Whether a limited joint breaks before the next tick."""
-        watched = self.piece.watched
-        if watched is None or watched.play("watch", self.piece.system.elements) < 0:
+        watched = self.shard.watched
+        if watched is None or watched.play("watch", self.shard.system.elements) < 0:
             return False
         self.stopped = "breaks"
         return True
 
     def _comes_true(self) -> bool:
         """Whether a condition has come true in this tick, which then is not for workers."""
-        if self.piece.guards is None or self.piece.guards.play("guard", self.piece.system.elements) < 0:
+        if self.shard.guards is None or self.shard.guards.play("guard", self.shard.system.elements) < 0:
             return False
         self.stopped = "condition"
         return True
 
     def _leaks_too_much(self) -> bool:
         """Whether an alarm has to ring after this tick."""
-        elements = self.piece.system.elements
-        if all(stack.play(verb, elements) < 0 for stack, verb in self.piece.leaks):
+        elements = self.shard.system.elements
+        if all(stack.play(verb, elements) < 0 for stack, verb in self.shard.leaks):
             return False
         self.stopped = "leak"
         return True
@@ -268,19 +276,19 @@ class Worker:
     # --- going back ------------------------------------------------------------------------------------------------
 
     @property
-    def kept(self) -> int:
+    def snapshot_tick(self) -> int:
         """The tick of which it remembers how everything stood."""
-        return self._memory[0]
+        return self._snapshot[0]
 
-    def keep(self) -> None:
+    def snapshot(self) -> None:
         """Remember how everything stands; what was recorded has been taken over."""
         self.recorder = Recorder(self.recorder.every)
-        self._memory = self.tick, self.open, [(array, array.copy()) for array in self._changing()]
+        self._snapshot = self.tick, self.open, [(array, array.copy()) for array in self._changing()]
         self._saved = [bodies.save() for bodies in self._black_boxes]
 
-    def go_back(self) -> None:
+    def rollback(self) -> None:
         """Stand as at the last `keep`, with nothing recorded since."""
-        self.piece.system.tick, self.open, arrays = self._memory
+        self.shard.system.tick, self.open, arrays = self._snapshot
         for array, before in arrays:
             array[...] = before
         for bodies, memory in zip(self._black_boxes, self._saved, strict=True):
@@ -290,15 +298,15 @@ class Worker:
 
     def _changing(self) -> list[Any]:
         """All that a tick changes and the next one reads, also where bodies have predicted already."""
-        watched, guards, elements = self.piece.watched, self.piece.guards, self.piece.system.elements
-        found: list[Any] = [*changed_by_a_tick(self.piece.system)]
+        watched, guards, elements = self.shard.watched, self.shard.guards, self.shard.system.elements
+        found: list[Any] = [*changed_by_a_tick(self.shard.system)]
         found += [elements.position, elements.velocity, elements.current_velocity]
-        found += [border.state for border in self.piece.hearing.values()]  # heard, and not yet taken in
+        found += [halo.state for halo in self.shard.incoming.values()]  # heard, and not yet taken in
         if watched is not None:
             found += [watched.seen, watched.before, watched.once, watched.twice]
-        if self.piece.seated is not None:
-            found += [self.piece.seated[1].numbers]
-            found += [getattr(joints, name) for joints in self.piece.system.joints for name in GLUED]
+        if self.shard.glued_joints is not None:
+            found += [self.shard.glued_joints[1].numbers]
+            found += [getattr(joints, name) for joints in self.shard.system.joints for name in GLUED]
         return found if guards is None else [*found, guards.side]
 
 

@@ -3,7 +3,7 @@
     000000012000.checkpoint   the simulation as it stood at tick 12000, and the pieces with its samples: names and checksums
     000000012000.samples      what was recorded since the checkpoint before
 
-Both are parcels (modular/parcel.py): plain data and numbers with a checksum. Nothing in them is executed. A piece that is whole,
+Both are payloads (modular/payload.py): plain data and numbers with a checksum. Nothing in them is executed. A piece that is whole,
 but not the one that a checkpoint was written with, is refused by its checksum. Where samples are recorded to disk a checkpoint
 names the pieces there (coordinator/record/on_disk.py), and nothing is written twice.
 """
@@ -25,16 +25,16 @@ from coordinator.record.on_disk import OnDisk, Piece, forget_pieces
 from modular.errors import ModelError
 from modular.files import put_in_place, remove
 from modular.numbers import number
-from modular.parcel import packed
+from modular.payload import packed
 
 if TYPE_CHECKING:
     from coordinator.record.run import Run
     from coordinator.simulation import Simulation
 
-EVERY = 60.0  # seconds of computing between two checkpoints
-KEPT = 2  # the last may turn out to be damaged
+CHECKPOINT_SECONDS = 60.0  # seconds of computing between two checkpoints
+KEPT_CHECKPOINTS = 2  # the last may turn out to be damaged
 SOON = 10.0  # seconds of computing that need no checkpoint where a run folder is written next
-SHARE = 0.05  # most of the time that writing may take
+MAX_WRITING_SHARE = 0.05  # most of the time that writing may take
 INSIDE = "checkpoints"  # where a run folder has them
 HEAD, SAMPLES = ".checkpoint", ".samples"
 
@@ -49,7 +49,7 @@ class Checkpoints:
     `saved_next`: a run folder with everything recorded is written right after the run, and `lean_on_run` called then.
     """
 
-    def __init__(self, folder: str | Path, every: float = EVERY, *, saved_next: bool = False) -> None:
+    def __init__(self, folder: str | Path, every: float = CHECKPOINT_SECONDS, *, saved_next: bool = False) -> None:
         self.folder = Path(folder)
         self.saved_next = saved_next
         self.every = number(every, "Checkpoints: every", "s")
@@ -67,7 +67,7 @@ class Checkpoints:
 
     @classmethod
     def continued(
-        cls, folder: Path, head: Mapping[str, Any], every: float = EVERY, *, saved_next: bool = False
+        cls, folder: Path, head: Mapping[str, Any], every: float = CHECKPOINT_SECONDS, *, saved_next: bool = False
     ) -> Checkpoints:
         """Those of a simulation that was read from there and goes on."""
         found = cls(folder, every, saved_next=saved_next)
@@ -128,7 +128,7 @@ class Checkpoints:
             if place is not None:
                 named = place.pieces(simulation.recorder.taken.segments, RECORDED)
                 data["samples"] = {"in": self._way_to(place.folder), "pieces": named}
-                self._named = [*self._named, named][-KEPT:]
+                self._named = [*self._named, named][-KEPT_CHECKPOINTS:]
             elif tick != self._tick or not pieces:
                 found, samples = samples_since(simulation.recorder.segments, max(self._tick, 0) if pieces else 0)
                 name, piece = _free(self.folder, tick, pieces), packed(found, samples)
@@ -142,12 +142,12 @@ class Checkpoints:
                 f"checkpoint at {simulation.time:.6g} s: '{self.folder}' cannot be written ({error.strerror})."
             ) from error
         self._pieces, self._tick, self._written = pieces, tick, (tick, len(simulation.events), until)
-        for old in (*heads_in(self.folder)[KEPT:], *parts_in(self.folder)):
+        for old in (*heads_in(self.folder)[KEPT_CHECKPOINTS:], *parts_in(self.folder)):
             remove(old)
         if place is not None:
             place.tidy(chain.from_iterable(self._named), RECORDED)
         self._last = time.monotonic()
-        self._next = self._last + max(self.every, (self._last - started) / SHARE)
+        self._next = self._last + max(self.every, (self._last - started) / MAX_WRITING_SHARE)
         return path
 
     def _way_to(self, folder: Path) -> str:
@@ -196,13 +196,13 @@ def parts_in(folder: Path) -> list[Path]:
 
 def named(piece: Any) -> tuple[str, str]:
     """Name and checksum of a piece; modular 0.1 wrote no checksum beside the name."""
-    name, told = (piece, "") if isinstance(piece, str) else piece
-    return str(name), str(told)
+    name, expected = (piece, "") if isinstance(piece, str) else piece
+    return str(name), str(expected)
 
 
-def checksum(parcel: bytes | memoryview) -> str:
+def checksum(payload: bytes | memoryview) -> str:
     """The one at its end."""
-    return bytes(parcel[-8:]).hex()
+    return bytes(payload[-8:]).hex()
 
 
 def _free(folder: Path, tick: int, pieces: list[tuple[str, str]]) -> str:

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from coordinator.couplings import Coupling
-from coordinator.distributed.workers.company import Company, Site, check_divisible, company_for
-from coordinator.distributed.workers.resident import Residents
-from coordinator.distributed.workers.whose import black_boxes_in, lines_to, reach, reach_one
+from coordinator.distributed.workers.distributed_run import (
+    DistributedRun,
+    LaunchConfig,
+    check_divisible,
+    distributed_run_for,
+)
+from coordinator.distributed.workers.hosted_stack import StackHost
+from coordinator.distributed.workers.placement import black_boxes_in, channels_to, connect, connect_one
 from coordinator.record.archive import ABOUT
 from coordinator.record.checkpoints.folder import (
-    EVERY,
+    CHECKPOINT_SECONDS,
     INSIDE,
     Checkpoints,
     CheckpointWarning,
@@ -39,7 +44,7 @@ from modular.assembly import Assembly
 from modular.component import Component
 from modular.errors import ModelError
 from modular.numbers import number
-from modular.parcel import unpacked
+from modular.payload import unpacked
 from modular.tables_as_data import check_places, revived
 
 Read = tuple[dict[str, Any], dict[str, Any]]
@@ -50,7 +55,7 @@ class Checkpoint:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.head, self.arrays = _parcel(path)
+        self.head, self.arrays = _payload(path)
         if self.head.get("format") != FORMAT:
             raise ModelError(f"'{path}': format {self.head.get('format')!r} is not {FORMAT!r}.")
         with self._fitting():
@@ -92,17 +97,17 @@ class Checkpoint:
         *,
         threads: int | None = None,
         workers: int | Mapping[str, Sequence[str]] | None = None,
-        launcher: str | Site = "processes",
+        launcher: str | LaunchConfig = "processes",
     ) -> Simulation:
         """The simulation as it stood."""
         with self._fitting():
             return _simulation(self, threads, workers, launcher)
 
-    def moved_by(self, company: Company | None, threads: int | None = None) -> Simulation:
+    def moved_by(self, distributed_run: DistributedRun | None, threads: int | None = None) -> Simulation:
         """The simulation as it stood, for workers who are there already; None: for nobody but this process."""
         with self._fitting():
             assembly, coupling, past = _beginning(self)
-            return _standing(self, assembly, coupling, past, threads, company)
+            return _standing(self, assembly, coupling, past, threads, distributed_run)
 
     @contextmanager
     def _fitting(self) -> Iterator[None]:
@@ -125,7 +130,7 @@ class Checkpoint:
                 f"{self.head.get('bits')}."
             ) from error
 
-    def checkpoints(self, every: float = EVERY, *, saved_next: bool = False) -> Checkpoints:
+    def checkpoints(self, every: float = CHECKPOINT_SECONDS, *, saved_next: bool = False) -> Checkpoints:
         """Where it goes on to be kept."""
         return Checkpoints.continued(self.path.parent, self.head, every, saved_next=saved_next)
 
@@ -157,7 +162,7 @@ def resume(
     *,
     threads: int | None = None,
     workers: int | Mapping[str, Sequence[str]] | None = None,
-    launcher: str | Site = "processes",
+    launcher: str | LaunchConfig = "processes",
 ) -> Simulation:
     """The simulation that was kept in a folder, as it stood at its last checkpoint.
 
@@ -174,7 +179,7 @@ def resume(
     return found.simulation(threads=threads, workers=workers, launcher=launcher)
 
 
-def _parcel(path: Path) -> Read:
+def _payload(path: Path) -> Read:
     return unpacked(_content(path), f"'{path}'")
 
 
@@ -185,10 +190,10 @@ def _content(path: Path) -> bytes:
         raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
 
 
-def _piece(folder: Path, name: str, told: str) -> Read:
+def _piece(folder: Path, name: str, expected: str) -> Read:
     """Samples that a checkpoint was written with."""
     content = _content(folder / name)
-    if told and checksum(content) != told:
+    if expected and checksum(content) != expected:
         raise ModelError(f"'{folder / name}' holds other samples than those that its checkpoint was written with.")
     return unpacked(content, f"'{folder / name}'")
 
@@ -204,18 +209,21 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
 
 
 def _simulation(
-    found: Checkpoint, threads: int | None, workers: int | Mapping[str, Sequence[str]] | None, launcher: str | Site
+    found: Checkpoint,
+    threads: int | None,
+    workers: int | Mapping[str, Sequence[str]] | None,
+    launcher: str | LaunchConfig,
 ) -> Simulation:
     assembly, coupling, past = _beginning(found)
     asked = workers is not None and bool(black_boxes_in(assembly.bodies))
-    company = company_for(assembly, workers, launcher) if workers is not None and asked else None
+    distributed_run = distributed_run_for(assembly, workers, launcher) if workers is not None and asked else None
     try:
-        simulation = _standing(found, assembly, coupling, past, threads, company)
+        simulation = _standing(found, assembly, coupling, past, threads, distributed_run)
     except BaseException:
-        if company is not None:
-            company.team.close()
+        if distributed_run is not None:
+            distributed_run.pool.close()
         raise
-    if workers is not None and company is None:
+    if workers is not None and distributed_run is None:
         simulation.hire(workers, launcher)
     return simulation
 
@@ -231,27 +239,32 @@ def _beginning(found: Checkpoint) -> tuple[Assembly, Coupling, Past]:
 
 
 def _standing(
-    found: Checkpoint, assembly: Assembly, coupling: Coupling, past: Past, threads: int | None, company: Company | None
+    found: Checkpoint,
+    assembly: Assembly,
+    coupling: Coupling,
+    past: Past,
+    threads: int | None,
+    distributed_run: DistributedRun | None,
 ) -> Simulation:
     """Without workers, but for those where black boxes live."""
     head, arrays, notes = found.head, found.arrays, Notes(found.arrays)
-    residents = Residents()
-    reach(assembly.bodies, lines_to(company, residents))
+    stack_host = StackHost()
+    connect(assembly.bodies, channels_to(distributed_run, stack_host))
     for name in black_boxes_in(past.ever or {}):
         with suppress(ModelError):  # one that has left, and so has its worker
-            reach_one(past.ever or {}, name, lines_to(company, residents))
+            connect_one(past.ever or {}, name, channels_to(distributed_run, stack_host))
     system = system_from_data(head["system"], arrays, assembly, grouped=past.grouped)
     _check_settings(head, f"'{found.path}'")
     recorder = Recorder(head["record every"])
     recorder.segments = found.segments
     if (place := found.recording) is not None:
         recorder.put_on(place)
-    simulation = Simulation.standing(
+    simulation = Simulation.from_state(
         assembly, system, head["dt"], coupling, past, recorder, leak_limit=head["alarm"]["limit"], threads=threads,
-        company=company, residents=residents,
+        distributed_run=distributed_run, stack_host=stack_host,
     )  # fmt: skip
-    coupling.stand(system, notes.get(head["standing"]))
-    simulation.schedule.stand(notes.get(head["schedule"]))
+    coupling.restore_state(system, notes.get(head["standing"]))
+    simulation.schedule.restore_state(notes.get(head["schedule"]))
     simulation.alarm.rung = set(head["alarm"]["rung"])
     breakage, columns = (
         simulation.breakage,
@@ -261,7 +274,7 @@ def _standing(
     check_places(breakage.watched, system.elements, f"'{found.path}', limited joints")
     kept = notes.get(head["breakage"])
     breakage.asked, breakage.gone = kept["asked"], {name: tuple(values) for name, values in kept["gone"].items()}
-    if company is not None:
+    if distributed_run is not None:
         check_divisible(simulation)
     return simulation
 
@@ -284,9 +297,9 @@ def _past(data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Pa
     past = Past(Given.from_data(data["given"], assembly, coupling), project=data["project"], grouped=data["grouped"])
     past.events, past.margins, past.forms, past.acts = data["events"], data["margins"], data["forms"], data["acts"]
     past.seconds = number(data["seconds"], "seconds of computing", "s")
-    told = (past.events, past.margins, past.acts)
-    listed = all(isinstance(one, list) for one in told) and isinstance(past.forms, dict)
-    if not listed or not all(isinstance(one, dict) for one in (*chain(*told), *past.forms.values())):
+    logs = (past.events, past.margins, past.acts)
+    listed = all(isinstance(one, list) for one in logs) and isinstance(past.forms, dict)
+    if not listed or not all(isinstance(one, dict) for one in (*chain(*logs), *past.forms.values())):
         raise ModelError("the events, margins, acts and forms of joints that are told have to be lists and tables.")
     if data["ever"] is not None:
         past.ever = {name: Component.from_data(body) for name, body in data["ever"].items()}

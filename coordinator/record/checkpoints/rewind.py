@@ -19,7 +19,7 @@ from coordinator.record.run import Run
 from coordinator.simulation import Progress, Simulation
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 
-NEVER = 1 << 60  # ticks
+NEVER_RECORD = 1 << 60  # ticks
 
 
 def rewind(folder: str | Path, ticks: int = 200, *, progress: Progress | None = None) -> Run:
@@ -34,7 +34,7 @@ def rewind(folder: str | Path, ticks: int = 200, *, progress: Progress | None = 
     with simulation, warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)  # said when it was first run
         if simulation.tick < first:
-            simulation.recorder = Recorder(NEVER)
+            simulation.recorder = Recorder(NEVER_RECORD)
             simulation.run(first * simulation.dt, progress=progress)
         simulation.recorder = Recorder(1)
         simulation.record()

@@ -13,7 +13,7 @@ from coordinator.record.checkpoints.system_as_data import COUNTS
 from coordinator.system import System
 from modular.assembly import Assembly, JointEdge
 from modular.component import Component
-from modular.elements import RIGID, Elements
+from modular.elements import RIGID_BODY_MOTIONS, Elements
 from modular.errors import ModelError
 from modular.joint import Attachment, JointForm
 from modular.joints import Joints
@@ -23,8 +23,8 @@ from modular.side import Mark
 from modular.table import Table
 from modular.tables_as_data import check_places, revived
 
-MOST_ROOM = 1 << 32  # elements
-MOST_MOTIONS = 6000
+MAX_ELEMENTS = 1 << 32  # elements
+MAX_MOTIONS = 6000
 
 
 def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: Assembly, *, grouped: bool) -> System:
@@ -34,7 +34,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
     system = System(assembly.gravity.copy(), assembly.bodies, grouped=grouped)
     like = Elements(len(assembly.gravity), motions=_motions(data["elements"]))
     system.elements = revived(data["elements"], columns["elements"], "checkpoint, elements", like)
-    if not system.elements.capacity <= data["room"] <= MOST_ROOM:
+    if not system.elements.capacity <= data["room"] <= MAX_ELEMENTS:
         used = system.elements.capacity
         raise ModelError(f"checkpoint: {used} elements are in use, and there cannot be room for {data['room']}.")
     if data["room"] > system.elements.capacity:
@@ -71,7 +71,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
 def _motions(table: Mapping[str, Any]) -> int:
     """In how many ways bodies could answer forces."""
     found = [shape[0] for name, *_, shape in table["fields"] if name == "load"]
-    if len(found) != 1 or found[0] not in range(RIGID, MOST_MOTIONS + 1, RIGID):
+    if len(found) != 1 or found[0] not in range(RIGID_BODY_MOTIONS, MAX_MOTIONS + 1, RIGID_BODY_MOTIONS):
         raise ModelError("checkpoint, elements: bodies have to answer in a multiple of six ways.")
     return int(found[0])
 

@@ -14,7 +14,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from scenarios.bench.peers.mechanism import Mechanism
 
-TOLERANCE = 1e-11
+RELATIVE_TOLERANCE = 1e-11
 
 
 def exact_ends(mechanism: Mechanism, until: float) -> Array:
@@ -30,7 +30,7 @@ def exact_ends(mechanism: Mechanism, until: float) -> Array:
     def rate(time: float, state: Array) -> Array:
         return np.concatenate([state[count:], accelerations(state[:count], state[count:])])
 
-    solved = solve_ivp(rate, (0.0, until), start, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE)
+    solved = solve_ivp(rate, (0.0, until), start, method="DOP853", rtol=RELATIVE_TOLERANCE, atol=RELATIVE_TOLERANCE)
     angles = solved.y[:count, -1]
     lengths = np.array([link.length for link in mechanism.links])
     steps = lengths[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)

@@ -23,7 +23,7 @@ from scenarios.bench.suite import Case, Effort
 
 NAME = "exudyn"
 GAIN = Target(4.0, at_least=True)
-SHARE = 0.8  # of the stiffness that is surely stable: near its best, and still stable in every case here
+STIFFNESS_SHARE = 0.8  # of the stiffness that is surely stable: near its best, and still stable in every case here
 
 
 def cases(effort: Effort) -> list[Case]:
@@ -42,7 +42,7 @@ def cases(effort: Effort) -> list[Case]:
 class Exudyn(Peer):
     """A mechanism in Exudyn."""
 
-    def __init__(self, mechanism: Mechanism, dt: float, *, implicit: bool = False, share: float = SHARE) -> None:
+    def __init__(self, mechanism: Mechanism, dt: float, *, implicit: bool = False, share: float = STIFFNESS_SHARE) -> None:
         self.exu, self.items = exudyn()
         self.dt, self.implicit, self.mechanism = dt, implicit, mechanism
         self.container: Any = self.exu.SystemContainer()

@@ -22,7 +22,7 @@ from scenarios.bench.suite import Case, Effort
 
 NAME = "mujoco"
 GAINS = {10: Target(2.0, at_least=True), 100: Target(30.0, at_least=True)}
-LEAST = 1e-9  # [kg m^2], about the axis of a planar rod: it must be something and never matters
+MIN_AXIAL_INERTIA = 1e-9  # [kg m^2], about the axis of a planar rod: it must be something and never matters
 
 
 def cases(effort: Effort) -> list[Case]:
@@ -108,6 +108,6 @@ def turned(angle: float) -> str:
 
 def matter(link: Link, centre: float) -> str:
     """Mass and inertia of a rod along x."""
-    axial = link.axial or LEAST
+    axial = link.axial or MIN_AXIAL_INERTIA
     inertia = f"{axial!r} {link.inertia!r} {link.inertia!r}"
     return f'<inertial pos="{centre!r} 0 0" mass="{link.mass!r}" diaginertia="{inertia}"/>'

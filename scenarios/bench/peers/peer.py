@@ -19,9 +19,9 @@ from scenarios.bench.peers.exact import exact_ends
 from scenarios.bench.peers.mechanism import Mechanism
 from scenarios.bench.suite import Skip
 
-HALVING = 0.8  # what is left of an error, at most, when the step is halved; half of it at first order
-NEAR = 0.03  # of the motion: how far a program may be at the step that is timed
-ROUNDING = 1e-9  # of the motion: errors below need not fall any more
+MAX_HALVED_ERROR_RATIO = 0.8  # what is left of an error, at most, when the step is halved; half of it at first order
+MAX_RELATIVE_ERROR = 0.03  # of the motion: how far a program may be at the step that is timed
+RELATIVE_ROUNDING = 1e-9  # of the motion: errors below need not fall any more
 
 
 class Peer(ABC):
@@ -76,12 +76,12 @@ def check_agreement(
     truth = exact_ends(mechanism, until) if truth is None else truth
     motion = float(np.linalg.norm(truth - mechanism.ends, axis=1).max())
     coarse, fine = (largest_error(run(step, round(until / step)), truth) / motion for step in (dt, dt / 2))
-    if not coarse <= NEAR:
+    if not coarse <= MAX_RELATIVE_ERROR:
         raise ModelError(
             f"{name} is not compared: after {until:g} s at Δt = {dt:g} s it is off by {coarse:.3g} of the motion; it does not "
             "move the same mechanism, or its step is too long."
         )
-    if not (fine <= HALVING * coarse or fine <= ROUNDING):
+    if not (fine <= MAX_HALVED_ERROR_RATIO * coarse or fine <= RELATIVE_ROUNDING):
         raise ModelError(
             f"{name} is not compared: with half the step its error after {until:g} s goes from {coarse:.3g} to {fine:.3g} of the "
             "motion; it converges to another motion."

@@ -25,8 +25,8 @@ from scenarios.bench.suite import Case, Effort
 NAME = "pinocchio"
 GAIN = Target(1.5, at_least=True)
 NAMED = "spatial chain, ABA and Euler: {:,} bodies"
-BATCH = 500  # states of which each is one call of the algorithm
-CALLS = 500  # updates of the state in a sample
+STATES_PER_CALL = 500  # states of which each is one call of the algorithm
+CALLS_PER_SAMPLE = 500  # updates of the state in a sample
 
 
 def cases(effort: Effort) -> list[Case]:
@@ -47,13 +47,13 @@ def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
         subjects = {
             "modular": stepper.subject,
             "algorithm": Subject(lambda nothing: batch()),
-            "update": Subject(lambda nothing: peer.update(CALLS)),
-            "call": Subject(lambda nothing: one.update(CALLS)),
+            "update": Subject(lambda nothing: peer.update(CALLS_PER_SAMPLE)),
+            "call": Subject(lambda nothing: one.update(CALLS_PER_SAMPLE)),
         }
         seconds = take_turns(subjects, effort.rounds)
         cost = stepper.per_body(seconds["modular"])
         rounds = zip(seconds["algorithm"], seconds["update"], seconds["call"], strict=True)
-        other = [1e6 * (a / BATCH + max(u - c, 0.0) / CALLS) / bodies for a, u, c in rounds]
+        other = [1e6 * (a / STATES_PER_CALL + max(u - c, 0.0) / CALLS_PER_SAMPLE) / bodies for a, u, c in rounds]
         note = costs(other, cost, off, we)
         yield Figure.of(NAME, NAMED.format(bodies), "× our time", ratio(other, cost), GAIN, note)
 
@@ -102,7 +102,7 @@ class Pinocchio(Peer):
     def batch(self) -> Callable[[], None]:
         """One call of the algorithm for each of a batch of states, in a compiled loop on one thread."""
         pool = self.pin.ModelPool(self.model)
-        q, v, torque = (np.asfortranarray(np.tile(x[:, None], BATCH)) for x in (self.q, self.v, self.torque))
+        q, v, torque = (np.asfortranarray(np.tile(x[:, None], STATES_PER_CALL)) for x in (self.q, self.v, self.torque))
 
         def go() -> None:
             self.pin.abaInParallel(1, pool, q, v, torque)

@@ -15,8 +15,8 @@ from scenarios.bench.peers.peer import MakePeer, Peer, check_agreement, ours
 from scenarios.bench.stepping import DT, Stepper
 from scenarios.bench.suite import Case, Effort
 
-AGREE = 0.2  # [s], over which the motions must agree
-LONGEST = 100  # rods of the chain that is checked; a longer one is put together by the same lines
+AGREEMENT_SECONDS = 0.2  # [s], over which the motions must agree
+MAX_CHECKED_RODS = 100  # rods of the chain that is checked; a longer one is put together by the same lines
 
 
 def race(
@@ -26,7 +26,7 @@ def race(
     name = f"{label}: {bodies:,} bodies"
 
     def figures(effort: Effort) -> Iterator[Figure]:
-        off, we = both_move_it(label, model(min(bodies, LONGEST)), make)
+        off, we = both_move_it(label, model(min(bodies, MAX_CHECKED_RODS)), make)
         assembly = model(bodies)
         peer = make(mechanism(assembly), DT)
         ticks = fitting(peer, effort.seconds)
@@ -49,15 +49,15 @@ def race(
 def both_move_it(label: str, assembly: Assembly, make: MakePeer) -> tuple[float, float]:
     """Errors of the peer and of ours, as parts of the motion, at the step that is timed."""
     shared = mechanism(assembly)
-    truth = exact_ends(shared, AGREE)
+    truth = exact_ends(shared, AGREEMENT_SECONDS)
 
     def theirs(dt: float, ticks: int) -> Array:
         peer = make(shared, dt)
         peer.run(ticks)
         return peer.ends()
 
-    off = check_agreement(label, shared, theirs, DT, AGREE, truth)
-    we = check_agreement("modular", shared, lambda dt, ticks: ours(assembly, dt, ticks), DT, AGREE, truth)
+    off = check_agreement(label, shared, theirs, DT, AGREEMENT_SECONDS, truth)
+    we = check_agreement("modular", shared, lambda dt, ticks: ours(assembly, dt, ticks), DT, AGREEMENT_SECONDS, truth)
     return off, we
 
 

@@ -27,7 +27,7 @@ from coordinator.laboratory.acts import (
     SetSpeed,
     SetStep,
     Undo,
-    told,
+    describe,
 )
 from coordinator.laboratory.diary import DIARY, END, read_diary
 from coordinator.laboratory.replaying import replay
@@ -153,14 +153,14 @@ def test_what_is_held_by_a_controller_and_what_is_led_stay_so_when_it_is_acted_o
 def test_cuts_by_hand_are_those_of_the_model():
     """Figures VI-30 and VI-31 of the thesis."""
     with Simulation(scenarios.load("cut-double-pendulum"), 1e-4) as simulation:
-        told = simulation.run(1.2)
+        run = simulation.run(1.2)
     with session_of() as session:
         walk(session, 5000)
         session.do(Cut("elbow"))
         walk(session, 3000)
         session.do(Cut("pivot"))
         walk(session, 4000)
-        assert first_difference(told, session.simulation.recorded) is None
+        assert first_difference(run, session.simulation.recorded) is None
 
 
 def test_a_session_with_every_act_is_repeated_to_the_last_bit(tmp_path):
@@ -538,10 +538,10 @@ def test_a_snapshot_is_what_the_record_says():
 
 
 def test_what_was_done_is_told_with_its_numbers():
-    assert told(SetLimit("elbow", Limit(force=20.0))) == "set limit elbow limit(force = 20)"
-    assert told(SetLimit("elbow", None)) == "set limit elbow None"
-    assert told(SetCoupling(Glued(order=4))) == "set coupling glued(order = 4)"
-    assert told(Adjust("upper", {"length": 1.5})) == "adjust upper length = 1.5"
+    assert describe(SetLimit("elbow", Limit(force=20.0))) == "set limit elbow limit(force = 20)"
+    assert describe(SetLimit("elbow", None)) == "set limit elbow None"
+    assert describe(SetCoupling(Glued(order=4))) == "set coupling glued(order = 4)"
+    assert describe(Adjust("upper", {"length": 1.5})) == "adjust upper length = 1.5"
 
 
 def test_joints_that_break_are_told():

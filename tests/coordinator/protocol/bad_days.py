@@ -16,7 +16,16 @@ from dataclasses import dataclass, replace
 
 from springs import Body, Model, Split, single, total
 
-from coordinator.distributed.protocol import Coordinator, Deadlines, Kept, Plan, RunFailed, State, Worker, effects
+from coordinator.distributed.protocol import (
+    CheckpointRef,
+    Coordinator,
+    Deadlines,
+    Plan,
+    RunFailed,
+    State,
+    Worker,
+    effects,
+)
 
 DEADLINES = Deadlines(patience=0.02, patience_most=0.2, report=0.2, silence=1.5, start=2.0, stuck=10.0, orphan=20.0)
 LATEST = 300.0  # [s] of the world's clock
@@ -261,11 +270,11 @@ class Process:
                 world.post(self.name, message, world.tell_coordinator, self)
             case effects.Connect(name, address):
                 self.routes[name] = address
-            case effects.Load(kept):
+            case effects.Load(ref):
                 if world.day.afar:
-                    world.post(self.name, b"load", lambda *_: self.read(kept))
+                    world.post(self.name, b"load", lambda *_: self.read(ref))
                 else:
-                    self.read(kept)
+                    self.read(ref)
             case effects.Resume(state):
                 self.body = Body(world.model, [m for m, w in enumerate(world.model.owner) if w == self.number])
                 if state:
@@ -291,13 +300,13 @@ class Process:
 
     # --- the disk, which may be on the machine of the coordinator ---------------------------------------------------------
 
-    def read(self, kept: Kept) -> None:
+    def read(self, ref: CheckpointRef) -> None:
         world = self.world
         world.counts["loads"] += 1
-        blob = world.load(self.name, kept)
+        blob = world.load(self.name, ref)
 
         def answer() -> None:
-            self.core.loaded(kept, blob, world.now)
+            self.core.loaded(ref, blob, world.now)
 
         if world.day.afar:
             world.post("coordinator", b"loaded", lambda *_: self.hand(answer))
@@ -420,7 +429,7 @@ class World:
         return not any(process.alive and not process.paused for process in self.processes.values())
 
     def standing(self) -> list[str]:
-        return self.coordinator.standing(self.now)[:5] + [
+        return self.coordinator.status_lines(self.now)[:5] + [
             p.core.waiting(self.now) for p in list(self.processes.values())[:8]
         ]
 
@@ -488,7 +497,7 @@ class World:
             self.faults[name] += 1
 
     def is_fenced(self, process: Process) -> bool:
-        if self.coordinator.seats[process.name].incarnation <= process.incarnation:
+        if self.coordinator.registry[process.name].incarnation <= process.incarnation:
             return False
         links = [p.core.links.get(process.name) for p in self.processes.values() if p is not process]
         return all(link is None or link.incarnation > process.incarnation for link in links)
@@ -553,14 +562,14 @@ class World:
         self.pump_coordinator()
 
     def store(self, key: tuple[str, int, int], blob: bytes) -> None:
-        oldest = self.coordinator.seats[key[0]].kept[-1].step
+        oldest = self.coordinator.registry[key[0]].checkpoints[-1].step
         for other in [other for other in self.disk if other[0] == key[0] and other[1] < oldest]:
             del self.disk[other]
         self.disk[key] = blob
 
-    def load(self, name: str, kept) -> bytes | None:
-        blob = self.disk.get((name, kept.step, kept.incarnation))
-        newest = kept == self.coordinator.seats[name].kept[0]
+    def load(self, name: str, ref) -> bytes | None:
+        blob = self.disk.get((name, ref.step, ref.incarnation))
+        newest = ref == self.coordinator.registry[name].checkpoints[0]
         if blob is not None and newest and self.rng.random() < self.day.rot:
             self.counts["rot"] += 1
             cut = self.rng.randrange(len(blob))
@@ -585,7 +594,7 @@ class World:
 
     def tell_coordinator(self, process: Process, raw: bytes) -> None:
         core = self.coordinator
-        if process.incarnation < core.seats[process.name].incarnation:
+        if process.incarnation < core.registry[process.name].incarnation:
             self.post("coordinator", b"quit", lambda *_: process.hand(process.send_away))
         core.hear(raw, self.now, process.name)
         self.pump_coordinator()

@@ -8,7 +8,7 @@ import pytest
 from coordinator.distributed.protocol import control, schema
 from coordinator.distributed.protocol.control import from_coordinator, from_worker
 from coordinator.distributed.protocol.errors import Malformed
-from coordinator.distributed.protocol.plan import START, Kept, Member, Neighbour
+from coordinator.distributed.protocol.plan import START, CheckpointRef, Member, Neighbour
 from modular.errors import ModelError
 
 NEIGHBOURS = (Neighbour("arm", 3, 0xCAFE, 2), Neighbour("Fuß", 4, 1, 0))
@@ -20,7 +20,7 @@ FROM_WORKER = [
     control.Failed("arm", 1, 12, "zeile\nzwei\t✓"),
 ]
 FROM_COORDINATOR = [
-    control.Welcome(2, 3, 1000, 40, 6, MEMBERS, NEIGHBOURS, (Kept(30, 1, "ab"), START)),
+    control.Welcome(2, 3, 1000, 40, 6, MEMBERS, NEIGHBOURS, (CheckpointRef(30, 1, "ab"), START)),
     control.Grant(40),
     control.Roster(6, MEMBERS),
     control.Durable(30, 20),
@@ -137,5 +137,5 @@ def test_a_name_can_be_printed(name):
 def test_what_could_not_be_read_is_not_written():
     with pytest.raises(Malformed, match=r"grant\.horizon: -1 is no whole number"):
         schema.encode(control.Grant(-1))
-    with pytest.raises(Malformed, match=r"welcome\.kept: .* is no tuple"):
+    with pytest.raises(Malformed, match=r"welcome\.checkpoints: .* is no tuple"):
         schema.encode(control.Welcome(2, 3, 1000, 40, 6, (), (), (START, START, START)))

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from coordinator.distributed.protocol import (
+    CheckpointRef,
     Coordinator,
     Deadlines,
     Edge,
-    Kept,
     Member,
     Neighbour,
     Plan,
@@ -80,7 +80,7 @@ def test_a_run_begins_with_asking_for_its_workers():
 def test_a_worker_that_says_hello_is_welcome_and_told_of_its_neighbours():
     core = opened("")
     ((name, welcome),) = told(say(core, hello("b")), Welcome)
-    assert name == "b" and welcome.number == 1 and welcome.kept == (START,)
+    assert name == "b" and welcome.number == 1 and welcome.checkpoints == (START,)
     assert welcome.neighbours == (Neighbour("a", 0, 5, 1), Neighbour("c", 2, 6, 2))
 
 
@@ -163,7 +163,7 @@ def test_the_dead_are_not_heard_whatever_they_say():
     core.effects()
     for message in (hello("c", 1), progress("c", 50), Checkpointed("c", 1, 50, "x"), Failed("c", 1, 5, "oh")):
         assert say(core, message) == []
-    assert core.counts["fenced"] == 4 and core.seats["c"].kept == (START,) and not core.failure
+    assert core.counts["fenced"] == 4 and core.registry["c"].checkpoints == (START,) and not core.failure
 
 
 def test_a_worker_that_never_says_hello_is_started_again():
@@ -261,7 +261,7 @@ def test_a_checkpoint_is_confirmed_and_the_one_before_is_kept():
     core = opened()
     assert told(say(core, Checkpointed("a", 1, 10, "x")), Durable) == [("a", Durable(10, 0))]
     assert told(say(core, Checkpointed("a", 1, 20, "y")), Durable) == [("a", Durable(20, 10))]
-    assert core.seats["a"].kept == (Kept(20, 1, "y"), Kept(10, 1, "x"))
+    assert core.registry["a"].checkpoints == (CheckpointRef(20, 1, "y"), CheckpointRef(10, 1, "x"))
 
 
 def test_a_state_that_comes_out_differently_in_the_replay_is_named():
@@ -442,7 +442,7 @@ def test_a_roster_fences_and_connects_and_what_is_older_changes_nothing():
 
 def saved(name="b", links=(), state=b"good", step=10):
     snapshot = checkpoint.Snapshot(7, name, 1, step, state, links)
-    return checkpoint.encode(snapshot), Kept(10, 1, checkpoint.digest(b"good"))
+    return checkpoint.encode(snapshot), CheckpointRef(10, 1, checkpoint.digest(b"good"))
 
 
 @pytest.mark.parametrize(
@@ -455,11 +455,11 @@ def saved(name="b", links=(), state=b"good", step=10):
 )
 def test_a_checkpoint_of_something_else_is_passed_over(change, why):
     blob, kept = saved(**change)
-    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, Kept(5, 1, "x"))}))
+    core = worker(Welcome(**{**vars(WELCOME), "checkpoints": (kept, CheckpointRef(5, 1, "x"))}))
     core.effects()
     core.loaded(kept, blob, 0.0)
-    assert core.effects() == [effects.Load(Kept(5, 1, "x"))]
-    core.loaded(Kept(5, 1, "x"), None, 0.0)
+    assert core.effects() == [effects.Load(CheckpointRef(5, 1, "x"))]
+    core.loaded(CheckpointRef(5, 1, "x"), None, 0.0)
     (failed,) = said(core, Failed)
     assert not core.may_step and failed.reason.startswith("no checkpoint of 'b' can be read: ")
     assert re.search(why, failed.reason) and "at step 5: not there." in failed.reason
@@ -467,7 +467,7 @@ def test_a_checkpoint_of_something_else_is_passed_over(change, why):
 
 def test_the_right_checkpoint_is_taken_on():
     blob, kept = saved()
-    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, START)}))
+    core = worker(Welcome(**{**vars(WELCOME), "checkpoints": (kept, START)}))
     core.effects()
     core.loaded(kept, blob, 0.0)
     assert core.effects()[0] == effects.Resume(b"good") and core.step == 10 and core.may_step
@@ -476,7 +476,7 @@ def test_the_right_checkpoint_is_taken_on():
 def test_a_checkpoint_is_asked_for_until_it_is_there_and_less_and_less_often():
     """It may be kept on another machine: the question can get lost, and so can the answer."""
     blob, kept = saved()
-    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, START)}))
+    core = worker(Welcome(**{**vars(WELCOME), "checkpoints": (kept, START)}))
     asked, now = [0.0] * core.effects().count(effects.Load(kept)), 0.0
     while now < 40.0:
         now = core.next_wake()
@@ -493,7 +493,7 @@ def test_a_checkpoint_is_asked_for_until_it_is_there_and_less_and_less_often():
 def test_of_a_checkpoint_that_is_passed_over_nothing_stays():
     good = {"peer": 0, "posted": 5 << 16, "taken": 4 << 16, "log": []}
     blob, kept = saved(links=((good, b""), ({**good, "posted": None}, b"")))
-    core = worker(Welcome(**{**vars(WELCOME), "kept": (kept, START)}))
+    core = worker(Welcome(**{**vars(WELCOME), "checkpoints": (kept, START)}))
     core.loaded(kept, blob, 0.0)
     assert core.step == 0 and core.may_step
     assert core.links["a"].posted == core.links["a"].inbox.taken == -1
@@ -528,7 +528,7 @@ def test_a_checkpoint_that_a_successor_wrote_again_is_the_one_to_start_from():
     core.exited("a", 1, "killed", 1.0)
     say(core, hello("a", 2))
     say(core, Checkpointed("a", 2, 20, "y"))
-    assert core.seats["a"].kept == (Kept(20, 2, "y"), Kept(10, 1, "x"))
+    assert core.registry["a"].checkpoints == (CheckpointRef(20, 2, "y"), CheckpointRef(10, 1, "x"))
 
 
 def test_a_step_of_many_stages_gets_on_although_it_is_one_step():

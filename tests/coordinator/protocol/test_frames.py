@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coordinator.distributed.protocol.frames import (
-    SIZE,
+    HEADER_BYTES,
     Frame,
     Header,
     Kind,
@@ -26,7 +26,7 @@ FRAME = encode(HEADER, NUMBERS.tobytes())
 
 
 def test_a_frame_has_forty_bytes_and_its_numbers():
-    assert SIZE == 40 and len(FRAME) == 40 + 8 * len(NUMBERS)
+    assert HEADER_BYTES == 40 and len(FRAME) == 40 + 8 * len(NUMBERS)
     assert len(encode(HEADER)) == 40
 
 

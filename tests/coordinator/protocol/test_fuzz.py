@@ -143,7 +143,7 @@ def fuzz_checkpoints(seed, count):
     good, passed = blob(), 0
     length = int.from_bytes(good[40:48], "little")
     head = json.loads(good[48 : 48 + length])
-    kept = replace(WELCOME.kept[0], step=10, incarnation=2, digest=checkpoint.decode(good).digest)
+    kept = replace(WELCOME.checkpoints[0], step=10, incarnation=2, digest=checkpoint.decode(good).digest)
     for _ in range(count):
         if rng.random() < 0.5:
             text = json.dumps(twisted(rng, head)).encode()
@@ -151,7 +151,7 @@ def fuzz_checkpoints(seed, count):
             raw = good[:8] + sha256(body).digest() + body
         else:
             raw = mangled(rng, good)
-        core = worker(replace(WELCOME, kept=(kept,)))
+        core = worker(replace(WELCOME, checkpoints=(kept,)))
         core.loaded(kept, raw, 0.0)
         passed += core.may_step
         try:

@@ -7,7 +7,7 @@ import pytest
 
 from coordinator.distributed.protocol import Deadlines, Link, Malformed, Member, Neighbour, RunFailed
 from coordinator.distributed.protocol.frames import Frame, Header, Kind, decode, encode
-from coordinator.distributed.protocol.inbox import PLACES, Inbox, Verdict
+from coordinator.distributed.protocol.inbox import CAPACITY, Inbox, Verdict
 from modular.errors import ModelError
 
 RUN = 7
@@ -148,7 +148,7 @@ def test_who_is_far_behind_catches_up_withoutwaiting_for_timeouts():
             for answer in give(left, request, now)[1]:
                 give(right, answer, now)
         assert value(payload) == step
-    assert asked == -(-1000 // PLACES)
+    assert asked == -(-1000 // CAPACITY)
 
 
 def test_answers_that_bring_nothing_are_not_asked_for_at_once_again():
@@ -181,22 +181,22 @@ def test_an_edge_without_numbers_still_exchanges_frames():
 
 def test_too_much_too_early_is_dropped_and_asked_for_at_once_when_its_turn_comes():
     left, right = pair()
-    frames = [left.post(step, 0, numbers(step)) for step in range(PLACES + 5)]
+    frames = [left.post(step, 0, numbers(step)) for step in range(CAPACITY + 5)]
     verdicts = [give(right, frame)[0] for frame in frames]
-    assert verdicts == [Verdict.ACCEPTED] * PLACES + [Verdict.FULL] * 5
-    assert len(right.inbox.waiting) == PLACES
-    for step in range(PLACES):
+    assert verdicts == [Verdict.ACCEPTED] * CAPACITY + [Verdict.FULL] * 5
+    assert len(right.inbox.waiting) == CAPACITY
+    for step in range(CAPACITY):
         right.take(step, 0, 8, 1.0)
-    assert right.take(PLACES, 0, 8, 1.0) is None
+    assert right.take(CAPACITY, 0, 8, 1.0) is None
     assert right.request(1.0) is not None
 
 
 def test_a_frame_that_is_needed_sooner_pushes_out_the_latest():
     inbox = Inbox()
-    for key in range(1, PLACES + 1):
+    for key in range(1, CAPACITY + 1):
         inbox.place(key, 0, memoryview(b""))
     assert inbox.place(0, 0, memoryview(b"")) is Verdict.ACCEPTED
-    assert len(inbox.waiting) == PLACES and PLACES not in inbox.waiting and 0 in inbox.waiting
+    assert len(inbox.waiting) == CAPACITY and CAPACITY not in inbox.waiting and 0 in inbox.waiting
 
 
 # --- the program ------------------------------------------------------------------------------------------------------------

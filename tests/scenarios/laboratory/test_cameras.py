@@ -10,10 +10,10 @@ import pytest
 import scenarios
 from coordinator.laboratory.acts import Step
 from hands_on import session_of
-from scenarios.laboratory.cameras import CENTRE, CHOSEN, FREE, Cameras, mass_centre
+from scenarios.laboratory.cameras import CENTRE, CHOSEN, FREE_SHARE, Cameras, mass_centre
 from scenarios.laboratory.figure import Figure
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.view import MARGIN, View, cell_of, fitted, length_told
+from scenarios.laboratory.view import FRAME_MARGIN, View, cell_of, fitted, format_length
 
 FOV = np.radians(75.0)
 
@@ -87,14 +87,14 @@ def test_fit_all_shows_all_of_it_from_where_one_looks_and_no_nearer_than_needed(
     if way[:1] + way[2:] == (0.0, 0.0):
         return  # from straight above, what is up is the viewer's choice
     share = share_of_frame(POINTS, client.camera)
-    low = 1.0 - 2.0 * FREE if aspect < 0.7 else -1.0  # on a phone above the panel
+    low = 1.0 - 2.0 * FREE_SHARE if aspect < 0.7 else -1.0  # on a phone above the panel
     assert share[:, 1].min() > low
     assert share.max() < 1.0
     assert share[:, 0].min() > -1.0
     if aspect >= 0.7:
-        assert np.abs(share).max() > 0.95 / MARGIN
+        assert np.abs(share).max() > 0.95 / FRAME_MARGIN
     else:  # what is deep is seen from farther away there
-        assert max(np.abs(share[:, 0]).max(), np.abs(share[:, 1] - (1.0 - FREE)).max() / FREE) > 0.5
+        assert max(np.abs(share[:, 0]).max(), np.abs(share[:, 1] - (1.0 - FREE_SHARE)).max() / FREE_SHARE) > 0.5
 
 
 def test_a_plane_that_is_turned_edge_on_or_away_is_looked_at_straight_again():
@@ -163,5 +163,5 @@ def test_lines_of_a_grid_are_a_round_number_apart_and_told_in_a_unit():
         cell = cell_of(size)
         assert 1.0 / 7.6 < cell / size <= 1.0 / 3.0 + 1e-9
         assert f"{cell:.0e}"[0] in "125"
-    told = {cell: length_told(cell) for cell in (1e-4, 5e-3, 0.02, 0.5, 2.0, 100.0)}
-    assert told == {1e-4: "100 µm", 5e-3: "5 mm", 0.02: "0.02 m", 0.5: "0.5 m", 2.0: "2 m", 100.0: "100 m"}
+    lengths = {cell: format_length(cell) for cell in (1e-4, 5e-3, 0.02, 0.5, 2.0, 100.0)}
+    assert lengths == {1e-4: "100 µm", 5e-3: "5 mm", 0.02: "0.02 m", 0.5: "0.5 m", 2.0: "2 m", 100.0: "100 m"}

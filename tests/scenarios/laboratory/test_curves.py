@@ -159,7 +159,7 @@ def test_another_window_keeps_what_is_known(session):
 
 def test_where_samples_are_too_many_every_so_manyth_is_looked_at_and_the_last_one(session, monkeypatch):
     snapshot = go(session, 1000)
-    monkeypatch.setattr(curves_module, "MOST", 500)
+    monkeypatch.setattr(curves_module, "MAX_NUMBERS", 500)
     curves = curves_of([TIP])
     curves.take(snapshot)
     time, _ = curves.arrays()

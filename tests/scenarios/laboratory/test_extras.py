@@ -7,11 +7,11 @@ import pytest
 from hands_on import session_of, walk
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.words import RED, SHORT, label_of, short
+from scenarios.laboratory.words import MAX_LABEL_LENGTH, RED, label_of, short
 
 viser = pytest.importorskip("viser")
 
-from scenarios.laboratory.extras import Extras, told  # noqa: E402
+from scenarios.laboratory.extras import Extras, status_html  # noqa: E402
 from scenarios.laboratory.panels import name_page  # noqa: E402
 from scenarios.laboratory.scene import Scene  # noqa: E402
 
@@ -41,16 +41,16 @@ def test_the_reason_of_a_refused_file_is_text_of_as_many_lines_as_it_takes(serve
             assert html.escape(said, quote=True) in page.status.content
             assert "overflow-wrap:anywhere" in page.status.content
             assert not page._busy.locked()
-    assert told("") == ""
-    assert RED in told("not kept: no")
-    assert RED not in told("motion.html, 1 MB")
+    assert status_html("") == ""
+    assert RED in status_html("not kept: no")
+    assert RED not in status_html("motion.html, 1 MB")
 
 
 def test_a_long_name_keeps_its_beginning_and_its_end_in_a_label():
     names = [f"connecting-rod-of-the-left-front-wheel-{k}" for k in range(12)]
     labels = {short(name) for name in names}
     assert len(labels) == len(names)
-    assert max(map(len, labels)) == SHORT
+    assert max(map(len, labels)) == MAX_LABEL_LENGTH
     assert label_of("mass", "upper") == "mass of upper [kg]"
     assert label_of("mass", names[3]) == f"mass of {short(names[3])} [kg]"
     assert short("upper") == "upper"

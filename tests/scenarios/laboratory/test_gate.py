@@ -659,8 +659,8 @@ def sending(gated):
 
 
 def test_a_file_arrives_whole_whatever_the_order_of_its_pieces(gated, silence, sending):
-    content = random.Random(1).randbytes(2 * hearing.PIECE + 5)
-    pieces = [content[k : k + hearing.PIECE] for k in range(0, len(content), hearing.PIECE)]
+    content = random.Random(1).randbytes(2 * hearing.FILE_CHUNK_BYTES + 5)
+    pieces = [content[k : k + hearing.FILE_CHUNK_BYTES] for k in range(0, len(content), hearing.FILE_CHUNK_BYTES)]
     with at_the_button(gated) as (visitor, _):
         sending.start(visitor, len(content), 3)
         for k in (2, 0, 1):
@@ -693,12 +693,12 @@ def test_all_files_that_a_page_is_sending_are_bounded_together(gated, silence, s
 
 def test_pieces_that_do_not_belong_to_their_file_are_left_out(gated, silence, sending):
     other = gated.server.gui.add_number("other", 1.0)
-    content = random.Random(2).randbytes(hearing.PIECE + 5)
+    content = random.Random(2).randbytes(hearing.FILE_CHUNK_BYTES + 5)
     with at_the_button(gated) as (visitor, _), at_the_button(gated) as (stranger, button):
         sending.start(visitor, 5, 1, source_component_uuid=other._impl.uuid)
         sending.start(visitor, len(content), 2)
         sending.start(visitor, 10, 1)  # of the same name
-        for index, piece in ((2, b"12345"), (-1, b"12345"), (0, b"12345"), (1, b"1234"), (1, content[: hearing.PIECE])):
+        for index, piece in ((2, b"12345"), (-1, b"12345"), (0, b"12345"), (1, b"1234"), (1, content[: hearing.FILE_CHUNK_BYTES])):
             sending.part(visitor, index, piece)
         sending.part(visitor, 1, b"12345", source_component_uuid=other._impl.uuid)
         sending.part(visitor, 1, b"12345", source_component_uuid=None)
@@ -707,15 +707,15 @@ def test_pieces_that_do_not_belong_to_their_file_are_left_out(gated, silence, se
         press_until_counted(stranger, button)
         assert other.value == 1.0
         for k in (0, 1):
-            sending.part(visitor, k, content[k * hearing.PIECE :][: hearing.PIECE])
+            sending.part(visitor, k, content[k * hearing.FILE_CHUNK_BYTES :][: hearing.FILE_CHUNK_BYTES])
         wait_for(lambda: sending.came == [content])
     other.remove()
 
 
 def test_files_that_were_not_sent_to_their_end_end_with_their_connection(gated, silence, sending):
     with at_the_button(gated) as (visitor, _):
-        sending.start(visitor, 3 * hearing.PIECE, 3)
-        sending.part(visitor, 0, bytes(hearing.PIECE))
+        sending.start(visitor, 3 * hearing.FILE_CHUNK_BYTES, 3)
+        sending.part(visitor, 0, bytes(hearing.FILE_CHUNK_BYTES))
         wait_for(lambda: len(sending.underway.get("x", {"parts": ()})["parts"]) == 1)
         with page(gated) as other:
             send(other, **CAMERA)
@@ -859,7 +859,7 @@ def test_pages_that_do_not_answer_hold_up_no_closing(silence):
 
 
 def test_connections_that_a_browser_keeps_ready_are_not_waited_for_at_all(silence, monkeypatch):
-    monkeypatch.setattr(doorkeeper, "PATIENCE", 60.0)
+    monkeypatch.setattr(doorkeeper, "CLOSING_TIMEOUT_SECONDS", 60.0)
     gated = open_server()
     with socket.create_connection(("127.0.0.1", gated.port)), socket.create_connection(("127.0.0.1", gated.port)):
         assert got(gated)[0] == 403  # by now those before it have been accepted

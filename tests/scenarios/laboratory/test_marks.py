@@ -12,13 +12,13 @@ from coordinator.laboratory.session import Session
 from scenarios.laboratory.figure import Figure
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
-from scenarios.laboratory.shapes import COARSE, SHAPES, mesh, sizes_of_marks
+from scenarios.laboratory.shapes import COARSE_DETAIL, SHAPES, mesh, sizes_of_marks
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_mark_stands_out_of_what_is_around_it(shape):
     around = np.array([0.0, 0.01, 0.045, 0.2])
-    corners, _ = mesh(shape, COARSE)
+    corners, _ = mesh(shape, COARSE_DETAIL)
     for radius, sizes in zip(around, sizes_of_marks(shape, 1.3, around), strict=True):
         assert np.linalg.norm(corners * sizes, axis=1).max() > 1.1 * radius
         if shape == "cylinder":  # seen along its axis, it hides nothing but its own disc

@@ -19,9 +19,9 @@ from modular import Assembly, ModelError, events
 from modular.force import Force
 from modular.joint import Joint
 from modular.limit import Limit
-from scenarios.laboratory.apply_form import SEEN
+from scenarios.laboratory.apply_form import VISIBLE_FIELDS
 from scenarios.laboratory.as_typed import OFFERED, OTHER, as_typed, offered
-from scenarios.laboratory.fields import REST, Fields
+from scenarios.laboratory.fields import TYPING_PAUSE_SECONDS, Fields
 from scenarios.laboratory.join_form import MIDDLE, OWN, data_of_kind
 from scenarios.laboratory.kinds import data_of, kinds_of
 from scenarios.laboratory.quantities import Quantity
@@ -35,7 +35,7 @@ viser = pytest.importorskip("viser")
 from scenarios.laboratory import controls, plots, tree  # noqa: E402
 from scenarios.laboratory.controls import Controls  # noqa: E402
 from scenarios.laboratory.plots import Plots, drawable, power_of  # noqa: E402
-from scenarios.laboratory.tree import PAGE, Tree  # noqa: E402
+from scenarios.laboratory.tree import PAGE_SIZE, Tree  # noqa: E402
 
 DT = 1e-3
 
@@ -43,8 +43,8 @@ DT = 1e-3
 @pytest.fixture(autouse=True)
 def at_every_look(monkeypatch):
     """Readings and charts are drawn whenever somebody looks."""
-    monkeypatch.setattr(tree, "OFTEN", 0.0)
-    monkeypatch.setattr(plots, "OFTEN", 0.0)
+    monkeypatch.setattr(tree, "REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr(plots, "REFRESH_SECONDS", 0.0)
 
 
 class Panels:
@@ -105,7 +105,7 @@ class Panels:
         self.find(label).value = value
         self.flush()
         self.look()
-        self.later += 2 * REST
+        self.later += 2 * TYPING_PAUSE_SECONDS
         self.look()
 
     def enter(self, label, text):
@@ -368,7 +368,7 @@ def test_what_somebody_is_typing_stays_when_the_model_changes(panels):
     panels.look()
     panels.press("Cut elbow")
     assert handle.value == 4.0 and panels.plan.bodies["upper"].masses[1] == 0.5
-    panels.later += 2 * REST
+    panels.later += 2 * TYPING_PAUSE_SECONDS
     panels.look()
     assert panels.plan.bodies["upper"].masses[1] == 4.0
 
@@ -412,12 +412,12 @@ def test_a_large_model_is_shown_in_pages_and_whoever_is_selected_is_on_one():
     try:
         assert len(large.handles) == len(small.handles), "fields do not grow with the model"
         bodies, joints, *_ = large.tree.sections
-        assert list(bodies.parts) == [f"rod{k}" for k in range(PAGE)]
+        assert list(bodies.parts) == [f"rod{k}" for k in range(PAGE_SIZE)]
         large.selection.choose("ball77")
         large.look()
-        assert "ball77" in joints.parts and len(joints.parts) == PAGE and joints.parts["ball77"].opened
+        assert "ball77" in joints.parts and len(joints.parts) == PAGE_SIZE and joints.parts["ball77"].opened
         large.fill("bodies shown", large.find("bodies shown").options[3])
-        assert next(iter(bodies.parts)) == f"rod{3 * PAGE}" and "ball77" in joints.parts
+        assert next(iter(bodies.parts)) == f"rod{3 * PAGE_SIZE}" and "ball77" in joints.parts
         large.press("Cut ball77")
         assert "ball77" not in large.plan.joints and "ball77" not in joints.parts and "ball78" in joints.parts
     finally:
@@ -506,7 +506,7 @@ def test_every_kind_of_force_can_be_described(dimension):
     panels = Panels(model)
     try:
         form = panels.controls.applying
-        assert set(kinds_of(Force, dimension)) == {*SEEN, *form.kinds, "Hand"} and {"Motor", "Stop"} <= set(form.kinds)
+        assert set(kinds_of(Force, dimension)) == {*VISIBLE_FIELDS, *form.kinds, "Hand"} and {"Motor", "Stop"} <= set(form.kinds)
         for name, kind in form.kinds.items():
             panels.fill("kind of new force", name)
             example = kind.example(dimension)
@@ -727,7 +727,7 @@ class Typing:
             self.told.append(value)
             return answer(value)
 
-        self.field = self.fields._field(self.box, tell, REST)
+        self.field = self.fields._field(self.box, tell, TYPING_PAUSE_SECONDS)
 
     def type(self, value, pause=0.1):
         self.box.type(value)
@@ -743,9 +743,9 @@ def test_only_what_has_come_to_rest_is_told():
     for value in (0.0, 0.5, 0.52):
         typing.type(value)
     assert typing.told == []
-    typing.wait(REST)
+    typing.wait(TYPING_PAUSE_SECONDS)
     assert typing.told == [0.52]
-    typing.wait(REST)
+    typing.wait(TYPING_PAUSE_SECONDS)
     assert typing.told == [0.52]
 
 
@@ -753,14 +753,14 @@ def test_who_types_back_what_was_there_tells_nothing():
     typing = Typing(lambda value: None)
     typing.type(2.0)
     typing.type(1.0)
-    typing.wait(2 * REST)
+    typing.wait(2 * TYPING_PAUSE_SECONDS)
     assert typing.told == []
 
 
 def test_a_value_that_is_refused_later_jumps_back_unless_somebody_types_on():
     receipt = Receipt(acts.Pause())
     typing = Typing(lambda value: receipt)
-    typing.type(-2.0, 2 * REST)
+    typing.type(-2.0, 2 * TYPING_PAUSE_SECONDS)
     typing.wait(0.1)
     assert typing.told == [-2.0] and typing.box.value == -2.0
     receipt.close("a mass must be positive.")
@@ -768,7 +768,7 @@ def test_a_value_that_is_refused_later_jumps_back_unless_somebody_types_on():
     assert typing.box.value == 1.0 and typing.fields.refusal == "a mass must be positive."
     second = Receipt(acts.Pause())
     typing.field.tell = lambda value: second
-    typing.type(-3.0, 2 * REST)
+    typing.type(-3.0, 2 * TYPING_PAUSE_SECONDS)
     typing.wait(0.1)
     typing.type(3.0)
     second.close("a mass must be positive.")
@@ -781,5 +781,5 @@ def test_a_value_that_cannot_even_be_posted_jumps_back():
         raise ModelError("no such thing.")
 
     typing = Typing(refuse)
-    typing.type(5.0, 2 * REST)
+    typing.type(5.0, 2 * TYPING_PAUSE_SECONDS)
     assert typing.box.value == 1.0 and list(typing.fields.refusals) == ["no such thing."]

@@ -8,7 +8,7 @@ from coordinator import Simulation
 from coordinator.laboratory.session import Session
 from lazily import Lazily
 from modular import Assembly
-from scenarios.laboratory.shapes import COARSE, mesh
+from scenarios.laboratory.shapes import COARSE_DETAIL, mesh
 from scenarios.laboratory.touching import outlines_of, poses
 
 transform = Lazily("scipy.spatial.transform")
@@ -16,7 +16,7 @@ transform = Lazily("scipy.spatial.transform")
 
 def corners_of(outline, place, turn):
     """Corners of its mesh in space."""
-    corners, _ = mesh(outline.mesh, COARSE)
+    corners, _ = mesh(outline.mesh, COARSE_DETAIL)
     return place + transform.Rotation.from_quat(turn[[1, 2, 3, 0]]).apply(corners * outline.sizes)
 
 

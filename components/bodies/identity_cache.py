@@ -1,0 +1,38 @@
+"""What was worked out for the bodies last asked for, kept at hand without keeping it for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
+
+MAX_CACHED_BODIES = 256  # bodies whose arrays are kept, a few kilobytes each
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+
+class _Itself(NamedTuple):
+    """An object as a key: the very object, whatever equals it."""
+
+    value: Any
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.value is other.value
+
+
+def cached_by_identity(function: Callable[[Given], Found]) -> Callable[[Given], Found]:
+    """Keep what `function` gave for the objects last asked for; an object never changes, so what is kept stays true."""
+
+    @lru_cache(maxsize=MAX_CACHED_BODIES)
+    def lookup(itself: _Itself) -> Found:
+        return function(itself.value)
+
+    @wraps(function)
+    def cached(value: Given) -> Found:
+        return lookup(_Itself(value))
+
+    return cached

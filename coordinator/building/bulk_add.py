@@ -1,0 +1,160 @@
+"""Many components at once: how a large model becomes a running system in microseconds per body.
+
+Bodies of one kind are worked out together. Joints that hold two ports together as they stand, and need nothing but their
+points (`Joint.points`), are made together where all bodies can say how their ports are put together (`ports`); everything
+else, and whatever does not fit, is made one by one (`System.add_joint`), with the same result.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from coordinator.building.attaching import JOINING_GAP_TOLERANCE
+from coordinator.system import System
+from modular.assembly import JointEdge
+from modular.body import Bodies, Body
+from modular.elements import Array, Indices
+from modular.joint import JointForm
+from modular.port import GROUND
+
+MIN_GATHERED_JOINTS = 8  # joints for which it is not worth while
+Make = Callable[[str, JointEdge], None]
+
+
+def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:
+    """Put bodies into the stacks of their kinds."""
+    kinds: dict[Any, list[str]] = {}
+    for name, body in bodies.items():
+        kinds.setdefault(system.key_of(name, body), []).append(name)
+    homes: dict[str, Bodies] = {}
+    for names in kinds.values():
+        members = [bodies[name] for name in names]
+        stack: Any = system.stack_for(names[0], members[0])
+        if hasattr(stack, "add_many"):
+            stack.add_many(names, members)
+        else:
+            for name, body in zip(names, members, strict=True):
+                stack.add(name, body)
+        homes.update(dict.fromkeys(names, stack))
+    system.settle_in(bodies, homes)
+
+
+def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> None:
+    """Make joints in their order; `make` makes one that is not plain."""
+    forms: dict[int, JointForm | None] = {}
+    for joint in {id(edge.joint): edge.joint for edge in edges.values()}.values():
+        forms[id(joint)] = joint.points(len(system.gravity))
+    homes = system.body_home
+    portable = {id(stack) for stack in system.bodies if hasattr(stack, "ports")}
+    all_portable = len(portable) == len(list(system.bodies))
+
+    def form_of(item: tuple[str, JointEdge]) -> JointForm | None:
+        """The form of a joint that needs two ports as they are, on bodies that say how those are put together."""
+        edge = item[1]
+        if edge.at is not None or not system.grouped:
+            return None
+        form = forms[id(edge.joint)]
+        if form is None or all_portable:
+            return form
+        bodies = [body for body in (edge.first_body, edge.second_body) if body != GROUND]
+        return form if all(id(homes[body]) in portable for body in bodies) else None
+
+    run: list[tuple[str, JointEdge]] = []
+    last: JointForm | None = None
+    for item in (*edges.items(), None):
+        form = form_of(item) if item is not None else None
+        if run and (form is not last or item is None):
+            assert last is not None
+            if len(run) < MIN_GATHERED_JOINTS or not _hold_points(system, last, run):
+                for name, edge in run:
+                    make(name, edge)
+            run = []
+        if form is not None and item is not None:
+            run.append(item)
+        elif item is not None:
+            make(*item)
+        last = form
+
+
+def _hold_points(system: System, form: JointForm, members: list[tuple[str, JointEdge]]) -> bool:
+    """Make joints of one form together; False where their ports do not fit."""
+    edges = [edge for _, edge in members]
+    sides = [
+        Ports(system, [edge.first_body for edge in edges], [edge.first_port for edge in edges]),
+        Ports(system, [edge.second_body for edge in edges], [edge.second_port for edge in edges]),
+    ]
+    for side, other in (sides, sides[::-1]):
+        side.places[side.grounded] = other.places[side.grounded]
+    size = np.maximum(1.0, np.abs(np.stack([side.places for side in sides])).max(axis=(0, 2)))
+    if np.any(np.linalg.norm(sides[1].places - sides[0].places, axis=1) > JOINING_GAP_TOLERANCE * size):
+        return False
+    n, elements = len(members), system.elements
+    base = elements.acquire(2 * n)
+    rows = [base + 2 * np.arange(n), base + 2 * np.arange(n) + 1]
+    for side, row in zip(sides, rows, strict=True):
+        elements.position[row[side.grounded]] = side.places[side.grounded]
+    _take_hold(sides, rows)
+    stack = system.joint_stack(form, "")
+    taken = stack.add_rows([name for name, _ in members])
+    stack.first[taken], stack.second[taken] = rows
+    _settle_in(system, members)
+    system.version += 1
+    return True
+
+
+class Ports:
+    """One side of many joints: the stacks and rows of the bodies, how each port is put together, and where it is."""
+
+    def __init__(self, system: System, bodies: list[str], ports: list[str]) -> None:
+        homes: list[Any] = list(map(system.body_home.get, bodies))  # None: the ground
+        self.grounded = np.array([home is None for home in homes])
+        self.places: Array = np.zeros((len(ports), len(system.gravity)))
+        self.held: list[tuple[Any, Indices, Indices, Array]] = []  # stack, joints, rows of bodies, weights
+        for stack in {id(home): home for home in homes if home is not None}.values():
+            own = [k for k, home in enumerate(homes) if home is stack]
+            members = np.array(own, np.int64)
+            rows, weights = stack.ports_of([bodies[k] for k in own], [ports[k] for k in own])
+            self.held.append((stack, members, rows, weights))
+            self.places[members] = stack.combined(weights, stack.q[rows])
+
+
+def _take_hold(sides: list[Ports], elements: list[Indices]) -> None:
+    """Let bodies show the points and take the forces on them, in the order of the joints, first sides first."""
+    stacks = {id(stack): stack for side in sides for stack, *_ in side.held}
+    for stack in stacks.values():
+        parts = [
+            (2 * joints + k, rows, elements[k][joints], weights)
+            for k, side in enumerate(sides)
+            for home, joints, rows, weights in side.held
+            if home is stack
+        ]
+        order = np.argsort(np.concatenate([part[0] for part in parts]), kind="stable")
+        rows, shown, weights = (np.concatenate([part[i] for part in parts])[order] for i in (1, 2, 3))
+        stack.attach_many(rows, shown, weights)
+
+
+def _settle_in(system: System, members: list[tuple[str, JointEdge]]) -> None:
+    system.joint_home.enter_plain(members)
+    uses = system.uses
+    for name, edge in members:
+        if edge.first_body != GROUND:
+            uses[edge.first_body] += (name,)
+        if edge.second_body != GROUND:
+            uses[edge.second_body] += (name,)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Build many things that stay without the collector of garbage looking through them again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

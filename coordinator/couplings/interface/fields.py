@@ -1,0 +1,74 @@
+"""What the interface holds, as loops see it: numbers and room by their names, and the columns of its lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import intrinsic
+
+from modular.blocks import BlockType, machine_type
+from modular.kernel import kernel
+from modular.lanes import types
+from modular.views import View
+
+PIVOT_SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
+MACHINE_EPSILON = 2.0**-52
+WORK, RATES, AGAIN = range(
+    3
+)  # matrices: W; W where joints that lock velocities alone take part; V, or W with a share added
+# whole numbers, as loops see them
+WHOLE_NUMBERS = (
+    "numbers",  # of a matrix
+    "row_count", "joint_count", "joint_count_of_all", "body_count", "element_count", "motions",
+    "product_count", "ahead_count", "own_count",  # of what matrices are added up from
+    "stage_count", "steps", "most_turns", "elements_sheet",
+    "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
+    "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
+    "sharp", "glides", "in_parts",
+    "anything_watched", "watched_count", "toll_count", "other_count",
+    "trouble",  # why there is no next state
+    "turns", "method", "local_rounds", "budget", "iterations",
+)  # fmt: skip
+NUMBERS = (
+    "factor",  # of reactions
+    "added",  # a share of its scale, added to every pivot
+    "trend",  # how reactions change from stage to stage
+    "left_open", "gap",  # the most that was left open; by how much the joint is open that is open by most
+    "spread",  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
+    "relaxation",  # of what reactions of gliding joints differ by in the halves of a step: how much is taken (Aitken)
+    "wrong", "lost",  # where workers move a part each: who has gone wrong in what is played; whether the tick is theirs no more
+)  # fmt: skip
+ASKED = 3  # numbers of which the largest of all workers is asked
+STRETCHES = (
+    "work", "work_of_rates", "again", "right_side", "bias", "scales", "blurs", "reaches", "summands", "body_sums", "mismatch",
+    "found", "direction", "pushed",  # by local iterations
+    "scratch", "blur", "reach", "whole", "rest",  # as large as the largest block
+)  # fmt: skip
+SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
+# columns of the lists
+LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
+(
+    SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
+    MOVED, ACROSS, INDEX,
+) = range(19)  # of a joint  # fmt: skip
+TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
+WHERE_OF, BODY, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def numbers_at(context: Any, address: types.Type) -> Any:
+    """Numbers from an address on."""
+    kind = BlockType(types.float64, (0,))
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        return builder.inttoptr(values[0], machine_type(kind.item).as_pointer())
+
+    return kind(types.int64), generate
+
+
+@kernel
+def matrix_of(interface: View, which: int) -> Any:
+    """One of the matrices."""
+    if which == WORK:
+        return interface.work
+    return interface.work_of_rates if which == RATES else interface.again

@@ -1,0 +1,119 @@
+"""The other half of the kick, and reactions under which no joint moves against itself at its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.couplings.interface.fields import RATES, UNSETTLED, WORK
+from coordinator.couplings.interface.playing import largest_of_all, of_all, play
+from coordinator.couplings.interface.position_stage import STALL_RATIO
+from coordinator.couplings.interface.reactions import read_rates
+from coordinator.couplings.interface.verbs import (
+    APPLY_MULTIPLIERS,
+    EXERT,
+    FACTORISE,
+    KICK,
+    MEASURE,
+    SHOW,
+    SOLVE,
+    STOP_RATES,
+    UPDATE_OPERATOR,
+)
+from modular.elements import STEP
+from modular.kernel import kernel
+from modular.loop import NO_FAILED_ROW, loop
+from modular.views import View
+
+RATE_TOLERANCE = 1e-11  # of the first rates of joints: what may be left of them
+MAX_ROUNDS = 6
+
+
+@loop
+def stop_loop(start: int, stop: int, interface: View, elements: View) -> int:
+    """Reactions under which no joint moves against itself at the end of the step; who went wrong, or -1."""
+    interface.matrix, interface.factor = interface.matrix_of_all, 2.0 / elements.clock[STEP]
+    first, before = -1.0, 0.0
+    wrong = NO_FAILED_ROW
+    interface.budget = interface.local_rounds
+    for turns in range(MAX_ROUNDS):
+        wrong = play(interface, KICK)
+        rate = of_all(interface, read_rates(interface))
+        if first < 0.0:
+            first = rate
+        if rate <= RATE_TOLERANCE * first or (turns > 0 and rate > STALL_RATIO * before):
+            break
+        if interface.local_rounds > 0 and rate * abs(elements.clock[STEP]) <= elements.tolerance[0]:
+            break  # it opens no more in a step than joints may be open
+        before = rate
+        play(interface, SOLVE)
+    return wrong
+
+
+@kernel
+def nobody(interface: View, why: int) -> int:
+    """Nobody alone has gone wrong: the first body is named, and why."""
+    interface.trouble = why
+    first: int = interface.joint_count
+    return first
+
+
+@kernel
+def settled(interface: View, elements: View) -> tuple[Any, Any]:
+    """By how much velocities differ from those that forces have read, and the largest of them."""
+    change, largest = 0.0, 0.0
+    for k in range(interface.watched_count):
+        element = interface.watched[k]
+        for c in range(elements.velocity.shape[0]):
+            change = max(change, abs(elements.velocity[element, c] - elements.current_velocity[element, c]))
+            largest = max(largest, abs(elements.velocity[element, c]))
+    return largest_of_all(interface, change, largest)
+
+
+@kernel
+def agreed(elements: View, change: float, largest: float) -> bool:
+    """Whether a change that falls no more is rounding: a small share of the velocities, or, where all comes to rest and they are
+    rounding themselves, less in a step than joints may be open."""
+    return change <= 1e-10 * largest or change * abs(elements.clock[STEP]) <= elements.tolerance[0]
+
+
+@kernel
+def kick(interface: View, elements: View) -> int:
+    """Forces where the step has led, and the other half of the kick; who went wrong, or -1.
+
+    Forces that read velocities read those at the end of the step: half a kick that is implicit at the end of a step, as it is
+    explicit at the beginning of the next, is what keeps the step symmetric, and its order even.
+    """
+    before = 0.0
+    for turns in range(interface.most_turns):
+        play(interface, EXERT)
+        play(interface, APPLY_MULTIPLIERS)
+        wrong = play(interface, STOP_RATES)
+        if wrong >= 0 or interface.anything_watched == 0:
+            return wrong
+        change, largest = settled(interface, elements)
+        if change <= 1e-15 * largest or (turns > 0 and change > STALL_RATIO * before and agreed(elements, change, largest)):
+            return NO_FAILED_ROW
+        before = change
+    return nobody(interface, UNSETTLED)
+
+
+@kernel
+def update_operator(interface: View) -> None:
+    """What joints answer to each other through the bodies, where these stand and joints are linearised."""
+    interface.matrix = WORK
+    play(interface, UPDATE_OPERATOR)
+    if interface.glides == 1:
+        interface.matrix = RATES
+        play(interface, FACTORISE)
+
+
+@loop
+def update_operator_loop(start: int, stop: int, interface: View, elements: View) -> int:
+    """After an event: where everything stands, and what moves against joints."""
+    play(interface, SHOW)
+    play(interface, MEASURE)
+    update_operator(interface)
+    return NO_FAILED_ROW
+
+
+LOOPS = {"stop": stop_loop, "update_operator": update_operator_loop}

@@ -1,0 +1,294 @@
+"""Black boxes where they live: the stack that their own package made, with a table of elements of its own.
+
+Those who hold a black box from elsewhere say what is to be done with the rows of its elements, and are told what has become of
+them; so nobody has to renumber anything inside of somebody else's Python. A *record* tells how a hosted stack came about, as plain
+data and arrays: with one it is made again, in another process too.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from coordinator.record.obstacles import source_of
+from modular.body import Body
+from modular.component import Component, find_class
+from modular.elements import Elements, Indices
+from modular.errors import ModelError
+from modular.internal_gains import InternalGains
+from modular.newmark import Newmark
+from modular.port import PortName
+from modular.side import Mark, Side
+from modular.table import Table
+
+Record = Mapping[str, Any]
+MOVING = (
+    "position",
+    "velocity",
+    "velocity_before",
+    "current_velocity",
+    "force",
+)  # columns that a body reads or writes in a tick
+ANSWERING = (*MOVING, "response", "load", "bound")  # and those in which it is asked how it answers forces
+ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "bound_loads"})
+PLAYED = frozenset({"predict", "correct", "show", "reevaluate", "push", *ASKED})  # what is done with elements
+OFFERS = (
+    "configure",
+    "predict",
+    "correct",
+    "show",
+    "reevaluate",
+    "respond",
+    "respond_predicted",
+    "bound_loads",
+    "push",
+    "shift",
+    "save",
+    "restore",
+)
+DESCRIBED = frozenset(
+    {
+        "port_motion", "kinetic_energy", "potential_energy", "momentum", "mass_centre", "internal_violation",
+        "internal_violation_rate",
+    }
+)  # fmt: skip  # what a description says of coordinates
+GONE = "it does not live here"  # said of one that was made in a process that is no more
+LOOPS = {"predict": ("predict", "show_end_velocity")}  # of compiled stacks, for what they do; others have the same name
+BY_ROWS = "by rows"  # offered where all that an event asks for is compiled
+LINES = 3  # of a traceback that are passed on, from its end
+
+
+class Refusal(ModelError):
+    """What somebody else's component has raised."""
+
+
+def exchanged(verb: str) -> tuple[str, ...]:
+    """Columns of the elements that go to a black box for a part of a tick, and come back."""
+    return ANSWERING if verb in ASKED else MOVING
+
+
+class HostedStack:
+    """Bodies of one kind in the stack of their own class."""
+
+    def __init__(self, record: Record) -> None:
+        like = body_from(record["like"])
+        self.kind = like.company
+        stack: Any = like.empty_stack()
+        self.integrator = like.integrator
+        self.stack = stack
+        self.stack.gravity = np.array(record["gravity"])
+        self.elements = Elements(like.dimension, motions=like.motions)
+        self.elements.prepare("respond")
+        for name, data in record["bodies"]:
+            self.add(name, data)
+        if record["configured"] is not None:
+            self.configure(**record["configured"])
+        if record["memory"] is not None:
+            self.stack.restore(record["memory"])
+        for name, slot, weights, value in record["held"]:
+            self.attach(name, slot, weights, value)
+
+    # --- coming and going --------------------------------------------------------------------------------------------
+
+    def add(self, name: str, data: Mapping[str, Any]) -> list[str]:
+        """Take a body in; the names of all, in the order of the rows."""
+        body = body_from(data)
+        if body.company != self.kind:
+            raise ModelError(f"'{name}' is of another kind than those it was to share a stack with.")
+        self.stack.add(name, body)
+        return list(self.stack.names)
+
+    def remove(self, name: str) -> list[str]:
+        """Let a body go; the names of the others."""
+        self.stack.remove(name)
+        return list(self.stack.names)
+
+    def side(self, name: str, port: str) -> dict[str, Any]:
+        """A port as it stands."""
+        side = self._side(name, port)
+        return {
+            "position": side.position, "velocity": side.velocity, "acceleration": side.acceleration,
+            "frame": side.frame, "directions": side.directions,
+        }  # fmt: skip
+
+    def mark(self, name: str, port: str, what: str, value: Any) -> list[Any] | None:
+        """How a "point" or a "direction" is found again, or None."""
+        side = self._side(name, port)
+        mark = side.point(value) if what == "point" else side.direction(value)
+        return None if mark is None else [mark.weights, mark.value]
+
+    def _side(self, name: str, port: str) -> Side:
+        side: Side = self.stack.side(name, PortName(name, port))
+        return side
+
+    def attach(self, name: str, slot: int, weights: Any, value: Any) -> None:
+        """Show an element from now on, in a row of our own table."""
+        if slot >= self.elements.capacity:
+            self.elements.grow(max(2 * self.elements.capacity, slot + 1))
+        self.elements.clear(slot, slot + 1)
+        self.stack.attach(name, slot, Mark(np.array(weights), np.array(value)))
+
+    def detach(self, name: str, slot: int) -> None:
+        """Stop doing so."""
+        self.stack.detach(name, slot)
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def configure(self, newmark: Mapping[str, Any], internal: Mapping[str, Any], dt: float) -> None:
+        """Take the settings of the scheme."""
+        settings: tuple[Newmark, InternalGains, float] = Component.from_data(newmark), Component.from_data(internal), dt
+        if self.integrator is not None:
+            settings = self.integrator.settings(f"body '{self.stack.names[0]}'", *settings)
+        self.stack.configure(*settings)
+
+    def play(
+        self,
+        verb: str,
+        slots: Indices,
+        columns: Mapping[str, Any],
+        clock: Any,
+        told: Mapping[str, Any],
+        stretches: Any = None,
+    ) -> Any:
+        """Do something with elements as they are shown; what the stack says, and what has become of them.
+
+        `stretches` of rows: where the stack is compiled and can be asked for some of its rows.
+        """
+        if verb not in PLAYED:
+            raise ModelError(f"{verb!r} is nothing that bodies do with elements.")
+        elements, stack = self.elements, self.stack
+        if "load" in columns and columns["load"].shape[-1] > elements.motions:  # others bend in more ways than we do
+            elements.give_room(columns["load"].shape[-1])
+            elements.prepare("respond")
+        for name, rows in columns.items():
+            if name in ANSWERING:
+                getattr(elements, name)[slots] = rows
+        elements.clock[:] = clock
+        answer = None
+        if stretches is not None:
+            for start, stop in stretches:
+                for loop in LOOPS.get(verb, (verb,)):
+                    stack.play(loop, elements, int(start), int(stop))
+        elif verb == "respond_freely":
+            answer = stack.respond(elements, constrained=False)
+        elif verb == "reevaluate":
+            answer = stack.reevaluate(elements, told["names"])
+        elif verb == "push":
+            answer = stack.push(told["name"], {int(slot): np.array(p) for slot, p in told["impulses"]}, elements)
+        else:
+            answer = getattr(stack, verb)(elements, **told)
+        return {"answer": answer, "columns": {name: getattr(elements, name)[slots] for name in exchanged(verb)}}
+
+    def shift(self, name: str, velocity: Any) -> float:
+        """Add a velocity to all points of a body; the change of kinetic energy [J]."""
+        return float(self.stack.shift(name, np.array(velocity)))
+
+    # --- looking, remembering ----------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Copies of the coordinates and their rates."""
+        return {key: np.array(array, float) for key, array in self.stack.state().items()}
+
+    def save(self) -> Any:
+        """All that it remembers."""
+        return self.stack.save()
+
+    def restore(self, memory: Any) -> None:
+        """Go back to it."""
+        self.stack.restore(memory)
+
+
+REMOTE_METHODS: dict[str, Callable[..., Any]] = {
+    "add": HostedStack.add, "remove": HostedStack.remove, "side": HostedStack.side, "mark": HostedStack.mark,
+    "attach": HostedStack.attach, "detach": HostedStack.detach, "configure": HostedStack.configure, "play": HostedStack.play,
+    "shift": HostedStack.shift, "state": HostedStack.state, "save": HostedStack.save, "restore": HostedStack.restore,
+}  # fmt: skip  # all that can be asked of one
+
+
+class StackHost:
+    """All black boxes of one process, by their keys."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, HostedStack] = {}
+
+    def dispatch(self, method: str, said: Mapping[str, Any]) -> Any:
+        """Do one of the few things that can be asked; what components raise becomes a Refusal."""
+        told = dict(said)
+        try:
+            if method in REMOTE_METHODS:
+                return REMOTE_METHODS[method](self._hosted(told.pop("key")), **told)
+            if method == "make":
+                self.known[told["key"]] = HostedStack(told["record"])
+            elif method == "forget":
+                self.known.pop(told["key"], None)
+            elif method == "facts":
+                return facts_of(told["name"], told["description"])
+            elif method == "describe" and told["question"] in DESCRIBED:
+                return getattr(body_from(told["description"]), told["question"])(**told["about"])
+            else:
+                raise ModelError(f"{method!r} is nothing that black boxes can be asked.")
+        except ModelError as error:
+            raise Refusal(str(error)) from error
+        except Exception as error:  # of somebody's component: whoever asked has to know
+            raise Refusal(last_words(error)) from error
+        return None
+
+    def revived(self, key: str, record: Record) -> HostedStack:
+        """The one that lives here, standing as the record says, or another like it."""
+        if key not in self.known:
+            self.known[key] = HostedStack(record)
+        else:  # it may have gone on with those who have taken this process for dead
+            self.known[key].restore(record["memory"])
+        return self.known[key]
+
+    def _hosted(self, key: str) -> HostedStack:
+        if key not in self.known:
+            raise ModelError(GONE)
+        return self.known[key]
+
+
+def body_from(data: Mapping[str, Any]) -> Body:
+    """The body that is described."""
+    body = Component.from_data(data)
+    if not isinstance(body, Body):
+        raise ModelError(f"{data['class']!r} is no body.")
+    return body
+
+
+def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
+    """What never changes of a body; or why nobody knows its class here."""
+    try:
+        find_class(description["class"])
+    except ModelError as error:
+        return {"missing": str(error)}
+    body = body_from(description)
+    stack, kind = body.empty_stack(), body.company
+    offers = [offer for offer in OFFERS if callable(getattr(stack, offer, None))]
+    if (
+        isinstance(stack, Table)
+        and {*ASKED, "predict", "show_end_velocity", "show", "reevaluate"} <= stack.loops.keys()
+    ):
+        offers.append(BY_ROWS)
+    return {
+        "missing": None,
+        "problems": body.problems(name),
+        "dimension": body.dimension,
+        "ports": list(body.port_names),
+        "total_mass": float(body.total_mass),
+        "freedoms": int(body.freedoms),
+        "motions": int(body.motions),
+        "straight": body.straight,
+        "steps": body.steps,
+        "sources": source_of(body),
+        "kind": f"{type(kind).__name__} {kind!r}",
+        "offers": offers,
+    }
+
+
+def last_words(error: Exception) -> str:
+    """The end of a traceback, which says where and what."""
+    lines = "".join(traceback.format_exception(error)).strip().splitlines()
+    return "\n".join(lines[-LINES:])

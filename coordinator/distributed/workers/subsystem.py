@@ -1,0 +1,241 @@
+"""A part of a system is a system: some bodies with the joints and forces on them, in tables of their own.
+
+Of a joint to a body that is moved elsewhere a subsystem has everything, and of that body nothing but the elements the joint
+reads: those rows (its halo) are filled by what the neighbour says. Both neighbours work the joint out, from the same numbers,
+and so to the same bits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coordinator.couplings.interface.interface import Interface
+from coordinator.couplings.interface.interface_joints import (
+    COUNTER_COUNT,
+    MATRICES,
+    NOBODY,
+    VECTORS,
+    InterfaceJoints,
+    RemoteJoints,
+    numbers_of,
+)
+from coordinator.distributed.workers.black_boxes import BlackBoxes
+from coordinator.distributed.workers.halo import Halo
+from coordinator.distributed.workers.ownership import Ownership
+from coordinator.distributed.workers.shard import Shard
+from coordinator.distributed.workers.stages import Stages
+from coordinator.engine.guards import Aims, Guards, guards_among
+from coordinator.engine.program import Operation
+from coordinator.events.breakage import Watched
+from coordinator.system import System
+from modular.elements import Array, Indices
+from modular.ledger import LEAKED, WORK_SECOND, Booked
+
+if TYPE_CHECKING:
+    from coordinator.simulation import Simulation
+
+
+@dataclass
+class TableSlice:
+    """What a subsystem has of a table."""
+
+    whole: Any
+    part: Any
+    rows: Indices  # of the whole, in the order of the subsystem; those at a boundary come first
+    boundary: int  # how many those are
+    owned: Any  # which rows this subsystem owns and writes back
+    second: Any  # of which rows this subsystem alone knows the work on the second side
+
+
+class Subsystem:
+    """What one worker moves."""
+
+    def __init__(
+        self, system: System, ownership: Ownership, me: int, watched: Watched, interface: Interface | None = None
+    ) -> None:
+        """`face`: the interface of the whole, where its joints are glued."""
+        self.me, self.whole, self.ownership = me, system, ownership
+        self.interface = interface
+        self.glued_joints: tuple[InterfaceJoints, RemoteJoints] | None = None
+        self.system = System(system.gravity, grouped=system.grouped)
+        self.system.tick = system.tick
+        self.slices: dict[int, TableSlice] = {}  # by the identity of the whole table
+        for key, bodies in system.body_stacks.items():
+            if self._take(bodies, lambda name: ownership.part_of[name] == me, ownership.boundary_bodies.__contains__):
+                self.system.body_stacks[key] = self.table_of(bodies)
+        for key, joints in system.joint_stacks.items():
+            if self._take(joints, lambda name: ownership.needs(me, name), ownership.crosses):
+                self.system.joint_stacks[key] = self.table_of(joints)
+        for key, forces in system.force_stacks.items():
+            if self._take(forces, lambda name: ownership.needs(me, name), ownership.crosses):
+                self.system.force_stacks[key] = self.table_of(forces)
+        known = {name for joints in self.system.joints for name in joints.names}
+        self._take(watched, known.__contains__, lambda name: False)
+        self.watched: Watched | None = self.table_of(watched)
+        self.guards: Guards | None = None
+        self.outgoing, self.incoming = self._halos()
+        self._take_elements()
+        self.glued_joints = None if interface is None else interface_joints_of(interface, self)
+
+    def table_of(self, whole: Any) -> Any:
+        """The table that stands for one of the whole system, or None."""
+        if self.glued_joints is not None and whole is self.interface:
+            return self.glued_joints[0]
+        table_slice = self.slices.get(id(whole))
+        return None if table_slice is None else table_slice.part
+
+    def _take(self, stack: Any, mine: Callable[[str], bool], at_boundary: Callable[[str], bool]) -> bool:
+        """Choose the rows that are mine, if any are; those at the boundary come first."""
+        names: list[str] = stack.names
+        known = [row for row, name in enumerate(names) if mine(name)]
+        if not known:
+            return False
+        sides = self.ownership.sides if isinstance(stack, Booked) else {}  # a body may be called as a joint is
+        whole = isinstance(stack, BlackBoxes)  # which is not divided, neither among workers nor at a boundary
+        rows = known if whole else sorted(known, key=lambda row: not at_boundary(names[row]))
+        boundary = 0 if whole else sum(at_boundary(names[row]) for row in rows)
+        me = self.me
+        uses = [names[row] for row in rows]
+        home = np.array([name not in sides or self.ownership.owner(name) == me for name in uses])
+        second = np.array([isinstance(stack, Booked) and sides[name][1] == me for name in uses]) & ~home
+        self.slices[id(stack)] = TableSlice(stack, stack.chosen(rows), np.array(rows, np.int64), boundary, home, second)
+        return True
+
+    def _halos(self) -> tuple[dict[int, Halo], dict[int, Halo]]:
+        """What is told to and heard from every neighbour; elements still have the numbers of the whole."""
+        outgoing: dict[int, list[int]] = {}
+        incoming: dict[int, list[int]] = {}
+        for element, side, reader in self.ownership.across:
+            if side == self.me:
+                outgoing.setdefault(reader, []).append(element)
+            elif reader == self.me:
+                incoming.setdefault(side, []).append(element)
+
+        if self.ownership.together:  # everybody talks with all others, also where nothing goes across
+            for other in range(self.ownership.count):
+                if other != self.me:
+                    outgoing.setdefault(other, [])
+                    incoming.setdefault(other, [])
+
+        def halos(found: dict[int, list[int]]) -> dict[int, Halo]:
+            reads_end_velocity, dimension = self.ownership.reads_end_velocity, len(self.whole.gravity)
+            motions = self.whole.elements.motions
+            return {
+                other: Halo(found[other], reads_end_velocity[found[other]], dimension, motions)
+                for other in sorted(found)
+            }
+
+        return halos(outgoing), halos(incoming)
+
+    def _take_elements(self) -> None:
+        """The elements that are read here, with numbers of their own."""
+        whole = self.whole.elements
+        used = np.zeros(whole.count, bool)
+        used[0] = True
+        for stack in self.system.booked:
+            for home in map(self.whole.home, stack.names):
+                for start, count in zip(home.starts, home.counts, strict=True):
+                    used[start : start + count] = True
+        rows = np.flatnonzero(used)
+        numbers = np.zeros(whole.count, np.int64)
+        numbers[rows] = np.arange(len(rows))
+        elements = self.system.elements = whole.chosen(rows)
+        for table in (
+            *(table_slice.part for table_slice in self.slices.values()), *self.outgoing.values(), *self.incoming.values()
+        ):  # fmt: skip
+            table.renumber(numbers)
+        self.elements_here = numbers
+        mine = np.ones(len(rows), bool)
+        mine[0] = False
+        for halo in self.incoming.values():
+            mine[halo.element] = False
+        self.slices[id(whole)] = TableSlice(whole, elements, rows, 0, mine, np.zeros(len(rows), bool))
+
+    def shard(self, stages: Stages, simulation: Simulation, leaks: list[Operation], guards: Guards | None) -> Shard:
+        """What the worker is given."""
+
+        def mine(operations: list[Operation]) -> list[Operation]:
+            return [(table, verb) for stack, verb in operations if (table := self.table_of(stack)) is not None]
+
+        aims = Aims()
+        if guards is not None:
+            self.guards, aims = guards_among(guards, simulation, self.system)
+        return Shard(
+            self.system, self.watched, self.outgoing, self.incoming,
+            {id(table_slice.part): table_slice.boundary for table_slice in self.slices.values()}, stages.for_tables(self.table_of),
+            simulation.dt, simulation.recorder.every, mine(leaks),
+            self.guards, aims, bool(leaks) or guards is not None, self.glued_joints,
+        )  # fmt: skip
+
+    # --- the way back ------------------------------------------------------------------------------------------------
+
+    def write_back(self) -> None:
+        """The rows that this subsystem owns become those of the whole."""
+        for table_slice in self.slices.values():
+            home = np.flatnonzero(table_slice.owned)
+            table_slice.whole.put_back(table_slice.rows[home], table_slice.part, home)
+
+    def write_back_second_sides(self) -> None:
+        """When all subsystems have written back: the work on second sides that were moved here, and what ledgers leave open."""
+        for table_slice in self.slices.values():
+            second = np.flatnonzero(table_slice.second)
+            if len(second):
+                rows = table_slice.rows[second]
+                table_slice.whole.ledger[rows, WORK_SECOND] = table_slice.part.ledger[second, WORK_SECOND]
+                leave_open(table_slice.whole.ledger, rows)
+
+
+def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[InterfaceJoints, RemoteJoints]:
+    """All joints of the whole as a subsystem knows them, and what those show that it has not."""
+    whole, ownership = part.whole, part.ownership
+    bodies = {name: k for k, name in enumerate(whole.body_home)}
+    stacks = {id(stack): k for k, stack in enumerate(part.system.joints)}
+    degrees = Counter(owner for home in whole.joint_home.values() for owner in home.owners)
+    watched = part.elements_here[interface.watched]
+    settings = {
+        "me": part.me, "stages": interface.stages.tolist(), "local": interface.local, "watched": watched[watched > 0].tolist(),
+        "anywhere": len(interface.watched), "apart": interface.apart,
+    }  # fmt: skip
+    interface_joints = InterfaceJoints(len(whole.joint_home), settings)
+    numbers: list[Array] = []
+    place = 0
+    for k, home in enumerate(whole.joint_home.values()):
+        form, row, here = home.stack.form, home.stack.row[home.name], part.table_of(home.stack)
+        interface_joints.rows[k], interface_joints.translations[k], interface_joints.glides[k] = (
+            form.rows,
+            form.translations,
+            not form.holonomic,
+        )
+        interface_joints.repeated[k] = form.rows - form.locks
+        interface_joints.first_body[k], interface_joints.second_body[k] = (
+            bodies.get(owner, NOBODY) for owner in home.owners
+        )
+        interface_joints.first_part[k], interface_joints.second_part[k] = ownership.sides[home.name]
+        interface_joints.first_degree[k], interface_joints.second_degree[k] = (
+            degrees.get(owner, 0) for owner in home.owners
+        )
+        interface_joints.sender[k] = NOBODY if ownership.crosses(home.name) else ownership.owner(home.name)
+        if here is not None and home.name in here.row:
+            interface_joints.stack[k], interface_joints.place[k] = stacks[id(here)], here.row[home.name]
+            continue
+        interface_joints.stack[k], interface_joints.place[k] = NOBODY, place
+        if interface.apart:
+            continue
+        numbers += [getattr(home.stack, column)[row].ravel() for column in (*VECTORS, *MATRICES)]
+        place += numbers_of(form.rows, whole.elements.motions)
+    remote = RemoteJoints(place + COUNTER_COUNT)
+    remote.numbers[:] = np.concatenate([*numbers, interface.counter_values])
+    return interface_joints, remote
+
+
+def leave_open(ledger: Array, rows: Indices) -> None:
+    """What the named lines leave open is the leak, summed in the order of `modular.ledger.close`."""
+    total = ledger[..., rows, 0].copy()
+    for line in range(1, LEAKED):
+        total += ledger[..., rows, line]
+    ledger[..., rows, LEAKED] = -total

@@ -1,0 +1,109 @@
+"""The program of a tick: which stack does what, in order.
+
+A coupling writes it down as operations: a stack and the name of what the stack does, for all its rows or for ranges of them.
+Stacks that are compiled have a loop of that name; others have a method. `perform` plays a program once; the engine
+(coordinator/engine) plays one that is all loops for thousands of ticks without coming back. Both call the same machine code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from coordinator.engine.driver import play
+from modular.elements import GAIN_STEP, STEP, TIME, Elements
+from modular.table import Table
+
+Ranges = list[tuple[int, int]]
+Operation = tuple[Any, str]  # for all rows
+RangedOperation = tuple[Any, str, Ranges]  # for some
+
+
+class Stacks(Protocol):
+    """Who can take part in a program: a whole system, or the region of it that an event touches."""
+
+    @property
+    def elements(self) -> Elements:
+        """The exchange."""
+
+    @property
+    def bodies(self) -> Iterator[Any]:
+        """Stacks of bodies."""
+
+    @property
+    def joints(self) -> Iterator[Any]:
+        """Stacks of joints."""
+
+    @property
+    def forces(self) -> Iterator[Any]:
+        """Stacks of forces."""
+
+
+@dataclass
+class TickProgram:
+    """Ticks for the engine: `prologue`, `first_tick`, then `next_ticks` over and over, and `epilogue`, which settles everything.
+
+    Where ticks are taken one by one all of it is in `first_tick`, and `next_ticks` is the same.
+    """
+
+    first_tick: list[Operation]
+    next_ticks: list[Operation]
+    prologue: list[Operation] = field(default_factory=list)
+    epilogue: list[Operation] = field(default_factory=list)
+    evaluations: int = 1  # of all forces, per tick
+
+    @property
+    def operations(self) -> list[Operation]:
+        """All of them."""
+        return [*self.prologue, *self.first_tick, *self.next_ticks, *self.epilogue]
+
+
+ARGUMENTS = {
+    "predict": STEP,
+    "correct": STEP,
+    "drift": STEP,
+    "kick": STEP,
+    "account": STEP,
+    "exert": TIME,
+    "request_load": GAIN_STEP,
+}  # the argument that a method is given
+NO_BARRIER = np.zeros(3, np.int64)  # for one thread alone
+
+
+def compiled(operation: Operation) -> bool:
+    """Whether an operation is a loop."""
+    return isinstance(operation[0], Table) and operation[1] in operation[0].loops
+
+
+def perform(elements: Elements, operations: Iterable[Operation | RangedOperation]) -> str | None:
+    """Play operations one after the other; the name of a body that went wrong, if any."""
+    wrong = None
+    waiting: list[tuple[int, int, int, int, int]] = []
+    stacks: list[Any] = []
+
+    def flush() -> str | None:
+        if not waiting:
+            return None
+        operation, row = play(np.array(waiting, np.int64), elements.sheet, NO_BARRIER, 1)
+        name = stacks[operation].names[row] if operation >= 0 else None
+        waiting.clear()
+        stacks.clear()
+        return name
+
+    for stack, verb, *ranges in operations:
+        elements.prepare(verb)
+        if compiled((stack, verb)):
+            stack.prepare(verb)
+            address = stack.loops[verb].address(stack, elements)
+            for start, stop in ranges[0] if ranges else ((0, stack.count),):
+                waiting.append((address, stack.sheet, start, stop, 0))
+                stacks.append(stack)
+            continue
+        wrong = flush() or wrong
+        arguments = [float(elements.clock[ARGUMENTS[verb]])] if verb in ARGUMENTS else []
+        answer = getattr(stack, verb)(elements, *arguments)
+        wrong = answer if isinstance(answer, str) else wrong
+    return flush() or wrong
