@@ -12,7 +12,6 @@ from typing import Any
 
 from modular.component import known_packages
 from modular.errors import ModelError
-from modular.former_names import present_loops
 from modular.loop import Loop
 from modular.table import ALIKE, COLUMN, COMMON, FIXED, Table
 
@@ -39,12 +38,8 @@ def described(table: Table) -> tuple[dict[str, Any], dict[str, Any]]:
 def revived(data: Mapping[str, Any], arrays: Mapping[str, Any], owner: str, like: Table | None = None) -> Any:
     """The table that was described; `owner` is named in errors.
 
-    `like`: an empty table of the same kind, where there is one; then its class and its loops need not be looked up, and the data
-    may be of an earlier version, with former names of verbs.
+    `like`: an empty table of the same kind, where there is one; then its class and its loops need not be looked up.
     """
-    if like is not None:
-        ours = {verb: named(loop) for verb, loop in like.loops.items()}
-        data = {**data, "loops": present_loops(data["loops"], ours)}
     if like is not None and (said := _unlike(data, like)):
         raise ModelError(f"{owner}: {data['class']} has {said}, which this version does not know.")
     kind = type(like) if like is not None else found(data["class"], owner)
