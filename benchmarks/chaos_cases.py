@@ -247,7 +247,7 @@ if mode == "begin":
     simulation = c.Simulation(c.model(), c.DT, record_every=50, workers=2)
     checkpoints = c.Checkpoints(folder, every=0.0)
 else:
-    from coordinator.record.checkpoints.resume import latest
+    from coordinator.continuation.resume import latest
     found = latest(folder)
     simulation, checkpoints = found.simulation(workers=2), found.checkpoints(every=0.0)
 print(simulation.run(c.UNTIL, checkpoints=checkpoints).digest)

@@ -13,7 +13,10 @@ from modular.errors import LeakWarning, RunWarning, StabilityWarning, UnseenWarn
 if TYPE_CHECKING:
     from coordinator.checks.diagnosis import beyond
     from coordinator.checks.examination import Examination, examine
-    from coordinator.checks.verification import Verification, verify
+    from coordinator.checks.verification import Verification
+    from coordinator.continuation.rerun import rerun
+    from coordinator.continuation.resume import resume
+    from coordinator.continuation.verify import verify
     from coordinator.couplings import Centralized, Coupling, Glued, Merged, Mixed, Penalty, Relaxed
     from coordinator.couplings.centralized import (
         GGL,
@@ -29,9 +32,7 @@ if TYPE_CHECKING:
     from coordinator.distributed.workers.black_box import BlackBox
     from coordinator.distributed.workers.distributed_run import LaunchConfig
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
-    from coordinator.record.checkpoints.resume import resume
     from coordinator.record.difference import Difference, first_difference, why_different
-    from coordinator.record.repetition import rerun
     from coordinator.record.run import Run
     from coordinator.simulation import Simulation
 
@@ -66,9 +67,9 @@ _HOMES = {
     "beyond": "checks.diagnosis",
     "examine": "checks.examination",
     "first_difference": "record.difference",
-    "rerun": "record.repetition",
-    "resume": "record.checkpoints.resume",
-    "verify": "checks.verification",
+    "rerun": "continuation.rerun",
+    "resume": "continuation.resume",
+    "verify": "continuation.verify",
     "why_different": "record.difference",
 }
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from coordinator.building.bulk_add import add_bodies, add_joints, undisturbed
 from coordinator.checks import carrying
 from coordinator.checks.alarm import Alarm
 from coordinator.checks.diagnosis import diagnose
 from coordinator.checks.foretelling import Foreteller
 from coordinator.checks.proposals import in_words
+from coordinator.checks.verification import Verification, verify
 from coordinator.couplings import Coupling, Penalty
 from coordinator.couplings.margins import tightest
 from coordinator.couplings.named import coupling_named
@@ -41,6 +41,7 @@ from coordinator.engine.one_at_a_time import Turn, one_at_a_time
 from coordinator.engine.threads import check_threads
 from coordinator.events.aiming import aim
 from coordinator.events.breakage import Breakage
+from coordinator.events.bulk_add import add_bodies, add_joints, undisturbed
 from coordinator.events.controlling import consult, next_look
 from coordinator.events.event_location import advance_through_events
 from coordinator.events.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
@@ -69,9 +70,6 @@ from modular.keywords import Spelt
 from modular.limit import Limit
 from modular.numbers import number
 from modular.port import GROUND, PortName
-
-if TYPE_CHECKING:
-    from coordinator.checks.verification import Verification
 
 MIN_STEP = 1e-30  # step [s]: below, its square is nothing
 REST_SPEED = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
@@ -135,8 +133,7 @@ class Simulation(Spelt):
             connect(model.bodies, self._channel)
             with undisturbed():
                 self._build(project_velocities)
-            if self.distributed_run is not None:
-                check_divisible(self)
+            self.check_divisible()
         except BaseException:
             self.close()
             raise
@@ -377,9 +374,7 @@ class Simulation(Spelt):
     @one_at_a_time
     def verify(self, *, progress: Progress | None = None) -> Verification:
         """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
-        from coordinator.checks.verification import verify  # another simulation, and so later
-
-        found = verify(self.recorded, progress=progress)
+        found = verify(type(self), self.recorded, progress=progress)
         self.past.verified = found.to_data()
         return found
 
@@ -571,7 +566,7 @@ class Simulation(Spelt):
         self._after("limit", name, [], breaks_at=breaks_at)
 
     def settle_anew(self, kind: str, name: str) -> None:
-        """Everybody finds accelerations anew: this simulation goes on where another has stood (events/reconfigure.py)."""
+        """Everybody finds accelerations anew: this simulation goes on where another has stood (continuation/reconfigure.py)."""
         self._after("went on", f"{kind} {name}", list(self.assembly.bodies))
 
     # --- looking -----------------------------------------------------------------------------------------------------
@@ -591,6 +586,16 @@ class Simulation(Spelt):
     def workers(self) -> list[WorkerInfo]:
         """Who moves which bodies, in which process, and how they did; nobody where all is moved here in one piece."""
         return [] if self.distributed_run is None else self.distributed_run.worker_info()
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether workers have the mechanism now."""
+        return self.distributed_run is not None and self.distributed_run.is_distributed
+
+    def check_divisible(self) -> None:
+        """Refuse what workers, if there are any, could not move."""
+        if self.distributed_run is not None:
+            check_divisible(self)
 
     @property
     def last_messages(self) -> list[str]:

@@ -40,6 +40,7 @@ class Body(Component):
 
     __slots__ = ()
 
+    hosted: ClassVar[bool] = False  # whether it lives where only a worker knows it, and has to be asked there
     led: ClassVar[bool] = (
         False  # whether it moves as it is told, whatever acts on it: as the ground, but for its motion
     )

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from coordinator.checks.context import CheckContext
 from coordinator.checks.swinging import swing
 from modular.body import GivesCompliance
 from modular.elements import ASKED, Array, Indices
@@ -32,7 +33,6 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from coordinator.couplings.coupling import Coupling
     from coordinator.record.run import Run
-    from coordinator.simulation import Simulation
     from coordinator.system import System
 
 STABILITY_LIMIT = 4.0  # of all demands on a body
@@ -84,7 +84,7 @@ class Carrier:
 # --- as things stand -------------------------------------------------------------------------------------------------------
 
 
-def now(simulation: Simulation, margins: Mapping[str, float]) -> list[Load]:
+def now(simulation: CheckContext, margins: Mapping[str, float]) -> list[Load]:
     """What bodies bear that pass on the largest loads; `margins`: what stiffness leaves to joints.
 
     Those between springs are kept, for what has to be told when a run goes wrong.
@@ -104,7 +104,7 @@ def now(simulation: Simulation, margins: Mapping[str, float]) -> list[Load]:
             elements.response[:] = kept
 
 
-def after(simulation: Simulation, margins: Mapping[str, float], touched: Sequence[str] | None) -> list[Load]:
+def after(simulation: CheckContext, margins: Mapping[str, float], touched: Sequence[str] | None) -> list[Load]:
     """The same after an event, of the bodies that it touched, which have answered for their margins."""
     if simulation.coupling.swings is None:
         return among(simulation, margins, touched)
@@ -112,7 +112,7 @@ def after(simulation: Simulation, margins: Mapping[str, float], touched: Sequenc
     return now(simulation, margins) if few else []  # of many, that is seen at the next look
 
 
-def among(simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
+def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
     """The same between springs, of some bodies, or of all, that have just answered."""
     system, carriers = simulation.system, simulation.foreteller.carriers
     if simulation.coupling.swings is not None or not concerns(simulation, margins):
@@ -130,7 +130,7 @@ def among(simulation: Simulation, margins: Mapping[str, float], bodies: Sequence
     return found
 
 
-def sampled(simulation: Simulation) -> list[Load]:
+def sampled(simulation: CheckContext) -> list[Load]:
     """The same by the last sample, of those that were looked at last: where the mechanism is with workers."""
     segments = simulation.recorder.segments
     if not segments or not segments[-1].used:
@@ -152,7 +152,7 @@ def next_look(tick: int) -> int:
     return max(tick + 1, FIRST_CHECK_TICK, int(CHECK_INTERVAL_FACTOR * tick))
 
 
-def swinging(simulation: Simulation) -> list[Load]:
+def swinging(simulation: CheckContext) -> list[Load]:
     """The same between joints without play; only of those that a step does not follow, since no others have a limit."""
     system, limit, found = simulation.system, simulation.coupling.swings, []
     for body in _heaviest(system) if limit is not None else []:
@@ -162,7 +162,7 @@ def swinging(simulation: Simulation) -> list[Load]:
     return found
 
 
-def concerns(simulation: Simulation, margins: Mapping[str, float]) -> bool:
+def concerns(simulation: CheckContext, margins: Mapping[str, float]) -> bool:
     """Whether there are joints that bear loads within a limit, and bodies that can be asked."""
     system = simulation.system
     stacks = [joints for joints in system.joints if joints.form.translations]
@@ -249,7 +249,7 @@ def _borne(system: System, joint: str) -> tuple[float, float]:
 # --- on the way to where a run went wrong --------------------------------------------------------------------------------------
 
 
-def on_the_way(simulation: Simulation) -> tuple[Load | None, float]:
+def on_the_way(simulation: CheckContext) -> tuple[Load | None, float]:
     """The load that a step did not bear, and by how much loads may grow as the run goes on; None where all were borne.
 
     From where a load asks for more than the step bears, it is the divergence that one sees: the first one counts.

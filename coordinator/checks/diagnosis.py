@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from coordinator.checks import carrying
+from coordinator.checks.context import CheckContext
 from coordinator.checks.proposals import proposed
 from coordinator.couplings.margins import tightest
 from modular.errors import Diverged
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
-
-def diagnose(simulation: Simulation, body: str) -> Diverged:
+def diagnose(simulation: CheckContext, body: str) -> Diverged:
     """The error to raise when `body` lost its shape in the step after the present tick."""
     tick, dt = simulation.tick, simulation.dt
     where = f"at tick {tick + 1} ({(tick + 1) * dt:.6g} s)"
@@ -43,7 +39,7 @@ def diagnose(simulation: Simulation, body: str) -> Diverged:
     return Diverged(f"{why}. Remedy: {sentence}. {kept}", component=who, tick=tick + 1, holding_step=step)
 
 
-def what_is_too_fast(simulation: Simulation, body: str) -> tuple[str, float | None]:
+def what_is_too_fast(simulation: CheckContext, body: str) -> tuple[str, float | None]:
     """The remedy where nothing is beyond its stability limit."""
     dt = simulation.dt
     sentence, gained = simulation.coupling.remedy(1.0, dt)
@@ -57,7 +53,7 @@ def what_is_too_fast(simulation: Simulation, body: str) -> tuple[str, float | No
     return f"forces change faster than the step can follow: take dt = {step:.2g} s", step
 
 
-def beyond(simulation: Simulation, *, now: bool = True) -> tuple[str, str, float, str, float | None] | None:
+def beyond(simulation: CheckContext, *, now: bool = True) -> tuple[str, str, float, str, float | None] | None:
     """What is beyond its stability limit, if anything: name, kind, margin, remedy, and a step [s] that would hold.
 
     Springs come first: their stiffness is their own, and joints beside one that is too stiff have no room left. Loads on bodies
@@ -67,7 +63,7 @@ def beyond(simulation: Simulation, *, now: bool = True) -> tuple[str, str, float
     return None if found is None else (*found[:3], *proposed(simulation, *found[3:]))
 
 
-def _beyond(simulation: Simulation, *, now: bool) -> tuple[str, str, float, str, float | None] | None:
+def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, str, float | None] | None:
     margins, dt = simulation.stiffness_margins, simulation.dt
     springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
     name, margin = tightest(springs) or ("", 1.0)
@@ -86,14 +82,14 @@ def _beyond(simulation: Simulation, *, now: bool) -> tuple[str, str, float, str,
     return load.body, "body", load.margin, *carrying.remedy(load, simulation.coupling, dt, grows)
 
 
-def quieter(simulation: Simulation, body: str) -> float:
+def quieter(simulation: CheckContext, body: str) -> float:
     """A step in which bodies turn and fall little [s]; a quarter of the present one at most."""
     rate = turning_rate(simulation, body) if body in simulation.assembly.bodies else 0.0
     turning = 0.1 / rate if rate > 0.0 else np.inf
     return float(min(simulation.dt / 4, turning, 0.05 * natural_time(simulation)))
 
 
-def natural_time(simulation: Simulation) -> float:
+def natural_time(simulation: CheckContext) -> float:
     """sqrt(l / g) of the shortest distance between two ports of a body [s]; infinite without gravity."""
     gravity = float(np.linalg.norm(simulation.assembly.gravity))
     lengths = []
@@ -105,7 +101,7 @@ def natural_time(simulation: Simulation) -> float:
     return float(np.sqrt(min(lengths) / gravity)) if lengths and gravity > 0 else float("inf")
 
 
-def turning_rate(simulation: Simulation, body: str) -> float:
+def turning_rate(simulation: CheckContext, body: str) -> float:
     """How fast a body turned in its last hundred samples [rad/s], from the relative speed of its elements."""
     q, v, _ = simulation.recorded.state(body)
     q, v = q[-100:], v[-100:]

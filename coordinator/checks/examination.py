@@ -10,10 +10,10 @@ from math import inf
 import numpy as np
 
 from coordinator.building.homes import JointHome
+from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import in_words
 from coordinator.checks.softness import joint_share
-from coordinator.simulation import Simulation
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.component import class_name
@@ -59,9 +59,9 @@ class Examination:
         return None if self.mobility is None else self.locks - (self.freedoms - self.mobility)
 
 
-def examine(simulation: Simulation) -> Examination:
+def examine(simulation: CheckContext) -> Examination:
     """Look a simulation over at its present pose."""
-    if not isinstance(simulation, Simulation):
+    if not hasattr(type(simulation), "stiffness_margins"):
         raise ModelError(f"examine: {simulation!r} is no Simulation; give Simulation(assembly, dt=…).")
     system, assembly, margins, loads = simulation.system, simulation.assembly, simulation.margins, simulation.loads
     system.respond()
@@ -118,7 +118,7 @@ def _softer(reports: list[JointReport]) -> list[JointReport]:
     return sorted((r for r in reports if (r.share or 0.0) > MAX_OWN_COMPLIANCE_SHARE), key=lambda r: -(r.share or 0.0))[:1]
 
 
-def _soft(simulation: Simulation, name: str, share: float | None) -> str:
+def _soft(simulation: CheckContext, name: str, share: float | None) -> str:
     """Own compliance falls with the square of the step, that of bodies stays."""
     assert share is not None
     step = 0.95 * simulation.dt * np.sqrt(MAX_OWN_COMPLIANCE_SHARE / (1.0 - MAX_OWN_COMPLIANCE_SHARE) * (1.0 - share) / share)
@@ -128,7 +128,7 @@ def _soft(simulation: Simulation, name: str, share: float | None) -> str:
     )
 
 
-def _equations(simulation: Simulation) -> dict[str, Array]:
+def _equations(simulation: CheckContext) -> dict[str, Array]:
     """The equations of each joint over the motions that the bodies have, at this pose."""
     system = simulation.system
     motions = system.elements.motions
@@ -150,7 +150,7 @@ def _rank(blocks: list[Array]) -> int:
     return int(np.linalg.matrix_rank(np.concatenate(blocks), tol=1e-9)) if blocks else 0
 
 
-def _said_twice(simulation: Simulation, equations: Mapping[str, Array]) -> list[str]:
+def _said_twice(simulation: CheckContext, equations: Mapping[str, Array]) -> list[str]:
     """Joints between the same two bodies of which one locks nothing that the other does not lock as well.
 
     Not of those that may break, and leave the other; nor of links, which say the same at one pose alone.
@@ -172,7 +172,7 @@ def _said_twice(simulation: Simulation, equations: Mapping[str, Array]) -> list[
     return lines
 
 
-def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
+def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     dt, margins = simulation.dt, simulation.margins
     lines = _set_aside(simulation)
     over = beyond(simulation)
@@ -203,7 +203,7 @@ def _advice(simulation: Simulation, reports: list[JointReport]) -> list[str]:
     return lines
 
 
-def rings(simulation: Simulation) -> str:
+def rings(simulation: CheckContext) -> str:
     """Where reactions of springs show their own swing beside the load, in closed loops and at drives; empty where nowhere."""
     homes = simulation.system.joint_home.values()
     if not any(_stiffness(home) > 0.0 for home in homes):
@@ -239,7 +239,7 @@ def _loops(assembly: Assembly) -> int:
     return loops
 
 
-def _set_aside(simulation: Simulation) -> list[str]:
+def _set_aside(simulation: CheckContext) -> list[str]:
     """Integrators of bodies that mean nothing under this coupling, by the reason."""
     coupling, found = simulation.coupling, dict[str, list[str]]()
     for name, body in simulation.assembly.bodies.items():

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coordinator.checks import carrying
+from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import proposed
 from modular.errors import StabilityWarning, UnseenWarning
 
 if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
     from modular.force import Force
 
 
@@ -29,7 +29,7 @@ class Foreteller:
         self._overloaded: set[str] = set()  # bodies of which it has told
         self._looked: dict[str, Force] = {}  # forces of which it knows whether ticks see what they do
 
-    def begin(self, simulation: Simulation) -> None:
+    def begin(self, simulation: CheckContext) -> None:
         """Say so where something is stiffer than the step can bear, or over before a step is."""
         self._look_between(simulation)
         if self._reported == len(simulation.past.margins):
@@ -39,11 +39,11 @@ class Foreteller:
             self._overloaded |= {found[0]} if found[1] == "body" else set()
             _warn(simulation, *found[:4])
 
-    def look(self, simulation: Simulation) -> None:
+    def look(self, simulation: CheckContext) -> None:
         """Say so where loads ask for more than the step bears: as an event has left them, or now and then."""
         if simulation.tick >= self.look_at:
             self.look_at = carrying.next_look(simulation.tick)
-            at_home = simulation.distributed_run is None or not simulation.distributed_run.is_distributed
+            at_home = not simulation.is_distributed
             latest = simulation.past.latest_margins()
             self._loads = carrying.now(simulation, latest) if at_home else carrying.sampled(simulation)
         loads, self._loads = self._loads, []
@@ -53,7 +53,7 @@ class Foreteller:
             remedy, _ = proposed(simulation, *carrying.remedy(load, simulation.coupling, simulation.dt))
             _warn(simulation, load.body, "body", load.margin, remedy)
 
-    def _look_between(self, simulation: Simulation) -> None:
+    def _look_between(self, simulation: CheckContext) -> None:
         """Say so of each new force that does something between two ticks, where nobody goes there."""
         if getattr(simulation.coupling, "meets_corners", False):
             return
@@ -65,7 +65,7 @@ class Foreteller:
                 warnings.warn(unseen_words(name, at, f"dt = {simulation.dt:g} s"), UnseenWarning, stacklevel=5)
 
     def entry(
-        self, simulation: Simulation, margins: Mapping[str, float], bodies: Sequence[str] | None
+        self, simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None
     ) -> dict[str, Any]:
         """Margins of stiffness, all or those on touched bodies, with what loads leave of them, as the log has it."""
         known = dict(margins.items())  # for now: of many the log keeps no more than they are
@@ -86,7 +86,7 @@ def unseen_words(name: str, at: float, steps: str) -> str:
     )
 
 
-def _warn(simulation: Simulation, name: str, what: str, margin: float, remedy: str) -> None:
+def _warn(simulation: CheckContext, name: str, what: str, margin: float, remedy: str) -> None:
     at = f" at {simulation.time:.6g} s" if simulation.tick else ""
     warnings.warn(
         f"{what} '{name}' is beyond its stability limit (margin {margin:.2g} < 1){at}, so the run may diverge. Remedy: {remedy}.",

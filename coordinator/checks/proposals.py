@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING
 
+from coordinator.checks.context import CheckContext
 from modular.numbers import even_part, exactly
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
-
-def fitting(simulation: Simulation, step: float) -> float:
+def fitting(simulation: CheckContext, step: float) -> float:
     """The longest step up to this one [s] of which the periods of all controllers are multiples; of two digits if one is."""
     whole = _period(simulation)
     return step if whole is None or not step > 0.0 else even_part(whole, step)
 
 
-def in_words(simulation: Simulation, step: float) -> str:
+def in_words(simulation: CheckContext, step: float) -> str:
     """Such a step as a number to type."""
     return f"{step:.2g}" if _period(simulation) is None else exactly(fitting(simulation, step))
 
 
-def proposed(simulation: Simulation, sentence: str, step: float | None) -> tuple[str, float | None]:
+def proposed(simulation: CheckContext, sentence: str, step: float | None) -> tuple[str, float | None]:
     """A remedy whose sentence names its step, with one that the model can take."""
     if step is None:
         return sentence, None
@@ -31,7 +28,7 @@ def proposed(simulation: Simulation, sentence: str, step: float | None) -> tuple
     return sentence.replace(f"dt = {step:.2g} s", f"dt = {words} s"), fitting(simulation, step)
 
 
-def _period(simulation: Simulation) -> float | None:
+def _period(simulation: CheckContext) -> float | None:
     """The longest time of which the periods of all controllers are multiples [s]; None where there are none."""
     periods = [getattr(edge.force, "period", None) for edge in simulation.assembly.force_edges.values()]
     exact = [Fraction(str(float(period))) for period in periods if period is not None]

@@ -11,25 +11,23 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from coordinator.checks.orders import order_of
+from coordinator.record.repetition import Repeated, coupling_of, prepared
 from coordinator.record.run import Run
 from coordinator.record.verdict import MAX_ERROR_SHARE_OF_MOTION, Estimate
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
-
 RELATIVE_ROUNDING = 1e-10  # of the extent: differences below say nothing of an order
 MAX_ORDER_DEVIATION = 0.5  # of an order, from the declared one
 REPORTED_ERROR_SHARE = 1e-2  # of the extent: more should be known to whoever runs it
 MOTION_ERROR_FACTOR = MAX_ERROR_SHARE_OF_MOTION / REPORTED_ERROR_SHARE  # and so many times that of how far anything moves
-Progress = Callable[["Simulation"], None]
+Progress = Callable[[Any], None]  # called with the simulation that runs
 
 
 @dataclass(frozen=True)
@@ -105,19 +103,22 @@ class Verification:
         return {**vars(self), "share": self.share, "words": str(self)}
 
 
-def verify(run: Run, *, progress: Progress | None = None) -> Verification:
-    """Measure the error of a run; refused where it cannot be repeated, or does not hold at half the step."""
+def verify(make: Callable[..., Repeated], run: Run, *, progress: Progress | None = None) -> Verification:
+    """Measure the error of a run; refused where it cannot be repeated, or does not hold at half the step.
+
+    `make`: how simulations are made (coordinator/record/repetition.py).
+    """
     if len(run) < 2:
         raise ModelError("verify: the run has no two samples yet; let it run first.")
     extent, little = (run.estimate.get(what, 0.0) for what in ("extent", "little")) if run.estimate else (1.0, 0.0)
     reach = min(extent, MOTION_ERROR_FACTOR * little) if little else extent
     try:
-        fine = at_step(run, 0.5, progress)
+        fine = at_step(make, run, 0.5, progress)
     except (Diverged, CouplingError) as error:
         raise ModelError(f"verify: at half the step the run does not come through: {error}") from error
     near, port, time = largest(run, fine)
     declared = declared_order(run)
-    order = measured_order(run, fine, extent, progress)
+    order = measured_order(make, run, fine, extent, progress)
     believed = order if order is not None and declared is not None and abs(order - declared) < MAX_ORDER_DEVIATION else declared or 2
     off = near * 2.0**believed / (2.0**believed - 1.0)
     share = REPORTED_ERROR_SHARE * reach * near / off if off > 0.0 else 0.0  # of what both runs differ by
@@ -125,10 +126,12 @@ def verify(run: Run, *, progress: Progress | None = None) -> Verification:
     return Verification(last_tick(run), off, extent, reach, port, time, order, declared, run.dt, end, followed)
 
 
-def measured_order(run: Run, fine: Run, extent: float, progress: Progress | None) -> float | None:
+def measured_order(
+    make: Callable[..., Repeated], run: Run, fine: Run, extent: float, progress: Progress | None
+) -> float | None:
     """From a run at twice the step as well; None where that cannot be had, or all agree to rounding."""
     try:
-        coarse = at_step(run, 2.0, progress)
+        coarse = at_step(make, run, 2.0, progress)
     except (Diverged, CouplingError, ModelError):
         return None
     far, near = spread_of(coarse, run), spread_of(run, fine, like=coarse)
@@ -137,17 +140,15 @@ def measured_order(run: Run, fine: Run, extent: float, progress: Progress | None
     return log2(far / near)
 
 
-def at_step(run: Run, ratio: float, progress: Progress | None) -> Run:
+def at_step(make: Callable[..., Repeated], run: Run, ratio: float, progress: Progress | None) -> Run:
     """The same at another step, as far as the run has come; samples at the same times where there are any."""
-    from coordinator.record.repetition import prepared
-
     every = run.settings.get("record_every", 1)
     dt = ratio * run.dt
     ticks = int(last_tick(run) / ratio)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)
         with prepared(
-            run, model=paced(run.assembly(), ratio, run.dt), dt=dt, record_every=max(1, round(every / ratio))
+            make, run, model=paced(run.assembly(), ratio, run.dt), dt=dt, record_every=max(1, round(every / ratio))
         ) as simulation:
             simulation.run(ticks * dt, progress=progress)
             return simulation.recorded
@@ -177,8 +178,6 @@ def last_tick(run: Run) -> int:
 
 def declared_order(run: Run) -> int | None:
     """Of its coupling, among its forces."""
-    from coordinator.record.repetition import coupling_of
-
     return order_of(coupling_of(run), run.assembly())
 
 

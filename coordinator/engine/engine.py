@@ -7,10 +7,11 @@ import os
 import threading
 import time as clock
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from coordinator.engine.context import EngineContext
 from coordinator.engine.driver import (
     BROKEN,
     EVERY,
@@ -32,9 +33,6 @@ from coordinator.engine.program import Operation, TickProgram, compiled
 from coordinator.engine.threads import divide_among_threads, thread_count_for, yield_address
 from coordinator.system import System
 from modular.elements import Elements, Indices
-
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
 ThreadProgram = tuple[Indices, Indices, Indices, Indices]  # prologue, first tick, next ticks, epilogue
 INITIAL_SECONDS_PER_COMPONENT = 1e-6  # of the time that a component takes per tick, before it has been seen [s]
@@ -62,7 +60,7 @@ class Engine:
         """A copy of a simulation finds programs and threads of its own."""
         return Engine(self.threads).__dict__
 
-    def run(self, simulation: Simulation, last: int) -> str | None:
+    def run(self, simulation: EngineContext, last: int) -> str | None:
         """Go on to tick `last`, or to where something has to be looked at; the name of a body that went wrong, if any.
 
         Returns early where a joint breaks (before the tick), a body goes wrong (in it) or an alarm rings (after it), and does
@@ -144,7 +142,7 @@ class Engine:
             self._tick_program.first_tick[state[OPERATION]][0].names[state[ROW]]
         )  # the same places as in `next_ticks`
 
-    def _ready(self, simulation: Simulation) -> bool:
+    def _ready(self, simulation: EngineContext) -> bool:
         """Whether everything that takes part in a tick is compiled, and its program is at hand."""
         system = simulation.system
         if self._version != system.version:

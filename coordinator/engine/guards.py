@@ -7,12 +7,13 @@ finds the instant (coordinator/events/event_location.py). What a tick changes is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
+from coordinator.engine.context import EngineContext
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.kernel import kernel
@@ -22,9 +23,6 @@ from modular.port import PortName
 from modular.stack import Stack
 from modular.table import Table
 from modular.views import View
-
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
 MAX_ELEMENTS_PER_PORT = 4  # elements that a port is put together from
 
@@ -50,7 +48,7 @@ class Guards(Stack):
         self.loops = {"guard": guard_loop}
 
 
-def guards_of(simulation: Simulation) -> Guards | None:
+def guards_of(simulation: EngineContext) -> Guards | None:
     """The conditions that wait, as they stand; None where one of them can only be asked in Python."""
     system, schedule = simulation.system, simulation.schedule
     schedule.look(simulation)
@@ -78,7 +76,7 @@ def guards_of(simulation: Simulation) -> Guards | None:
 Aims = list[tuple[Any, int, int]]  # of every guard: the stack of its body, the row there and the axis
 
 
-def guards_among(guards: Guards, simulation: Simulation, system: System) -> tuple[Guards, Aims]:
+def guards_among(guards: Guards, simulation: EngineContext, system: System) -> tuple[Guards, Aims]:
     """Those of the guards whose bodies stand in a system that is a part of the simulated one, and what they look at."""
     found, aims = Guards(), []
     for name, row in guards.row.items():
@@ -102,7 +100,7 @@ def take_aim(guards: Guards, aims: Aims) -> None:
         guards.place[row], guards.step[row] = q.ctypes.data + 8 * axis, q.strides[0]
 
 
-def tell(simulation: Simulation, guards: Guards) -> None:
+def tell(simulation: EngineContext, guards: Guards) -> None:
     """The conditions in Python remember on which side things stood last."""
     for name, row in guards.row.items():
         simulation.schedule.armed[int(name)].side = float(guards.side[row])

@@ -7,10 +7,11 @@ re-evaluated: they are state with a memory, and stale ones would lower the order
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from coordinator.events.context import EventContext
 from coordinator.events.undoing import way_back
 from modular.component import class_name
 from modular.elements import Array
@@ -18,11 +19,8 @@ from modular.errors import ModelError
 from modular.force import TakesAim
 from modular.names import missing
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
-
-def aim(simulation: Simulation, name: str, target: Sequence[float], *, by_hand: bool) -> None:
+def aim(simulation: EventContext, name: str, target: Sequence[float], *, by_hand: bool) -> None:
     """Move the target of a force and let its body settle; a target that is refused leaves everything as it was.
 
     A mouse aims many times a second, so the log of events tells only once that a force was aimed `by_hand`, and not at all of

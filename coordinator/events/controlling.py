@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
+from coordinator.events.context import EventContext
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.force import Decides
 from modular.names import missing
 from modular.port import GROUND, PortName
-
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
 DIFFERENCE_ANGLE = 1e-5  # how far one looks along the motion for the rates of axes, times a radian
 
@@ -21,7 +19,7 @@ DIFFERENCE_ANGLE = 1e-5  # how far one looks along the motion for the rates of a
 class Instruments:
     """What there is to see of a simulation (`modular.force.Sight`)."""
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: EventContext) -> None:
         self._simulation, self._system = simulation, simulation.system
 
     @property
@@ -86,7 +84,7 @@ class Instruments:
         return elements.force[last].copy(), elements.position[last] - elements.position[starts[0]]
 
 
-def consult(simulation: Simulation) -> None:
+def consult(simulation: EventContext) -> None:
     """Ask those that are due; the bodies on which they act settle under what they have decided.
 
     Everybody sees the mechanism as the last tick has left it. Accelerations are state with a memory: after a jump of a force a
@@ -104,17 +102,17 @@ def consult(simulation: Simulation) -> None:
     simulation.coupling.settle(system, dt, list(touched))
 
 
-def next_look(simulation: Simulation) -> int | None:
+def next_look(simulation: EventContext) -> int | None:
     """The first tick after this one before which somebody is to be asked; None where nobody is there to be asked."""
     return min((stack.next_due(simulation.tick, simulation.dt) for stack in _deciding(simulation)), default=None)
 
 
-def sensors_of(simulation: Simulation) -> list[tuple[str, Any]]:
+def sensors_of(simulation: EventContext) -> list[tuple[str, Any]]:
     """What the forces that decide read, by their names."""
     edges = simulation.assembly.force_edges
     return [(name, getattr(edges[name].force, "inputs", {})) for stack in _deciding(simulation) for name in stack.names]
 
 
-def _deciding(simulation: Simulation) -> list[Decides]:
+def _deciding(simulation: EventContext) -> list[Decides]:
     """Stacks of forces that decide; asked at every step, so one look at each has to do."""
     return [cast(Decides, stack) for stack in simulation.local_system.forces if hasattr(stack, "decide")]

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from coordinator.distributed.workers.placement import black_boxes_in
 from coordinator.engine.program import compiled
+from coordinator.events.context import EventContext
 from coordinator.events.impact import stop_by_impulse, stop_by_shift
 from coordinator.events.undoing import fallible
 from modular.assembly import Assembly
@@ -29,18 +29,15 @@ from modular.joints import Joints
 from modular.port import GROUND, PortName
 from modular.table import Table
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
-
 MAX_REHEARSED_EVENTS = 64  # events that are tried: more of them are hardly of more kinds
 # the run itself will tell them, should they come again
 REFUSALS = (ModelError, CouplingError, ArithmeticError, LookupError, np.linalg.LinAlgError)
 
 
-def dry_run(simulation: Simulation, look: Callable[[Simulation, list[Table]], None]) -> None:
+def dry_run(simulation: EventContext, look: Callable[[EventContext, list[Table]], None]) -> None:
     """Go through the events of a model on a small one; `look` sees it as it begins and after each event, with stacks for
     what is still to come. Nobody looks where there are no events."""
-    if fallible(simulation.system) or black_boxes_in(simulation.assembly.bodies):
+    if fallible(simulation.system) or any(body.hosted for body in simulation.assembly.bodies.values()):
         return
     if not simulation.schedule.pending() and not simulation.breakage.watched.count:
         return
@@ -60,15 +57,17 @@ def dry_run(simulation: Simulation, look: Callable[[Simulation, list[Table]], No
                     look(small, [])
 
 
-def _small(simulation: Simulation, model: Assembly) -> Simulation:
+def _small(simulation: EventContext, model: Assembly) -> AbstractContextManager[EventContext]:
+    make: Any = type(simulation)
     past = simulation.past
-    return type(simulation)(
+    found: AbstractContextManager[EventContext] = make(
         model, simulation.dt, simulation.coupling, record_every=simulation.recorder.every, project_velocities=past.project,
         grouped=past.grouped, threads=1,
     )  # fmt: skip
+    return found
 
 
-def _brings(small: Simulation, event: Event) -> Any:
+def _brings(small: EventContext, event: Event) -> Any:
     """A stack for what an event brings; None where it brings nothing, or nobody can tell before it comes."""
     system, dimension = small.system, len(small.system.gravity)
     with suppress(*REFUSALS):
@@ -93,7 +92,7 @@ def _is_compiled(event: Event, stack: Any) -> bool:
     return not isinstance(event, Add) or isinstance(stack, Table)
 
 
-def _carry_out(small: Simulation, event: Event) -> None:
+def _carry_out(small: EventContext, event: Event) -> None:
     """An event; a joint stops its sides even where they happen to stand still."""
     small.carry_out(event)
     if isinstance(event, Join) and "impact" not in small.events[-1]:

@@ -6,21 +6,17 @@ and (1 - theta) dt, with the gains of the whole tick.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coordinator.couplings.coupling import require
+from coordinator.events.context import EventContext
 from coordinator.events.schedule import first_zero
 from modular.body import SavesAndRestores
 from modular.errors import ModelError
 from modular.events import Condition
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
-
 MAX_EVENTS_PER_TICK = 20  # located events in one tick
 
 
-def advance_through_events(simulation: Simulation) -> str | None:
+def advance_through_events(simulation: EventContext) -> str | None:
     """Advance by one tick; the name of a body that went wrong, if any."""
     system, coupling, schedule, dt = simulation.system, simulation.coupling, simulation.schedule, simulation.dt
     start = system.part  # not 0 where the step was changed between two ticks
@@ -55,7 +51,7 @@ def advance_through_events(simulation: Simulation) -> str | None:
     )
 
 
-def _locate(simulation: Simulation, memory: dict[str, object], condition: Condition, start: float) -> float:
+def _locate(simulation: EventContext, memory: dict[str, object], condition: Condition, start: float) -> float:
     """How far into the tick a condition comes true."""
     system = simulation.system
 

@@ -7,18 +7,14 @@ ports stay as they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from coordinator.couplings.grouping import check_group, describe
-from coordinator.distributed.workers.distributed_run import check_divisible
+from coordinator.events.context import EventContext
 from modular.errors import ModelError
 from modular.port import GROUND
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
-
-def merge(simulation: Simulation, bodies: Sequence[str]) -> list[str]:
+def merge(simulation: EventContext, bodies: Sequence[str]) -> list[str]:
     """Let neighbours be one component; the bodies that it has. Settling is left to the simulation."""
     system = simulation.system
     check_group(system, bodies, "merge")
@@ -29,8 +25,7 @@ def merge(simulation: Simulation, bodies: Sequence[str]) -> list[str]:
     before = list(system.groups)
     system.merge(bodies)
     try:
-        if simulation.distributed_run is not None:
-            check_divisible(simulation)
+        simulation.check_divisible()
     except ModelError:
         system.groups = before
         system.version += 1
@@ -38,7 +33,7 @@ def merge(simulation: Simulation, bodies: Sequence[str]) -> list[str]:
     return [body for body in system.groups[-1] if body != GROUND]
 
 
-def unmerge(simulation: Simulation, bodies: Sequence[str]) -> list[str]:
+def unmerge(simulation: EventContext, bodies: Sequence[str]) -> list[str]:
     """Let the components fall apart to which bodies belong; all their bodies."""
     system = simulation.system
     for body in bodies:

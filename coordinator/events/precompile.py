@@ -16,6 +16,7 @@ from coordinator.engine.driver import DONE, STATUS, YIELD, drive
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import Guards
 from coordinator.engine.program import Operation, compiled
+from coordinator.events.context import EventContext
 from coordinator.events.dry_run import dry_run
 from modular.compile_pool import Job, jobs_of, pool
 from modular.first_use import expect
@@ -24,7 +25,6 @@ from modular.table import Table
 
 if TYPE_CHECKING:
     from coordinator.couplings.coupling import Coupling
-    from coordinator.simulation import Simulation
     from coordinator.system import System
 
     Ringing = Callable[[System], list[Operation]]  # what stops a run of many ticks where an alarm has to ring
@@ -54,7 +54,7 @@ def _to_come(known: weakref.ref[System], verbs: tuple[str, ...], coming: Sequenc
     return [*jobs_of(loops), *([Job.calling(_compile_driver)] if verbs and not compiled_driver.ready else [])]
 
 
-def precompile(simulation: Simulation) -> bool:
+def precompile(simulation: EventContext) -> bool:
     """Compile what a tick needs, and what the events of the model will need; whether a tick is all loops."""
     all_loops = _compile_tick(simulation, simulation.alarm.program)
     if not simulation.schedule.dry_run_done:
@@ -66,14 +66,14 @@ def precompile(simulation: Simulation) -> bool:
     return all_loops
 
 
-def _look_at(small: Simulation, coming: list[Table], *, alarm: Ringing) -> None:
+def _look_at(small: EventContext, coming: list[Table], *, alarm: Ringing) -> None:
     """Compile a tick as things stand after an event: as the engine plays it, and on its own as around an instant in it."""
     expect_loops(small.system, small.coupling, coming)
     _compile_tick(small, alarm)
     small.coupling.advance(small.system, small.dt)
 
 
-def _compile_tick(simulation: Simulation, alarm: Ringing) -> bool:
+def _compile_tick(simulation: EventContext, alarm: Ringing) -> bool:
     """Compile the loops of a tick, and the driver where it can play them; whether a tick is all loops."""
     system = simulation.system
     program = simulation.coupling.program(system)

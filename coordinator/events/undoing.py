@@ -7,20 +7,18 @@ takes part, all that an event can write to is kept before it, and given back whe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coordinator.engine.program import compiled
+from coordinator.events.context import EventContext
 from coordinator.system import System
 from modular.body import SavesAndRestores
 from modular.table import Table
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
-
 Way = Callable[[], None]
 
 
-def way_back(simulation: Simulation, *, always: bool = False) -> Way | None:
+def way_back(simulation: EventContext, *, always: bool = False) -> Way | None:
     """What makes everything be as it is now, but for what was added meanwhile, to be taken out before; None where nothing fails."""
     system, breakage = simulation.system, simulation.breakage
     if not (always or fallible(system)):

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from coordinator.continuation.reconfigure import with_body, with_names, with_settings
 from coordinator.couplings import Centralized, Coupling
 from coordinator.couplings.centralized import MinimalCoordinates
-from coordinator.events.reconfigure import with_body, with_names, with_settings
 from coordinator.simulation import Simulation
 from modular.component import Component
 from modular.errors import ModelError

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coordinator.continuation.reconfigure import with_settings
 from coordinator.couplings import Centralized
-from coordinator.events.reconfigure import with_settings
 from coordinator.laboratory.acts import Change, Doing, Drag, Grab, Release, SetCoupling, SetLimit, SetStep
 from coordinator.laboratory.hand import Hand
 from coordinator.laboratory.kept import twin

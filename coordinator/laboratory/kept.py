@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.record.checkpoints.resume import Checkpoint
+from coordinator.continuation.resume import Checkpoint
 from coordinator.record.checkpoints.simulation_as_data import check_keepable, simulation_as_data
 from coordinator.simulation import Simulation
 from modular.payload import packed

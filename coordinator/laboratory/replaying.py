@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from coordinator.continuation.resume import Checkpoint
 from coordinator.laboratory.diary import START, Entry, read_diary
 from coordinator.laboratory.ending import read_ending
 from coordinator.laboratory.session import Receipt, Session
-from coordinator.record.checkpoints.resume import Checkpoint
 from coordinator.record.fingerprint import bits
 from coordinator.simulation import Simulation
 from modular.errors import ModelError

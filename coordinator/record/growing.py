@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coordinator.record.archive import ABOUT, write_pieces
+from coordinator.record.context import RecordContext
 from coordinator.record.on_disk import OnDisk
 from modular.errors import ModelError
-
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
 MIN_WRITE_SECONDS = 2.0  # seconds between two texts, at least
 MAX_WRITING_SHARE = 0.02  # most of the time that they may take
@@ -24,12 +21,12 @@ class Growing:
         self.place = place
         self._next = time.monotonic() + MIN_WRITE_SECONDS
 
-    def if_due(self, simulation: Simulation) -> None:
+    def if_due(self, simulation: RecordContext) -> None:
         """Let the text follow, if it is time."""
         if time.monotonic() >= self._next:
             self.write(simulation)
 
-    def write(self, simulation: Simulation) -> None:
+    def write(self, simulation: RecordContext) -> None:
         """All that was recorded so far."""
         started = time.monotonic()
         run = simulation.past.run(simulation)
@@ -37,7 +34,7 @@ class Growing:
         self._next = time.monotonic() + max(MIN_WRITE_SECONDS, (time.monotonic() - started) / MAX_WRITING_SHARE)
 
 
-def recording(simulation: Simulation, folder: str | Path | None) -> Growing | None:
+def recording(simulation: RecordContext, folder: str | Path | None) -> Growing | None:
     """The folder that is asked for, or the one that an earlier run of this simulation was given; refused where it is taken."""
     recorder = simulation.recorder
     if folder is not None and (recorder.storage is None or recorder.storage.folder != Path(folder)):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from coordinator.record.beginning import Beginning
+from coordinator.record.context import RecordContext
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.given import Given
@@ -19,9 +20,6 @@ from modular.body import Body
 from modular.component import plain
 from modular.errors import ModelError
 from modular.events import Event, Scheduled
-
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
 WITHIN_TICKS = ("forward_only", "begins_and_ends", "slips")  # what forces say that begin, end or turn inside ticks
 
@@ -80,7 +78,7 @@ class Past:
         self._latest = len(self.margins), latest
         return dict(latest)
 
-    def judge(self, simulation: Simulation) -> Estimate | None:
+    def judge(self, simulation: RecordContext) -> Estimate | None:
         """What has to be told of the run, once; many short runs are not judged each, but when there is a tenth more of them."""
         samples = simulation.recorder.taken.count
         if self.warned or samples < 1.1 * self._judged:
@@ -90,7 +88,7 @@ class Past:
         self.warned = found is not None and found.too_much
         return found if self.warned else None
 
-    def estimate(self, simulation: Simulation) -> Estimate | None:
+    def estimate(self, simulation: RecordContext) -> Estimate | None:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
         taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
@@ -104,7 +102,7 @@ class Past:
         except ModelError:  # a black box whose worker has gone
             return None
 
-    def run(self, simulation: Simulation) -> Run:
+    def run(self, simulation: RecordContext) -> Run:
         """Everything so far."""
         system, recorder = simulation.system, simulation.recorder
         estimate = self.estimate(simulation)

@@ -1,45 +1,49 @@
-"""Repeating a run from its folder alone: same model, same settings, and on the same machine the same bits."""
+"""What a run folder says of the simulation that it came from: the same can be made again from it."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, Self, TypeVar
 
 from coordinator.couplings.coupling import Coupling
 from coordinator.record.run import Run
-from coordinator.simulation import Progress, Simulation
 from modular.assembly import Assembly
 from modular.component import Component
-from modular.errors import CouplingError, Diverged, ModelError, RunWarning
+from modular.errors import ModelError
 from modular.version import __version__
 
 
-def rerun(run: Run, *, progress: Progress | None = None) -> Run:
-    """The same run once more, from its model and settings.
+class Repeated(Protocol):
+    """A simulation that repeats a run."""
 
-    Refused with a sentence where the run cannot be repeated: it was changed by what no event says, a law of it has no name
-    to be found by, or its coupling is not known here. One that goes wrong on the way ends where it does; compare with
-    `first_difference`.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RunWarning)  # said when it was first run; it is in the log of events
-        with prepared(run) as simulation:
-            with suppress(Diverged):
-                simulation.run(_ticks(run) * run.dt, progress=progress)
-                _last_events(simulation, run)
-            return simulation.recorded
+    @property
+    def recorded(self) -> Run:
+        """What it has recorded."""
+
+    def run(self, until: float, *, progress: Any = None) -> Run:
+        """Go on to a time."""
+
+    def __enter__(self) -> Self:
+        """A simulation that closes itself."""
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        """Let everything go."""
+
+
+R = TypeVar("R", bound=Repeated)
 
 
 def prepared(
-    run: Run, *, model: Assembly | None = None, dt: float | None = None, record_every: int | None = None
-) -> Simulation:
-    """The simulation that a run came from, at its start; at another step, where that is asked for."""
+    make: Callable[..., R], run: Run, *, model: Assembly | None = None, dt: float | None = None, record_every: int | None = None
+) -> R:
+    """The simulation that a run came from, at its start; at another step, where that is asked for.
+
+    `make`: how simulations are made, with the arguments of `Simulation`.
+    """
     if run.obstacles:
         raise ModelError("this run cannot be repeated from its folder: " + " ".join(run.obstacles))
     settings = run.settings
-    return Simulation(
+    return make(
         run.assembly() if model is None else model,
         run.dt if dt is None else dt,
         coupling_of(run),
@@ -65,19 +69,3 @@ def coupling_of(run: Run) -> Coupling:
     if not isinstance(coupling, Coupling):
         raise ModelError(f"this run cannot be repeated: {name} is no coupling; its run.json was changed.")
     return coupling
-
-
-def _ticks(run: Run) -> int:
-    return int(run.settings.get("ticks", run.timings.get("ticks", run.ticks[-1] if len(run) else 0)))
-
-
-def _last_events(simulation: Simulation, run: Run) -> None:
-    """A run that stopped inside a step had carried out events by then: what they changed belongs to its last sample."""
-    missing = run.happenings[len(simulation.events) :]
-    if not missing:
-        return
-    with suppress(ModelError, CouplingError, ArithmeticError):
-        if any(event["tick"] > simulation.tick for event in missing):
-            simulation.step()
-        else:
-            simulation.apply_events()

@@ -79,6 +79,7 @@ def rerun(
 
 def repeat(console: Console, before: Run) -> Run:
     """The run once more, with a bar; what has to be compiled is compiled before."""
+    from coordinator import Simulation
     from coordinator import rerun as again
     from coordinator.events.precompile import precompile
     from coordinator.record.repetition import prepared
@@ -88,7 +89,7 @@ def repeat(console: Console, before: Run) -> Run:
 
     with (
         compiling(console, "preparing…"),
-        prepared(before) as trial,
+        prepared(Simulation, before) as trial,
         suppress(ModelError, CouplingError, ArithmeticError),  # the run itself will say so
     ):
         if not precompile(trial):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coordinator import Checkpoints, Simulation
-    from coordinator.record.checkpoints.resume import Checkpoint
+    from coordinator.continuation.resume import Checkpoint
 
 CHECKPOINT_SECONDS = 60.0  # [s]
 CheckpointEvery = Annotated[
@@ -147,8 +147,8 @@ def checkpoint_warnings() -> Iterator[None]:
 
 
 def _latest(folder: Path) -> Checkpoint:
+    from coordinator.continuation.resume import latest
     from coordinator.record.checkpoints.folder import INSIDE
-    from coordinator.record.checkpoints.resume import latest
     from scenarios.report.folder import not_there
 
     if not folder.is_dir():

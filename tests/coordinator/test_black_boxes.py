@@ -20,12 +20,12 @@ import zoo
 from campaign import later, shortened
 from components import Revolute, Rod, Spherical
 from coordinator import BlackBox, Centralized, LaunchConfig, Run, Simulation, resume
+from coordinator.continuation.resume import latest
 from coordinator.distributed.launchers import Subprocess
 from coordinator.distributed.workers import black_boxes
 from coordinator.distributed.workers.hosted_stack import StackHost
 from coordinator.distributed.workers.messages import Message
 from coordinator.distributed.workers.remote_channel import RpcServer, _as_payload, _from_payload
-from coordinator.record.checkpoints.resume import latest
 from foreign import Particle, Wire, pendulum
 from modular import Assembly, CouplingError, Cut, ModelError
 from modular.component import Component, class_name

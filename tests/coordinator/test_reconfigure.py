@@ -6,7 +6,7 @@ import pytest
 import scenarios
 from components import Distance, Fixed, PointMassRod, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import Glued, Mixed, Penalty, Relaxed, Shannon, Simulation
-from coordinator.events.reconfigure import with_body, with_names, with_settings
+from coordinator.continuation.reconfigure import with_body, with_names, with_settings
 from foreign import Particle
 from modular import Assembly, CouplingError, Crossing, Cut, Limit, ModelError
 

@@ -11,7 +11,7 @@ from campaign import later, shortened
 from components import Distance, PointMassRod, RigidBody, Spherical
 from components.bodies.natural.basis import FAMILY
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation
-from coordinator.events.reconfigure import with_body
+from coordinator.continuation.reconfigure import with_body
 from lazily import Lazily
 from modular import Assembly, ModelError
 

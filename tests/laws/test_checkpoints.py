@@ -26,8 +26,8 @@ from coordinator import (
     rerun,
     resume,
 )
+from coordinator.continuation.resume import latest
 from coordinator.record.checkpoints.folder import heads_in
-from coordinator.record.checkpoints.resume import latest
 from foreign import Particle, Particles, Wire, pendulum
 from mechanisms import COMMON
 from mixture import mixture
@@ -357,6 +357,6 @@ def test_a_law_without_a_name_is_refused_before_anything_is_computed(tmp_path):
 
 def test_other_versions_are_said(tmp_path, monkeypatch):
     two_checkpoints(tmp_path)
-    monkeypatch.setattr("coordinator.record.checkpoints.resume.bits", lambda: "another machine")
+    monkeypatch.setattr("coordinator.continuation.resume.bits", lambda: "another machine")
     with pytest.warns(CheckpointWarning, match="other versions or on another machine"):
         resume(tmp_path)

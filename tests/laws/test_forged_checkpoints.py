@@ -12,7 +12,7 @@ import pytest
 import scenarios
 from campaign import some
 from coordinator import Checkpoints, Simulation
-from coordinator.record.checkpoints.resume import Checkpoint
+from coordinator.continuation.resume import Checkpoint
 from forged import forged
 from mixture import mixture
 from modular.errors import CouplingError, Diverged, MemoryShortage, ModelError

@@ -12,8 +12,8 @@ from campaign import each_once, first_of, named
 from components import Hand, Law, Load, Revolute, RigidBody, Rod, Spherical, SpringDamper
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Run, Simulation, rerun, resume
 from coordinator.checks.exact import exact_margin
+from coordinator.continuation.resume import latest
 from coordinator.events.grip import grip, seen_mass_at
-from coordinator.record.checkpoints.resume import latest
 from foreign import Particle, Particles, Wire, pendulum
 from modular import Apply, Assembly, ModelError
 from modular.events import Event

@@ -14,7 +14,7 @@ from campaign import each_once, named
 from components import NewtonEulerBody, RigidBody, Spherical, SpringDamper
 from components.bodies.natural.basis import FAMILY
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Relaxed, Run, Simulation
-from coordinator.events.reconfigure import with_body
+from coordinator.continuation.reconfigure import with_body
 from modular import Assembly, ModelError
 
 BOTH = pytest.mark.parametrize("dimension", [2, 3])

@@ -18,8 +18,8 @@ import coordinator.record.recorder as recorder_of
 import scenarios
 from components import Revolute
 from coordinator import Checkpoints, Glued, Run, Simulation, resume
+from coordinator.continuation.resume import latest
 from coordinator.record.checkpoints.folder import heads_in
-from coordinator.record.checkpoints.resume import latest
 from modular import MemoryShortage, ModelError
 from modular.errors import StorageWarning
 from storage import Full, files_in, laid_out, rotten

@@ -12,10 +12,10 @@ import pytest
 import scenarios
 from campaign import as_far_as, later
 from coordinator import Checkpoints, Run, Simulation, resume
+from coordinator.continuation.resume import Checkpoint, latest
 from coordinator.record import on_disk, recorder
 from coordinator.record.archive import checksum, finite, sum_of
 from coordinator.record.checkpoints.folder import heads_in
-from coordinator.record.checkpoints.resume import Checkpoint, latest
 from coordinator.record.series import digest_of
 from modular import Assembly, ModelError
 from modular.files import part_of

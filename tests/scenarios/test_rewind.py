@@ -6,7 +6,7 @@ import pytest
 import scenarios
 from command_line import CliRunner
 from coordinator import Checkpoints, Penalty, Run, Shannon, Simulation
-from coordinator.record.checkpoints.rewind import rewind
+from coordinator.continuation.rewind import rewind
 from coordinator.record.growth import growth
 from modular import Cut, Diverged, Limit, ModelError
 from scenarios.cli import app

@@ -9,9 +9,9 @@ import scenarios
 from by_payload import ByPayload
 from components import Load, Revolute, Rod, Spherical, SpringDamper
 from coordinator import BlackBox, LeakWarning, Penalty, Shannon, Simulation, resume
+from coordinator.continuation.resume import latest
 from coordinator.distributed.workers import distributed_run
 from coordinator.distributed.workers.worker_pool import InProcessPool
-from coordinator.record.checkpoints.resume import latest
 from modular import Add, Apply, Assembly, Crossing, Cut, Diverged, Join, Limit
 from modular.component import find_class
 

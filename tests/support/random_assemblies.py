@@ -29,7 +29,7 @@ from components import (
     Stop,
     TorsionSpring,
 )
-from coordinator.building.bulk_add import add_bodies
+from coordinator.events.bulk_add import add_bodies
 from coordinator.system import System
 from modular import Assembly, ModelError
 

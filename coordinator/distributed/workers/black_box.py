@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost, Unreachable
@@ -27,6 +27,7 @@ class BlackBox(Body):
     checked and saved where nobody knows the class; the worker is asked whether they are right before anything moves.
     """
 
+    hosted: ClassVar[bool] = True
     what: str
     worker: str = field(kw_only=True)
     ports: Sequence[str] = field(kw_only=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coordinator.couplings.coupling import Coupling
 from coordinator.couplings.interface.interface import Interface
@@ -24,6 +24,7 @@ from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.workers.black_box import BlackBox
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from coordinator.distributed.workers.channel import Channel
+from coordinator.distributed.workers.context import WorkerContext
 from coordinator.distributed.workers.load_balancing import balanced_parts
 from coordinator.distributed.workers.ownership import Ownership
 from coordinator.distributed.workers.partition import as_wanted, partition
@@ -41,9 +42,6 @@ from modular.component import class_name
 from modular.errors import ModelError
 from modular.names import MAX_NAME_LENGTH, missing, unfit
 from modular.table import Table
-
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
 _log = logging.getLogger("modular")
 MAX_MESSAGE_BYTES = 1 << 28  # bytes of what a worker says at once
@@ -96,7 +94,7 @@ class DistributedRun:
         self._evaluations = 1  # of all forces, per tick
         self._ending: list[Operation] = []  # what is played before anybody looks, where that needs the whole
 
-    def run(self, simulation: Simulation, last: int) -> bool:
+    def run(self, simulation: WorkerContext, last: int) -> bool:
         """A slice of ticks, to `last` at most; False where the next tick has to be taken in one piece."""
         if self.failure:
             raise ModelError(f"{self.failure} This run cannot go on; what was recorded is in `recorded`.")
@@ -117,7 +115,7 @@ class DistributedRun:
             self._lose(error)
             raise
 
-    def _run(self, simulation: Simulation, last: int) -> bool:
+    def _run(self, simulation: WorkerContext, last: int) -> bool:
         system = simulation.local_system
         if system.tick in (self._single_tick, simulation.breakage.asked) or not self._distribute(simulation):
             return False
@@ -152,7 +150,7 @@ class DistributedRun:
 
     # --- workers come and go -----------------------------------------------------------------------------------------
 
-    def add_worker(self, simulation: Simulation, name: str, bodies: Sequence[str] = ()) -> None:
+    def add_worker(self, simulation: WorkerContext, name: str, bodies: Sequence[str] = ()) -> None:
         """One more worker, with some bodies that others have had, or with its share of all."""
         self._check_process()
         names = [member.name for member in self.pool.worker_info()]
@@ -175,7 +173,7 @@ class DistributedRun:
         self.bodies = parts
         _log.info("worker '%s' has come and takes %d bodies", name, len(parts[-1]))
 
-    def remove_worker(self, simulation: Simulation, name: str) -> None:
+    def remove_worker(self, simulation: WorkerContext, name: str) -> None:
         """A worker goes; the others take its bodies over. When the last has gone the simulation moves them itself."""
         self._check_process()
         names = [member.name for member in self.pool.worker_info()]
@@ -194,7 +192,7 @@ class DistributedRun:
             self.bodies = self._with_new_bodies(simulation.local_system)
         _log.info("worker '%s' has gone", name)
 
-    def _update_membership(self, simulation: Simulation) -> None:
+    def _update_membership(self, simulation: WorkerContext) -> None:
         """Those who have come by themselves, and those who want to go."""
         comers, goers = self.pool.membership_changes()
         for name in comers:
@@ -209,7 +207,7 @@ class DistributedRun:
 
     # --- the mechanism -----------------------------------------------------------------------------------------------
 
-    def _distribute(self, simulation: Simulation) -> bool:
+    def _distribute(self, simulation: WorkerContext) -> bool:
         """Give every worker its shard, where it does not have it; False where a condition can only be asked in one piece."""
         if self._subsystems:
             return True
@@ -246,7 +244,7 @@ class DistributedRun:
         self.pool.distribute([part.shard(stages, simulation, leaks, guards) for part in self._subsystems])
         return True
 
-    def collect(self, simulation: Simulation) -> None:
+    def collect(self, simulation: WorkerContext) -> None:
         """Collect the mechanism from the workers."""
         if not self._subsystems:
             return
@@ -279,7 +277,7 @@ class DistributedRun:
         self.fixed = self.fixed or any(isinstance(bodies, BlackBoxes) for bodies in system.bodies)
         return with_new_bodies(self.bodies, system, [member.name for member in self.pool.worker_info()])
 
-    def close(self, simulation: Simulation, within: float) -> None:
+    def close(self, simulation: WorkerContext, within: float) -> None:
         """Collect the mechanism and let the workers go, whatever happens; nobody is waited for longer than so long [s].
 
         A forked process has none to let go.
@@ -375,7 +373,7 @@ def check_name(worker: str) -> None:
         raise ModelError(f"worker {ascii(worker)[:MAX_NAME_LENGTH]}: {wrong}; choose a short name of letters that can be seen.")
 
 
-def check_divisible(simulation: Simulation) -> None:
+def check_divisible(simulation: WorkerContext) -> None:
     """Refuse what can only be moved in one piece."""
     system = simulation.local_system
     tick_program_of(simulation.coupling, system)

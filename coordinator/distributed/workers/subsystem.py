@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from coordinator.couplings.interface.interface_joints import (
     numbers_of,
 )
 from coordinator.distributed.workers.black_boxes import BlackBoxes
+from coordinator.distributed.workers.context import WorkerContext
 from coordinator.distributed.workers.halo import Halo
 from coordinator.distributed.workers.ownership import Ownership
 from coordinator.distributed.workers.shard import Shard
@@ -35,9 +36,6 @@ from coordinator.events.breakage import Watched
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.ledger import LEAKED, WORK_SECOND, Booked
-
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
 
 
 @dataclass
@@ -156,7 +154,7 @@ class Subsystem:
             mine[halo.element] = False
         self.slices[id(whole)] = TableSlice(whole, elements, rows, 0, mine, np.zeros(len(rows), bool))
 
-    def shard(self, stages: Stages, simulation: Simulation, leaks: list[Operation], guards: Guards | None) -> Shard:
+    def shard(self, stages: Stages, simulation: WorkerContext, leaks: list[Operation], guards: Guards | None) -> Shard:
         """What the worker is given."""
 
         def mine(operations: list[Operation]) -> list[Operation]:

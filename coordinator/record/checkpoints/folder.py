@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from coordinator.record.checkpoints.samples import samples_since
 from coordinator.record.checkpoints.simulation_as_data import check_keepable, simulation_as_data
+from coordinator.record.context import RecordContext
 from coordinator.record.on_disk import KEPT as RECORDED
 from coordinator.record.on_disk import OnDisk, Piece, forget_pieces
 from modular.errors import ModelError
@@ -29,7 +30,6 @@ from modular.payload import packed
 
 if TYPE_CHECKING:
     from coordinator.record.run import Run
-    from coordinator.simulation import Simulation
 
 CHECKPOINT_SECONDS = 60.0  # seconds of computing between two checkpoints
 KEPT_CHECKPOINTS = 2  # the last may turn out to be damaged
@@ -78,7 +78,7 @@ class Checkpoints:
             found._named = [head["samples"]["pieces"]]
         return found
 
-    def begin(self, simulation: Simulation) -> None:
+    def begin(self, simulation: RecordContext) -> None:
         """Refuse, before anything is computed, what could not be kept or would take the place of something else."""
         if self._mine:
             return
@@ -96,17 +96,17 @@ class Checkpoints:
             ) from error
         self._mine = True
 
-    def if_due(self, simulation: Simulation, until: float) -> None:
+    def if_due(self, simulation: RecordContext, until: float) -> None:
         """Write one if it is time; where that fails, say so and go on: the last one is still there."""
         if time.monotonic() >= self._next:
             self.try_to_write(simulation, until)
 
-    def at_end(self, simulation: Simulation, until: float) -> None:
+    def at_end(self, simulation: RecordContext, until: float) -> None:
         """Write one at the end of a run, unless little was computed since the last and a run folder with all of it comes next."""
         if not (self.saved_next and time.monotonic() - self._last < SOON):
             self.try_to_write(simulation, until)
 
-    def try_to_write(self, simulation: Simulation, until: float) -> None:
+    def try_to_write(self, simulation: RecordContext, until: float) -> None:
         """Write one, unless the last is of this very instant; a disk that is full does not end a run."""
         if self._written == (simulation.tick, len(simulation.events), until):
             return
@@ -115,7 +115,7 @@ class Checkpoints:
         except ModelError as error:
             warnings.warn(f"{error} The run goes on; the checkpoint before is kept.", CheckpointWarning, stacklevel=5)
 
-    def write(self, simulation: Simulation, until: float | None = None) -> Path:
+    def write(self, simulation: RecordContext, until: float | None = None) -> Path:
         """Write a checkpoint now; `until` is where the run was to end [s]."""
         self.begin(simulation)
         started, tick = time.monotonic(), simulation.tick
@@ -157,7 +157,7 @@ class Checkpoints:
         except ValueError:  # another drive
             return str(folder.resolve())
 
-    def lean_on_run(self, simulation: Simulation, until: float, run: Run) -> None:
+    def lean_on_run(self, simulation: RecordContext, until: float, run: Run) -> None:
         """The folder above holds the run with all its samples: one checkpoint without any is enough."""
         try:
             self._lean(simulation, until, run)
@@ -167,7 +167,7 @@ class Checkpoints:
                 CheckpointWarning, stacklevel=2,
             )  # fmt: skip
 
-    def _lean(self, simulation: Simulation, until: float, run: Run) -> None:
+    def _lean(self, simulation: RecordContext, until: float, run: Run) -> None:
         data, arrays = simulation_as_data(simulation)
         last = {"ticks": simulation.tick, "taken": len(run), "digest": run.written_digest}
         path = self.folder / f"{simulation.tick:012d}{HEAD}"

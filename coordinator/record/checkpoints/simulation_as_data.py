@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coordinator.record.checkpoints.notes import Notes
 from coordinator.record.checkpoints.system_as_data import system_as_data
+from coordinator.record.context import RecordContext
 from coordinator.record.fingerprint import bits
 from coordinator.record.obstacles import homeless, parts_of
 from modular.body import SavesAndRestores
@@ -14,13 +15,10 @@ from modular.errors import ModelError
 from modular.table import Table
 from modular.tables_as_data import described
 
-if TYPE_CHECKING:
-    from coordinator.simulation import Simulation
-
 FORMAT = "modular-checkpoint-1"
 
 
-def simulation_as_data(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Any]]:
+def simulation_as_data(simulation: RecordContext) -> tuple[dict[str, Any], dict[str, Any]]:
     """A simulation between two ticks."""
     system, past = simulation.system, simulation.past
     data, arrays = system_as_data(system, simulation.assembly)
@@ -56,7 +54,7 @@ def simulation_as_data(simulation: Simulation) -> tuple[dict[str, Any], dict[str
     }, arrays
 
 
-def check_keepable(simulation: Simulation) -> None:
+def check_keepable(simulation: RecordContext) -> None:
     """Refuse what no other process could go on with."""
     problems = homeless(parts_of(simulation.assembly, simulation.coupling))
     for bodies in simulation.system.bodies:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from coordinator.building.bulk_add import undisturbed
 from coordinator.building.homes import JointHome
+from coordinator.continuation.relocation import Moves, moves_for
 from coordinator.couplings import Coupling
 from coordinator.couplings.interface.interface import Interface, tolerate
 from coordinator.couplings.interface.members import Members
@@ -19,8 +19,8 @@ from coordinator.couplings.interface.mixture_events import release_springs
 from coordinator.couplings.interface.projection import project_positions
 from coordinator.couplings.with_components import WithComponents
 from coordinator.distributed.workers.distributed_run import check_divisible
+from coordinator.events.bulk_add import undisturbed
 from coordinator.events.controlling import sensors_of
-from coordinator.events.relocation import Moves, moves_for
 from coordinator.record.given import Given
 from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder

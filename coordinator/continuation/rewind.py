@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from coordinator.continuation.resume import Checkpoint
 from coordinator.record.checkpoints.folder import INSIDE, heads_in
-from coordinator.record.checkpoints.resume import Checkpoint
 from coordinator.record.recorder import Recorder
 from coordinator.record.repetition import prepared
 from coordinator.record.run import Run
@@ -56,7 +56,7 @@ def _before(folder: Path, run: Run, tick: int) -> Simulation:
             f"'{folder}' cannot be rewound to tick {tick}: no checkpoint is as early, and it cannot be repeated from its "
             f"beginning: {' '.join(run.obstacles)} {' '.join(reasons)}".rstrip()
         )
-    return prepared(run)
+    return prepared(Simulation, run)
 
 
 def _readable(folder: Path, refuse: Callable[[str], None]) -> Iterator[Checkpoint]:
