@@ -92,7 +92,10 @@ class Sine(Course):
     def pieces(self) -> Array:
         """One."""
         made = _empty(1, self.width)
-        made[0, 5::NUMBERS_PER_ROW], made[0, 6::NUMBERS_PER_ROW] = self.amplitude, 2 * pi * np.asarray(self.frequency, float)
+        made[0, 5::NUMBERS_PER_ROW], made[0, 6::NUMBERS_PER_ROW] = (
+            self.amplitude,
+            2 * pi * np.asarray(self.frequency, float),
+        )
         made[0, 7::NUMBERS_PER_ROW] = self.phase
         return made
 

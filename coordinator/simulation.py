@@ -1,4 +1,4 @@
-"""The simulation: a model that moves, and changes while it moves."""
+"""The simulation: advances a model in time, and changes its topology while it moves."""
 
 from __future__ import annotations
 
@@ -106,13 +106,15 @@ class Simulation(Spelt):
     ) -> None:
         if not isinstance(assembly, Assembly):
             raise ModelError(
-                f"Simulation: {assembly!r} is no Assembly; build one, or load a ready one with scenarios.load('double-pendulum')."
+                f"Simulation: {assembly!r} is not an Assembly; build one, or load a ready one with "
+                "scenarios.load('double-pendulum')."
             )
         if isinstance(coupling, str):
             coupling = coupling_named(coupling, "Simulation: coupling =")
         if coupling is not None and not isinstance(coupling, Coupling):
             raise ModelError(
-                f"Simulation: coupling = {coupling!r} is no coupling; give one such as Penalty(rule=Stable(safety=1.3)), or "
+                f"Simulation: coupling = {coupling!r} is not a coupling; give one such as "
+                "Penalty(rule=Stable(safety=1.3)), or "
                 "its name, such as 'glued'."
             )
         if not (isinstance(dt, int | float | np.number) and np.isfinite(dt) and dt > MIN_STEP):
@@ -198,14 +200,14 @@ class Simulation(Spelt):
     def enlist(self, name: str, bodies: Sequence[str] = ()) -> None:
         """One more worker from here on, with some bodies that others have had, or with its share of all."""
         if self.distributed_run is None:
-            raise ModelError(f"worker '{name}': nobody works here yet; begin with workers=…, or with hire.")
+            raise ModelError(f"worker '{name}': there are no workers yet; begin with workers=…, or with hire.")
         self.distributed_run.add_worker(self, name, bodies)
 
     @one_at_a_time
     def retire(self, name: str) -> None:
         """A worker goes, and others take its bodies over; when the last has gone, they are moved in this process."""
         if self.distributed_run is None:
-            raise ModelError(f"worker '{name}': nobody works here.")
+            raise ModelError(f"worker '{name}': there are no workers.")
         self.distributed_run.remove_worker(self, name)
         self._without_workers()
 
@@ -315,9 +317,7 @@ class Simulation(Spelt):
         self._alive()
         until = number(until, "run: until", "s")
         if round(until / self.dt) < self.tick:
-            raise ModelError(
-                f"run: until = {until} s; the simulation stands at {self.time:.9g} s and only goes forward."
-            )
+            raise ModelError(f"run: until = {until} s; the simulation is at {self.time:.9g} s and only goes forward.")
         last = round(until / self.dt)
         if last == self.tick == 0 and until > 0.0:
             raise ModelError(

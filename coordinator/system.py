@@ -1,7 +1,7 @@
-"""What is being simulated, as stacks: bodies, joints and forces around one table of elements.
+"""The running system: stacks of bodies, joints and forces around one table of elements.
 
-The graph is walked only here, when the topology changes; it ends in index arrays that are edited in place, so no
-component but the touched ones notices.
+The graph is walked only here, when the topology changes; the result is index arrays
+that are edited in place, so components that are not touched by the change are not affected.
 """
 
 from __future__ import annotations

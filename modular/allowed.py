@@ -32,7 +32,7 @@ def allow(*packages: str) -> None:
     for package in packages:
         if not isinstance(package, str) or not package.isidentifier():
             raise ModelError(
-                f"allow: {package!r} is no package; give the first part of what is imported, such as 'my_laws'."
+                f"allow: {package!r} is not a package; give the first part of the imported name, such as 'my_laws'."
             )
     _named.update(packages)
 
@@ -70,7 +70,7 @@ def function_named(name: str, owner: str) -> Function:
     except (ImportError, AttributeError, ValueError) as error:
         raise ModelError(f"{owner}: cannot find {name!r} ({error}); write 'module:function'.") from error
     if not callable(found):
-        raise ModelError(f"{owner}: {name!r} is no function.")
+        raise ModelError(f"{owner}: {name!r} is not a function.")
     if name not in _given and isinstance(found, FunctionType | BuiltinFunctionType | type):
         _check((found.__module__ or "").partition(".")[0], f"{found.__module__}:{found.__qualname__}", owner)
     return found  # type: ignore[no-any-return]
@@ -80,9 +80,10 @@ def _check(package: str, name: str, owner: str) -> None:
     """Refuse what is in none of the packages that may be asked."""
     if package not in allowed():
         raise ModelError(
-            f"{owner}: {name!r} would import and execute {package or name!r}, which nobody has allowed. If you trust it, say "
+            f"{owner}: {name!r} would import and execute {package or name!r}, which is not allowed. If you trust "
+            "it, call "
             f"modular.allow({package!r}) in Python, or 'modular --allow {package} …' on the command line, or set "
-            f"{VARIABLE}={package}; what your own program hands over, as in Law(torque), needs no leave."
+            f"{VARIABLE}={package}; functions that your own program passes, as in Law(torque), need no permission."
         )
 
 

@@ -121,7 +121,7 @@ class Assembly(Spelt):
         """Add a body."""
         self._check_name(name, "body", self.bodies, self.force_edges)
         if not isinstance(body, Body):
-            raise ModelError(f"body '{name}': {body!r} is no body; give one such as Rod(…) or RigidBody(…).")
+            raise ModelError(f"body '{name}': {body!r} is not a body; give one such as Rod(…) or RigidBody(…).")
         try:
             problems = body.problems(name)
         except (TypeError, ValueError, AttributeError) as error:
@@ -157,7 +157,7 @@ class Assembly(Spelt):
         """
         self._check_name(name, "joint", self.joint_edges, self.force_edges)
         if not isinstance(joint, Joint):
-            raise ModelError(f"joint '{name}': {joint!r} is no joint; give one such as Revolute().")
+            raise ModelError(f"joint '{name}': {joint!r} is not a joint; give one such as Revolute().")
         owner = f"joint '{name}'"
         one, other = self.port(first, owner), self.port(second, owner)
         if one.body == other.body:
@@ -166,7 +166,8 @@ class Assembly(Spelt):
             )
         if all(port.body == GROUND or self.bodies[port.body].led for port in (one, other)):
             raise ModelError(
-                f"joint '{name}': nothing moves '{first}' or '{second}' but what leads them; connect a body that forces move."
+                f"joint '{name}': '{first}' and '{second}' both follow a prescribed motion; connect a body that "
+                "moves under forces."
             )
         if breaks_at is not None and not isinstance(breaks_at, Limit):
             raise ModelError(f"joint '{name}': breaks_at = {breaks_at!r}; give a Limit, such as Limit(force=500.0).")
@@ -186,7 +187,7 @@ class Assembly(Spelt):
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._check_name(name, "force", self.joint_edges, self.force_edges, self.bodies)
         if not isinstance(force, Force):
-            raise ModelError(f"force '{name}': {force!r} is no force; give one such as Load(force=(1, 0)).")
+            raise ModelError(f"force '{name}': {force!r} is not a force; give one such as Load(force=(1, 0)).")
         problems = force.check(name, self.dimension) or [f"force '{name}': {wrong}." for wrong in beyond_reach(force)]
         if len(ports) != force.sides:
             problems.append(f"force '{name}' acts on {force.sides} port{'s' * (force.sides > 1)}, got {list(ports)}.")
@@ -248,7 +249,7 @@ class Assembly(Spelt):
         """Let events happen at the first tick at which a condition has come true; `repeats` keeps it armed."""
         if not isinstance(condition, Condition):
             raise ModelError(
-                f"Assembly.when: {condition!r} is no condition; give one such as Crossing('rod.end', 'y')."
+                f"Assembly.when: {condition!r} is not a condition; give one such as Crossing('rod.end', 'y')."
             )
         self.schedule.append(Scheduled(_events(events), condition=condition, repeats=repeats))
 
@@ -278,7 +279,7 @@ class Assembly(Spelt):
                 f"{what} {name!r}: a name needs at least one character, no dot, slash or space, and is not 'ground'."
             )
         if wrong := unfit(name):
-            raise ModelError(f"{what} {name[:MAX_NAME_LENGTH]!a}: {wrong}; choose a short name of letters that can be seen.")
+            raise ModelError(f"{what} {name[:MAX_NAME_LENGTH]!a}: {wrong}; choose a short name of visible characters.")
         for names in taken:
             if name in names:
                 raise ModelError(f"{what} '{name}' exists already; choose another name.")
@@ -355,7 +356,7 @@ class Assembly(Spelt):
             raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(
-                f"'{path}' is no model; Assembly.save writes them ({type(error).__name__}: {error})."
+                f"'{path}' is not a model; Assembly.save writes them ({type(error).__name__}: {error})."
             ) from error
 
     def __repr__(self) -> str:
@@ -368,7 +369,7 @@ class Assembly(Spelt):
 def _events(events: Sequence[Event]) -> tuple[Event, ...]:
     for event in events:
         if not isinstance(event, Event):
-            raise ModelError(f"{event!r} is no event; give one such as Cut('elbow').")
+            raise ModelError(f"{event!r} is not an event; give one such as Cut('elbow').")
     return tuple(events)
 
 

@@ -4,8 +4,8 @@ A `Body` is its description: physical data, initial state, ports; immutable, pla
 all bodies of one kind in a simulation: it owns their state and integrates it. A body object in a running simulation
 is a view of its row (`Bodies.one`), so object and stack run the same machine code.
 
-A stack offers *capabilities*, one small protocol each. A coupling asks for those it needs and says by name who
-lacks them; none is obliged to offer all.
+A stack offers *capabilities*, one small protocol each. A coupling requires those it needs and
+names the stacks that lack them; no stack has to offer all.
 """
 
 from __future__ import annotations
@@ -208,7 +208,8 @@ class Body(Component):
     def port_axes(self, port: str, q: Array) -> Array:
         """Axes of a port in the world as rows, shape (..., dimension, dimension)."""
         raise ModelError(
-            f"{type(self).__name__} does not say how the axes of port '{port}' turn; give its class `port_axes(port, q)`."
+            f"{type(self).__name__} does not define how the axes of port '{port}' turn; implement `port_axes(port, "
+            "q)` in its class."
         )
 
     def angular_velocity_of(self, port: str, q: Array, v: Array) -> Array:
@@ -245,7 +246,8 @@ class Body(Component):
         if self.kind() == before.kind():
             return q, v
         raise ModelError(
-            f"{type(self).__name__} has other coordinates than {type(before).__name__} before; remove that body and add this one."
+            f"{type(self).__name__} has other coordinates than the former {type(before).__name__}; remove that "
+            "body and add this one."
         )
 
     def marked(self, before: Body, mark: Mark) -> Mark:
@@ -259,7 +261,8 @@ class Body(Component):
     def moved(self, q: Array, offset: Array) -> Array:
         """Coordinates after all its points were moved by an offset [m]."""
         raise ModelError(
-            f"{type(self).__name__} does not say how it is moved as a whole; give its class `moved(q, offset)`."
+            f"{type(self).__name__} does not define how it is moved as a whole; implement `moved(q, offset)` in "
+            "its class."
         )
 
 

@@ -143,7 +143,7 @@ def find_class(name: str) -> type[Component]:
         getattr(module, kind, None)  # packages may import their names on first use
     if name not in Component.registered:
         raise ModelError(
-            f"{name!r} is no known component class; known packages: {', '.join(sorted(_packages()))}. Import the "
+            f"{name!r} is not a known component class; known packages: {', '.join(sorted(_packages()))}. Import the "
             "file that defines it first, or declare its package under the entry point 'modular.components'."
         )
     return Component.registered[name]

@@ -2,8 +2,8 @@
 
 An element is a point of a body or a direction fixed to it (Séguy 2003, III.2.3.3 and III.3.5: in natural
 coordinates every element is a constant linear map of the coordinates). Joints and forces read the state of
-elements and write a force on each; bodies write their state and collect the forces. Nobody reads anything else, so
-only these rows would ever cross a process boundary.
+elements and write a force on each; bodies write their state and collect the forces. Nothing else is read, so
+only these rows ever cross a process boundary.
 """
 
 from __future__ import annotations

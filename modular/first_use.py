@@ -136,7 +136,9 @@ class _Ear(event.Listener):  # type: ignore[misc]
             return
         self.began = self.began or clock.perf_counter()
         ready, sight = expected()
-        if clock.perf_counter() - self.began > (COMPILE_NOTICE_SECONDS if sight > ready else COMPILE_NOTICE_SECONDS_UNCOUNTED):
+        if clock.perf_counter() - self.began > (
+            COMPILE_NOTICE_SECONDS if sight > ready else COMPILE_NOTICE_SECONDS_UNCOUNTED
+        ):
             self.logged = True
             _log.warning(
                 "first run on this machine: compiling %s; this takes some seconds, once for every kind of component",
@@ -146,7 +148,7 @@ class _Ear(event.Listener):  # type: ignore[misc]
     def finish(self) -> None:
         """Tell the log, where it was told that it began."""
         if self.logged and self.began is not None:
-            _log.warning("compiled in %.0f s, and kept for the next time", clock.perf_counter() - self.began)
+            _log.warning("compiled in %.0f s, and cached for later runs", clock.perf_counter() - self.began)
         self.began = None
 
     def note(self, number: int, frame: FrameType | None) -> None:

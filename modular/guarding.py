@@ -1,11 +1,11 @@
-"""An energy guard: a joint takes back what its ledger says that the scheme has made, and gives back what it has lost.
+"""An energy guard: removes the energy that the scheme has created at a joint, by its ledger, and returns what it has lost.
 
 Explicit joints read states that are a part of a step apart from those on which their forces act, so what they do on their two
 sides, hold and take does not sum to zero: the `leaked` line of the ledger (modular/ledger.py). Nearly energy-preserving coupling:
 S. Sadjina, E. Pedersen, "Energy conservation and coupling error reduction in non-iterative co-simulations", Engineering with
 Computers 36 (2020) 1579-1587. Here the correction is a force along the motion of the joint against itself,
 
-    sigma += s dt K phi',   s = made / (TIME phi' dt^2 K phi'),   |s| limited,
+    sigma += s dt K phi',   s = made / (SETTLING_TICKS phi' dt^2 K phi'),   |s| limited,
 
 a damper, or the contrary of one, as strong as the account asks; 2 s is its share of what the spring asks of the step.
 """

@@ -87,7 +87,10 @@ class Integrator(Component):
         if idle := sorted(self.given - means):
             listed = ", ".join(f"{name} = {numbers[name]}" for name in idle)
             known = ", ".join(sorted(means)) or "nothing"
-            return [f"{owner}: integrator: {listed} means nothing for a {kind}; leave it out (what does: {known})."]
+            return [
+                f"{owner}: integrator: {listed} does not apply to a {kind}; leave it out (settings that apply: "
+                f"{known})."
+            ]
         try:
             self.over(Newmark(), InternalGains(), 1.0)
         except ModelError as error:
@@ -110,7 +113,8 @@ class Integrator(Component):
             )
         if elastic and 2.0 * scheme.beta < scheme.gamma:
             raise ModelError(
-                f"{owner}: integrator: with beta = {scheme.beta} and gamma = {scheme.gamma} what is elastic inside limits the "
-                f"step; beta must be at least gamma / 2: take beta = {0.25 * (scheme.gamma + 0.5) ** 2:.4g}."
+                f"{owner}: integrator: with beta = {scheme.beta} and gamma = {scheme.gamma} the elastic parts "
+                "inside the body limit the step; beta must be at least gamma / 2: take beta = "
+                f"{0.25 * (scheme.gamma + 0.5) ** 2:.4g}."
             )
         return scheme, gains, step

@@ -143,6 +143,6 @@ def unit(name: str, direction: Sequence[float], dimension: int) -> Array:
     length = np.linalg.norm(vector)
     if vector.shape != (dimension,) or not np.isfinite(length) or length == 0:
         raise ModelError(
-            f"joint '{name}': axis = {direction!r} is no direction here; give {dimension} numbers, not all zero."
+            f"joint '{name}': axis = {direction!r} is not a direction here; give {dimension} numbers, not all zero."
         )
     return np.asarray(vector / length)

@@ -74,7 +74,7 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
                 try:
                     return load(content)
                 except Exception as error:  # of a numba that was patched, or out of memory: it is made again
-                    _log.debug("kept code of %s cannot be used: %s", self._name, error)
+                    _log.debug("cached code of %s cannot be used: %s", self._name, error)
         return None
 
     def keep(self, types: Any, codegen: Any, content: bytes) -> None:
@@ -94,7 +94,7 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
             parts = [contents(function, remember), contents_of_types(arguments), repr(codegen.magic_tuple()).encode()]
         except Indescribable as error:
             _log.info(
-                "%s is compiled at every start: it depends on %s, whose content cannot be told", self._name, error
+                "%s is compiled at every start: it depends on %s, whose content cannot be determined", self._name, error
             )
             return None
         words = f"{self._name}{types}{self._options}".encode()

@@ -104,7 +104,7 @@ def open_store(root: Path, fingerprint: str) -> KernelStore | None:
             if not trusted(place.stat()):
                 cannot_keep(
                     root,
-                    f"{place} belongs to somebody else, or others may write to it; chmod 700 makes a folder of yours safe",
+                    f"{place} belongs to another user, or others can write to it; if it is yours, run chmod 700 on it",
                 )
                 return None
         tidy(root)
@@ -127,7 +127,8 @@ def cannot_keep(place: Path, reason: str) -> None:
     if str(place) not in _warned:
         _warned.add(str(place))
         _log.warning(
-            "compiled code cannot be kept in %s (%s), so every start compiles anew; name another folder in MODULAR_CACHE_DIR",
+            "compiled code cannot be cached in %s (%s), so every start compiles again; set MODULAR_CACHE_DIR to "
+            "another folder",
             place, reason,
         )  # fmt: skip
 

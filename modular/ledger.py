@@ -6,7 +6,7 @@ dissipated                taken by its damper
 supplied                  minus what it brought from outside (loads, moments, drives, bodies that are led)
 released                  elastic energy that went with a cut; negative: that came when it was made under tension
 impact                    lost when it was made between moving points
-leaked                    what the others leave open: the work of the scheme
+leaked                    the remainder of the other lines: the energy error of the scheme
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the stiffness of joints asks of their bodies, shared between the two of each.
+"""The demand that the stiffness of a joint makes on the stability limit of its two bodies, and how they share it.
 
 A joint with the block E = dt^2 K + 2 dt C asks each of its bodies for G^T A G, with A_a and A_b such that
 

@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 
 MAX_NAME_LENGTH = 200  # letters
-INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # what Unicode calls control, format, surrogate, separator of lines
+# what Unicode calls control, format, surrogate, separator of lines
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 PLAIN_NAME = re.compile(rf"[ -~]{{1,{MAX_NAME_LENGTH}}}")
 
 

@@ -52,10 +52,13 @@ def beyond_reach(component: Any, *, within: str = "", least: float = 0.0) -> Ite
         if value.__class__ is float or value.__class__ is int:
             if value and isfinite(value) and not least <= abs(value) <= LARGEST_MAGNITUDE:
                 what = "large" if abs(value) > LARGEST_MAGNITUDE else "small"
-                yield f"{where} = {value!r} is too {what} to be calculated with; give one between {SMALLEST_MAGNITUDE:g} and {LARGEST_MAGNITUDE:g}"
+                yield (
+                    f"{where} = {value!r} is too {what} for the calculation; "
+                    f"give one between {SMALLEST_MAGNITUDE:g} and {LARGEST_MAGNITUDE:g}"
+                )
         elif value.__class__ is tuple:
             if any(LARGEST_MAGNITUDE < abs(one) < inf for one in _leaves(value)):
-                yield f"{where} = {value!r} is too large to be calculated with; give numbers below {LARGEST_MAGNITUDE:g}"
+                yield f"{where} = {value!r} is too large for the calculation; give numbers below {LARGEST_MAGNITUDE:g}"
         elif hasattr(value, "__dataclass_fields__"):
             yield from beyond_reach(value, within=f"{where}.")
 

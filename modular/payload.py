@@ -61,16 +61,18 @@ def unpacked(payload: bytes | memoryview, owner: str = "payload") -> tuple[dict[
     """Data and arrays; `owner` is named in errors. The arrays are views of the bytes, and cannot be written to."""
     view = memoryview(payload)
     if len(view) < 24 or bytes(view[:8]) != MAGIC:
-        raise BadPayload(f"{owner}: this is no payload of format 1 (it begins with {bytes(view[:8])!r}).")
+        raise BadPayload(f"{owner}: this is not a payload of format 1 (it begins with {bytes(view[:8])!r}).")
     if hashlib.blake2b(view[:-8], digest_size=8).digest() != bytes(view[-8:]):
-        raise BadPayload(f"{owner}: the checksum does not fit; the payload of {len(view)} bytes is damaged or cut off.")
+        raise BadPayload(
+            f"{owner}: the checksum does not match; the payload of {len(view)} bytes is damaged or cut off."
+        )
     length = int.from_bytes(view[8:16], "little")
     if length > len(view) - 24:
         raise BadPayload(f"{owner}: its text should have {length} bytes; it has {len(view)} in all.")
     try:
         content = json.loads(bytes(view[16 : 16 + length]))
     except (ValueError, RecursionError) as error:
-        raise BadPayload(f"{owner}: its text is no JSON ({error}).") from error
+        raise BadPayload(f"{owner}: its text is not JSON ({error}).") from error
     if not isinstance(content, dict) or set(content) != {"data", "arrays"} or not isinstance(content["data"], dict):
         raise BadPayload(f"{owner}: its text has to be an object of 'data' and 'arrays'.")
     _shallow(content["data"], owner)

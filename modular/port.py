@@ -59,7 +59,8 @@ class PortName(NamedTuple):
         body, dot, port = text.partition(".")
         if len(body) == len(GROUND) and body.lower() == GROUND:
             raise ModelError(
-                f"{owner}: {text!r} is no port; the ground has none of its own, write 'ground' (and at=… for a place)."
+                f"{owner}: {text!r} is not a port; the ground has none of its own, write 'ground' (and at=… for a "
+                "place)."
             )
         if not (body and dot and port):
             raise ModelError(f"{owner}: {text!r} is not a port; write 'body.port', such as 'upper.end', or 'ground'.")

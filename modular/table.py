@@ -1,7 +1,7 @@
 """A table: columns of numbers that compiled loops work on, with one row per component and spare rows.
 
 Loops do not receive arrays but the address of the table's *sheet*, which says where each column starts (modular/views.py);
-so one driver can call the loops of all classes, also of those that it has never heard of (modular/loop.py).
+so one driver can call the loops of all classes, including those unknown when it was compiled (modular/loop.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from modular.views import Field, ViewType, view_of
 if TYPE_CHECKING:
     from modular.elements import Elements
 
-PRIVATE_MAPPING: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # not a forked process's too
+# not a forked process's too
+PRIVATE_MAPPING: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
 Number = Any  # what loops see as a number; outside it is an array without a shape, and is written by its name too
 COLUMN, COMMON, ALIKE, FIXED = "column", "common", "alike", "fixed"  # kinds of fields
 SPARE_NUMBERS = 4  # numbers behind the last row: four rows are read four numbers at a time
@@ -339,7 +340,9 @@ def name_of(dtype: Any) -> str:
 def airy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros that take no memory, and no time, before they are written to."""
     size = math.prod(shape) + SPARE_NUMBERS
-    return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **PRIVATE_MAPPING), dtype)[: size - SPARE_NUMBERS].reshape(shape)
+    return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **PRIVATE_MAPPING), dtype)[
+        : size - SPARE_NUMBERS
+    ].reshape(shape)
 
 
 def fresh(shape: tuple[int, ...], dtype: Any) -> Any:

@@ -44,7 +44,7 @@ def revived(data: Mapping[str, Any], arrays: Mapping[str, Any], owner: str, like
         raise ModelError(f"{owner}: {data['class']} has {said}, which this version does not know.")
     kind = type(like) if like is not None else found(data["class"], owner)
     if not (isinstance(kind, type) and issubclass(kind, Table)):
-        raise ModelError(f"{owner}: {data['class']!r} is no table.")
+        raise ModelError(f"{owner}: {data['class']!r} is not a table.")
     ready = {} if like is None else {named(loop): loop for loop in like.loops.values()}
     table: Any = object.__new__(kind)
     Table.__init__(table, int(data["count"]))
@@ -71,13 +71,13 @@ def check_places(table: Table, elements: Table, owner: str) -> None:
     for name, highest in table.limits(elements.capacity):
         column = getattr(table, name)[: table.count]
         if column.size and not (column.min() >= 0 and (column <= highest).all()):
-            raise ModelError(f"{owner}: '{name}' of {named(type(table))} leads out of its table.")
+            raise ModelError(f"{owner}: '{name}' of {named(type(table))} points outside its table.")
 
 
 def _unlike(data: Mapping[str, Any], like: Table) -> str:
     """What a table from data has that one of the same kind, just made, has not."""
     if data["class"] != named(type(like)):
-        return f"the class {data['class']}, where {named(type(like))} was due"
+        return f"the class {data['class']}, where {named(type(like))} was expected"
     fields = [[name, kind, dtype, list(shape)] for name, kind, dtype, shape in like.fields()]
     if data["fields"] != fields:
         return "columns"
@@ -109,8 +109,8 @@ def found(name: str, owner: str) -> Any:
     module, _, attribute = name.partition(":")
     if module.partition(".")[0] not in known_packages():
         raise ModelError(
-            f"{owner}: {name!r} is in none of the packages known here ({', '.join(sorted(known_packages()))}); install its package "
-            "where this worker runs, and let it declare the entry point 'modular.components'."
+            f"{owner}: {name!r} is in none of the packages known here ({', '.join(sorted(known_packages()))}); "
+            "install its package where this worker runs, and declare the entry point 'modular.components'."
         )
     try:
         return getattr(importlib.import_module(module), attribute)
@@ -123,5 +123,5 @@ def found(name: str, owner: str) -> Any:
 def _loop(name: str, owner: str) -> Loop:
     loop = found(name, owner)
     if not isinstance(loop, Loop):
-        raise ModelError(f"{owner}: {name!r} is no compiled loop.")
+        raise ModelError(f"{owner}: {name!r} is not a compiled loop.")
     return loop

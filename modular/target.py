@@ -35,7 +35,7 @@ def choose_target() -> None:
     """Let numba compile for the baseline; before its first compilation, later it has no effect."""
     wanted = os.environ.get("MODULAR_CPU") or PORTABLE
     if wanted not in (PORTABLE, NATIVE):
-        _log.warning("MODULAR_CPU=%s is not known; write portable (the default) or native. Taken as portable", wanted)
+        _log.warning("MODULAR_CPU=%s is not known; set portable (the default) or native. Using portable", wanted)
     chosen = config.CPU_NAME is not None or config.CPU_FEATURES is not None  # by NUMBA_CPU_NAME
     chosen = chosen or "_toplevel_target_context" in vars(
         cpu_target
@@ -46,8 +46,8 @@ def choose_target() -> None:
     name, features = baseline
     if lacking := missing(features):
         _log.warning(
-            "this processor lacks %s, which portable code needs: kernels are compiled for it alone, and none that came with "
-            "modular can be used", " ".join(lacking),
+            "this processor lacks %s, which portable code needs: kernels are compiled for this processor only, and "
+            "those shipped with modular cannot be used", " ".join(lacking),
         )  # fmt: skip
         return
     config.CPU_NAME, config.CPU_FEATURES = name, ""

@@ -98,7 +98,8 @@ def _saved(name: str, settings: Mapping[str, Any]) -> Assembly:
     path = _there(name)
     for setting in settings:
         raise ModelError(
-            f"'{name}' is a saved model and has no setting '{setting}'; build it anew with another one, or leave --set out."
+            f"'{name}' is a saved model and has no setting '{setting}'; build it again with another one, or leave "
+            "--set out."
         )
     assembly = Assembly.load(path)
     assembly.title = assembly.title or path.stem
@@ -151,7 +152,9 @@ def _function(name: str) -> Callable[..., Any]:
     elif Path(name).is_dir():
         other = "give a ready system, a Python file or a saved model (.json)"
         verbs = f"modular show {name} draws the run in it, modular rerun repeats it, modular resume goes on"
-        raise ModelError(f"'{name}' is a folder, no model; {verbs if (Path(name) / 'run.json').is_file() else other}.")
+        raise ModelError(
+            f"'{name}' is a folder, not a model; {verbs if (Path(name) / 'run.json').is_file() else other}."
+        )
     else:
         near = difflib.get_close_matches(name, names(), 1)
         hint = (

@@ -1,4 +1,4 @@
-"""What stacks of bodies share, whatever their coordinates: who is there, what they show, and the loops that move them."""
+"""What all stacks of bodies share, whatever their coordinates: names and rows, elements, and the loops that move them."""
 
 from __future__ import annotations
 

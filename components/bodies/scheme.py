@@ -11,8 +11,9 @@ turning body stretches until its gains hang in balance, and their work shows in 
 
 What whirls (gyroscopic torques, and what links carry along) reads the velocities at the end of the step, v' + gamma dt a with v'
 predicted, and those wait for a. v + dt a of the step before stands in for them, but errs to one side: a body that tumbles would
-lose energy for good, in third order. So bodies whose velocities push at themselves ask `AGAIN` times more, each time with what the
-answer leads to. After one time the error is as large, and to the other side; after two nothing of it is left to be seen.
+lose energy for good, in third order. So bodies with gyroscopic forces ask `EXTRA_GYROSCOPIC_ROUNDS` times more,
+each time with what the answer leads to. After one time the error is as large, and to the other side; after two nothing of it is
+left to be seen.
 """
 
 from __future__ import annotations

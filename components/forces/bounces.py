@@ -27,7 +27,8 @@ SPEED, SIDE, LEAVES, GIVEN, CHANGED, OWED, KEEPS = range(12, 19)
 FULL_RESTITUTION_SPEED_RATIO = 5.0  # times `slow`: what comes faster leaves with the restitution that was given
 SPEED_AVERAGING_TICKS = 10.0  # ticks before and after a touch, of which speeds are means
 CORRECTION_TICKS = 3.0  # ticks after a touch in which what it lacks is made up for at once
-PRESSED_DURATION_RATIO, MIN_RESTITUTION = 1.5, 0.2  # times the ticks of a bounce with this restitution at least: what stays longer is pressed
+# times the ticks of a bounce with this restitution at least: what stays longer is pressed
+PRESSED_DURATION_RATIO, MIN_RESTITUTION = 1.5, 0.2
 MAX_MISSING_SPEED_SHARE = 0.5  # of the speed that came: what lacks more has met something else
 SAME_POSITION_TOLERANCE = 1e-9  # places that are worked out again from what was recorded
 MIN_ANSWER_SHARE = 1e-3  # of what two bodies alone would answer: all that hangs on them answers more
@@ -75,7 +76,9 @@ def count(tried: Array, law: Array, beyond: float, rate: float, push: float, mos
     else:
         if tried[TOUCHED] == 0.0:
             tried[CAME], tried[TURNED], tried[GIVEN], tried[CHANGED] = abs(tried[RATE]), 0.0, 0.0, 0.0
-            tried[LEAVES] = np.sqrt(law[KEPT]) * tried[CAME] if tried[CAME] > FULL_RESTITUTION_SPEED_RATIO * law[SLOW] else -1.0
+            tried[LEAVES] = (
+                np.sqrt(law[KEPT]) * tried[CAME] if tried[CAME] > FULL_RESTITUTION_SPEED_RATIO * law[SLOW] else -1.0
+            )
         tried[TOUCHED] += 1.0 + (tried[AWAY] if tried[TOUCHED] > 0.0 else 0.0)
         tried[AWAY] = 0.0
         tried[DEEP] = max(tried[DEEP], beyond)

@@ -57,7 +57,7 @@ class Contact(Force):
         for label, shape in shapes:
             if not isinstance(shape, Shape):
                 problems.append(
-                    f"contact '{name}': {label} = {shape!r} is no shape; give a HalfSpace, Sphere, Capsule or Box."
+                    f"contact '{name}': {label} = {shape!r} is not a shape; give a HalfSpace, Sphere, Capsule or Box."
                 )
             else:
                 problems += [f"contact '{name}': {label}: {problem}." for problem in shape.problems(dimension)]

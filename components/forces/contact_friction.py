@@ -21,7 +21,8 @@ from modular.workspaces import Workspace, workspace
 Rub = Workspace
 # of the step: dt^2 k W and dt c W of the contact alone
 STICK_STIFFNESS_SHARE, SLIP_DAMPING_SHARE = 0.2, 0.2
-POINT_CONTACT_TOLERANCE = 1e-9  # of the extent of both shapes: what presses on less does not hold against turning about the normal
+# of the extent of both shapes: what presses on less does not hold against turning about the normal
+POINT_CONTACT_TOLERANCE = 1e-9
 DETERMINANT_TOLERANCE = 1e-12  # of the largest answer across the normal squared: less counts as none
 
 new_rub = workspace(
@@ -111,12 +112,20 @@ def stiffen_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     """As stiff as the step allows, and what friction bears."""
     w, dt, ample = rub.w, pair.dt, pair.ample
     rub.most = 0.5 * (w[0, 0] + w[1, 1]) + sqrt(0.25 * (w[0, 0] - w[1, 1]) ** 2 + w[0, 1] * w[0, 1])
-    rub.k_t, rub.c_t = ample * STICK_STIFFNESS_SHARE / (dt * dt * rub.most), ample * SLIP_DAMPING_SHARE / (dt * rub.most)
+    rub.k_t, rub.c_t = (
+        ample * STICK_STIFFNESS_SHARE / (dt * dt * rub.most),
+        ample * SLIP_DAMPING_SHARE / (dt * rub.most),
+    )
     rub.k_r, rub.c_r = 0.0, 0.0
     rub.grip = pair.law.friction * patch.whole / pair.span
-    rub.winding = 1 if patch.radius > POINT_CONTACT_TOLERANCE * patch.extent and rub.twisting > 0.0 and not pair.flat else 0
+    rub.winding = (
+        1 if patch.radius > POINT_CONTACT_TOLERANCE * patch.extent and rub.twisting > 0.0 and not pair.flat else 0
+    )
     if rub.winding:
-        rub.k_r, rub.c_r = ample * STICK_STIFFNESS_SHARE / (dt * dt * rub.twisting), ample * SLIP_DAMPING_SHARE / (dt * rub.twisting)
+        rub.k_r, rub.c_r = (
+            ample * STICK_STIFFNESS_SHARE / (dt * dt * rub.twisting),
+            ample * SLIP_DAMPING_SHARE / (dt * rub.twisting),
+        )
 
 
 @kernel

@@ -42,7 +42,9 @@ TICK = {
 }
 MEMORY = size_of(TICK)
 FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
-MAX_IMPACT_TICKS = 3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
+MAX_IMPACT_TICKS = (
+    3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
+)
 MAX_MEMORY_AGE_STEPS = 4.0  # steps after which a tick is no longer one from which to go on
 
 tick_of = layout(**TICK)

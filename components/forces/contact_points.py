@@ -8,9 +8,11 @@ from components.forces.contact_pair import Pair, Patch, along, respond_to
 from modular.blocks import room
 from modular.kernel import kernel
 
-SLOW_IMPACT_FACTOR = 2.0  # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
+# times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
+SLOW_IMPACT_FACTOR = 2.0
 PULL_DECAY_PER_TICK = 0.995  # of the pull that is known, from tick to tick
-TOUCHING_BAND_FACTOR = 20.0  # times the way of that velocity in a tick: points so near count as touching when springs are chosen
+# times the way of that velocity in a tick: points so near count as touching when springs are chosen
+TOUCHING_BAND_FACTOR = 20.0
 
 
 @kernel

@@ -73,9 +73,7 @@ class Controller(AlongCoordinate):
         except (TypeError, ValueError):
             good = False
         if not good:
-            problems.append(
-                f"controller '{name}': memory = {self.memory!r}; give the finite numbers that it begins with."
-            )
+            problems.append(f"controller '{name}': memory = {self.memory!r}; give its finite initial numbers.")
         function: Any = self.function
         if not (isinstance(function, str) or callable(function)):
             problems.append(f"controller '{name}': function = {function!r}; give a function, or 'module:function'.")
@@ -181,8 +179,8 @@ class Controllers(AlongCoordinates):
         if wrong.size:
             row = int(wrong[0])
             raise ModelError(
-                f"controller '{self.names[row]}': period = {-every[row]:g} s is no whole number of steps of {dt:g} s; take a step "
-                f"that divides it, such as dt = {exactly(even_part(-every[row], dt))} s."
+                f"controller '{self.names[row]}': period = {-every[row]:g} s is not a whole number of steps of "
+                f"{dt:g} s; take a step that divides it, such as dt = {exactly(even_part(-every[row], dt))} s."
             )
         return whole
 

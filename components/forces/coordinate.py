@@ -77,7 +77,7 @@ class AlongCoordinate(Force):
         axis = getattr(self, "axis", None)
         if axis is not None and self.coordinate == "angle" and dimension == 2:
             problems.append(
-                f"{self.what} '{name}': axis = {axis}; in the plane everything turns about z, leave axis out."
+                f"{self.what} '{name}': axis = {axis}; in the plane everything turns about z; leave axis out."
             )
         elif axis is not None:
             try:
@@ -189,8 +189,8 @@ class AlongCoordinates(ForceStack):
         undecided = self.gains[: self.count, 0] < 0.0
         if undecided.any():
             raise ModelError(
-                f"force '{self.names[int(np.argmax(undecided))]}': its stiffness is chosen by the step, which this coupling does "
-                "not limit; give stiffness=…."
+                f"force '{self.names[int(np.argmax(undecided))]}': its stiffness is derived from the step, which "
+                "this coupling does not limit; give stiffness=…."
             )
         self.play("exert", elements)
 

@@ -129,7 +129,9 @@ def turn_or_slide(
     since = time - 0.5 * span
     pace = (speed - kept[SPEED]) / (since - kept[SINCE])
     mode, way = kept[MODE], kept[WAY]
-    answer = STABLE_STIFFNESS_SHARE / (stiffness * dt * dt)  # of the two bodies alone; all that hangs on them answers less
+    answer = STABLE_STIFFNESS_SHARE / (
+        stiffness * dt * dt
+    )  # of the two bodies alone; all that hangs on them answers less
     tried[SPEED], tried[SINCE], tried[WHEN], tried[PACE], tried[EARLIER] = speed, since, time, pace, kept[PULLED]
     tried[WAY], tried[MODE] = way, HELD
     if mode == NEW:

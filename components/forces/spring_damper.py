@@ -62,9 +62,9 @@ class SpringDamper(Force):
         a, b = sides
         if self.length and np.linalg.norm(b.position - a.position) <= 0:
             raise ModelError(
-                f"spring '{name}': its ends '{a.name}' and '{b.name}' are at one place, and with length = {self.length:g} it would "
-                "push them apart in no direction; attach it to ports apart from each other (the ground end with at=…), or leave "
-                "the length out."
+                f"spring '{name}': its ends '{a.name}' and '{b.name}' are at one place, so the direction of its "
+                f"force with length = {self.length:g} is undefined; attach it to separate ports (the ground end "
+                "with at=…), or leave the length out."
             )
         return [[mark] for mark in point_marks(name, a, b, a.position, b.position)]
 

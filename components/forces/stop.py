@@ -64,8 +64,8 @@ class Stop(AlongCoordinate):
             problems.append(f"stop '{name}': stiffness = 0; leave it out, or give a positive one.")
         if self.restitution is not None and not (self.restitution <= 1.0 and self.damping == 0.0 and self.slow > 0.0):
             problems.append(
-                f"stop '{name}': restitution = {self.restitution}, damping = {self.damping}, slow = {self.slow}; give a "
-                "restitution from 0 to 1, no damping beside it, and a positive slow."
+                f"stop '{name}': restitution = {self.restitution}, damping = {self.damping}, slow = {self.slow}; "
+                "give a restitution from 0 to 1, no damping with it, and a positive slow."
             )
         return problems
 

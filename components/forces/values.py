@@ -53,12 +53,14 @@ class Table(Component):
         return int(np.size(self.values[0]))
 
     def unseen(self, dt: float, since: float) -> float | None:
-        """When it swings between two ticks [s], or is a pulse whose area the ticks miss, by more than `SEEN`; None: never."""
+        """When [s] it swings between two ticks, or is a pulse whose area they miss, above `MISSED_SHARE_LIMIT`; None: never."""
         times = np.asarray(self.times, float)
         tick, values = np.floor(times / dt), self.at(times)
         before, after = self.at(tick * dt), self.at((tick + 1) * dt)
         beyond = np.maximum(values - np.maximum(before, after), np.minimum(before, after) - values)
-        found = np.flatnonzero((beyond > MISSED_SHARE_LIMIT * np.ptp(values, axis=1)[:, None]).any(axis=0) & (times > since))
+        found = np.flatnonzero(
+            (beyond > MISSED_SHARE_LIMIT * np.ptp(values, axis=1)[:, None]).any(axis=0) & (times > since)
+        )
         if found.size:
             return float(times[found[0]])
         if times[0] <= since or values[:, [0, -1]].any() or tick[-1] - tick[0] > MAX_PULSE_TICKS:

@@ -51,7 +51,8 @@ class DrivenDistance(Driven, Joint):
         length = float(np.linalg.norm(b - a))
         if length <= 1e-6 * max(1.0, float(np.abs(a).max())):
             raise ModelError(
-                f"joint '{name}': its points are {length:.3g} m apart; a jack needs a length. Place the ground's end with at=…, or "
+                f"joint '{name}': its points are {length:.3g} m apart; a driven distance cannot be zero. Place the "
+                "ground's end with at=…, or "
                 "join other ports."
             )
         return Attachment(DISTANCE, [mark_a], [mark_b], followed(name, self.course, 1, [length]))

@@ -59,7 +59,7 @@ class DrivenRotation(Driven, Joint):
         if len(a) == 2:
             if self.axis is not None:
                 raise ModelError(
-                    f"joint '{name}': axis = {self.axis}; in the plane everything turns about z, leave axis out."
+                    f"joint '{name}': axis = {self.axis}; in the plane everything turns about z; leave axis out."
                 )
             line_a, line_b = must(first.direction(first.directions[0])), must(second.direction(second.directions[0]))
             cosine, sine = angle_between(line_a.value, line_b.value)

@@ -61,14 +61,15 @@ def frame_marks(name: str, second: Side, axes: Sequence[Sequence[float]] | None)
         one, other = unit(name, axes[0], 3), unit(name, axes[1], 3)
         if abs(float(one @ other)) > 1e-9:
             raise ModelError(
-                f"joint '{name}': axes = {shown(one)}, {shown(other)} do not stand at right angles; an ellipsoid's do."
+                f"joint '{name}': axes = {shown(one)}, {shown(other)} are not perpendicular; the axes of an "
+                "ellipsoid are."
             )
         frame = np.array([one, other, np.cross(one, other)])
     marks = [second.direction(axis) for axis in frame]
     if any(mark is None for mark in marks):
         raise ModelError(
-            f"joint '{name}' has to know how '{second.owner}' is turned: nothing twists a slender rod, and a point mass has no "
-            "orientation. Give the body inertia (Rod: radius=…, RigidBody)."
+            f"joint '{name}' needs the orientation of '{second.owner}': a slender rod has no orientation about its "
+            "line, and a point mass has none. Give the body inertia (Rod: radius=…, RigidBody)."
         )
     return [mark for mark in marks if mark is not None]
 

@@ -89,7 +89,7 @@ class Gear(Joint):
         if len(a) == 2:
             if self.axis is not None:
                 raise ModelError(
-                    f"joint '{name}': axis = {tuple(self.axis)}; in the plane wheels turn about z, leave axis out."
+                    f"joint '{name}': axis = {tuple(self.axis)}; in the plane wheels turn about z; leave axis out."
                 )
             spoke_a, spoke_b = (must(side.direction(side.directions[0])) for side in (first, second))
             marker = self._marker(line, _in_plane(spoke_a.value, line), _in_plane(spoke_b.value, line))
@@ -98,8 +98,8 @@ class Gear(Joint):
         across = line - (line @ axis) * axis
         if np.linalg.norm(across) < 1e-3 * np.linalg.norm(line):
             raise ModelError(
-                f"joint '{name}': the line between the centres, {shown(line)}, lies along the axis {shown(axis)}; wheels in "
-                "mesh stand beside each other. Give the axis of the wheels, or place the ports at their centres."
+                f"joint '{name}': the line between the centres, {shown(line)}, lies along the axis {shown(axis)}; "
+                "meshing wheels lie side by side. Give the axis of the wheels, or place the ports at their centres."
             )
         spoke = across / np.linalg.norm(across)
         along, spoke_a = turning_marks(name, first, axis, spoke)
@@ -116,7 +116,8 @@ class Gear(Joint):
             raise ModelError(f"joint '{name}': teeth = {teeth}; a wheel inside a ring has fewer teeth than the ring.")
         if apart <= 1e-6 * max(1.0, far):
             raise ModelError(
-                f"joint '{name}': its centres are {apart:.3g} m apart; wheels in mesh stand beside each other. To the ground, "
+                f"joint '{name}': its centres are {apart:.3g} m apart; meshing wheels lie side by side. To the "
+                "ground, "
                 "place the centre with at=…."
             )
 

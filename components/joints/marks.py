@@ -34,8 +34,8 @@ def share_axis(name: str, first: Side, second: Side, axis: Array) -> SharedAxis:
     if len(lacking) == 2 or len(lacking[0].directions) != 1:
         who = " and ".join(f"'{side.owner}'" for side in lacking)
         raise ModelError(
-            f"joint '{name}': {who} cannot carry the axis {shown(axis)}: nothing twists a slender rod, and a point mass has "
-            "no orientation. Give the body inertia (Rod: radius=…) or use Spherical()."
+            f"joint '{name}': {who} cannot carry the axis {shown(axis)}: a slender rod has no orientation about "
+            "its line, and a point mass has none. Give the body inertia (Rod: radius=…) or use Spherical()."
         )
     line = lacking[0].directions[0]
     along = must(lacking[0].direction(line))
@@ -70,7 +70,8 @@ def edge_mark(name: str, given: Sequence[float] | None, second: Side, normal: Ar
     line = usual if given is None else unit(name, given, 3)
     if abs(float(normal @ line)) > 1e-9:
         raise ModelError(
-            f"joint '{name}': {what} = {shown(line)} does not stand across the normal {shown(normal)}; give both, at right angles."
+            f"joint '{name}': {what} = {shown(line)} is not perpendicular to the normal {shown(normal)}; give two "
+            "perpendicular directions."
         )
     mark = second.direction(line)
     if mark is None:
@@ -86,8 +87,9 @@ def turning_marks(name: str, side: Side, axis: Array, across: Array) -> tuple[Ma
     along, arm = side.direction(axis), side.direction(across)
     if along is None or arm is None:
         raise ModelError(
-            f"joint '{name}' has to know how '{side.owner}' turns about {shown(axis)}: nothing twists a slender rod, and a "
-            "point mass has no orientation. Give the body inertia (Rod: radius=…, RigidBody)."
+            f"joint '{name}' needs the rotation of '{side.owner}' about {shown(axis)}: a slender rod has no "
+            "orientation about its line, and a point mass has none. Give the body inertia (Rod: radius=…, "
+            "RigidBody)."
         )
     return along, arm
 
@@ -98,8 +100,9 @@ def across(name: str, side: Side, axis: Array) -> Mark:
     line = np.linalg.svd(axis[None])[2][1] if rod is None else rod
     if rod is not None and abs(float(rod @ axis)) > 1e-6:
         raise ModelError(
-            f"joint '{name}' has to know how '{side.owner}' turns about {shown(axis)}: nothing twists a slender rod that does "
-            "not stand across. Give the body inertia (Rod: radius=…, RigidBody)."
+            f"joint '{name}' needs the rotation of '{side.owner}' about {shown(axis)}: a slender rod that is not "
+            "perpendicular to it has no orientation about its line. Give the body inertia (Rod: radius=…, "
+            "RigidBody)."
         )
     return must(side.direction(line))
 

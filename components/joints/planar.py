@@ -49,7 +49,7 @@ class Planar(Joint):
     symmetric: ClassVar[bool] = False
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
-    otherwise: ClassVar[str] = "none, for there all bodies move so"
+    otherwise: ClassVar[str] = "none: in the plane all bodies move this way"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the normal on both sides."""

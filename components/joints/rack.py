@@ -92,7 +92,7 @@ class Rack(Joint):
         if len(a) == 2:
             if self.axis is not None:
                 raise ModelError(
-                    f"joint '{name}': axis = {tuple(self.axis)}; in the plane wheels turn about z, leave axis out."
+                    f"joint '{name}': axis = {tuple(self.axis)}; in the plane wheels turn about z; leave axis out."
                 )
             bar, spoke = must(first.direction(first.directions[0])), must(second.direction(second.directions[0]))
             up = np.array([-line[1], line[0]])
@@ -106,7 +106,8 @@ class Rack(Joint):
         axis = line_of(name, self.axis, first)
         if abs(float(axis @ line)) > 1e-9:
             raise ModelError(
-                f"joint '{name}': line = {shown(line)} does not stand across axis = {shown(axis)}; give both, at right angles."
+                f"joint '{name}': line = {shown(line)} is not perpendicular to axis = {shown(axis)}; give two "
+                "perpendicular directions."
             )
         radius = self._radius(name, float((b - a) @ np.cross(axis, line)), float(np.abs(a).max()))
         along, bar = turning_marks(name, first, axis, line)

@@ -68,7 +68,7 @@ class Revolute(Joint):
         if len(a) == 2:
             if self.axis is not None:
                 raise ModelError(
-                    f"joint '{name}': axis = {tuple(self.axis)}; in the plane a hinge turns about z, leave axis out."
+                    f"joint '{name}': axis = {tuple(self.axis)}; in the plane a hinge turns about z; leave axis out."
                 )
             return Attachment(POINTS[2], [mark_a], [mark_b])
         axis = share_axis(name, first, second, line_of(name, self.axis, first))

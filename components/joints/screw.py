@@ -55,13 +55,15 @@ class Screw(Joint):
     coordinates: ClassVar[tuple[str, ...]] = ("way", "angle")
     coincident: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (3,)
-    otherwise: ClassVar[str] = "Rack(…), which turns an angle into a way"
+    otherwise: ClassVar[str] = "Rack(…), which converts an angle into a distance"
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points, the axis on both sides, and a direction across it on either by which turns are told."""
         pitch = number(self.pitch, f"joint '{name}': pitch", "m")
         if pitch == 0.0:
-            raise ModelError(f"joint '{name}': pitch = 0 m; a screw needs one, without it Revolute() is meant.")
+            raise ModelError(
+                f"joint '{name}': pitch = 0 m; a screw needs a pitch; use Revolute() for a joint without one."
+            )
         mark_a, mark_b = point_marks(name, first, second, a, b)
         axis = line_of(name, self.axis, first)
         across = np.linalg.svd(axis[None])[2][1]

@@ -38,14 +38,15 @@ class Universal(Joint):
         cosine = float(axis @ cross)
         if abs(cosine) > 0.99:
             raise ModelError(
-                f"joint '{name}': axis = {shown(axis)} and cross = {shown(cross)} are parallel; the arms of a cross stand across."
+                f"joint '{name}': axis = {shown(axis)} and cross = {shown(cross)} are parallel; the arms of a "
+                "cross are perpendicular."
             )
         arm_a, arm_b = first.direction(axis), second.direction(cross)
         for side, arm in ((first, arm_a), (second, arm_b)):
             if arm is None:
                 raise ModelError(
-                    f"joint '{name}': '{side.owner}' is a slender rod or a point mass and does not carry its arm of the cross; a "
-                    "rod that nothing twists is held the same way by Spherical(), or give it a radius (Rod: radius=…)."
+                    f"joint '{name}': '{side.owner}' is a slender rod or a point mass and does not carry its arm "
+                    "of the cross; Spherical() holds such a rod the same way, or give it a radius (Rod: radius=…)."
                 )
         assert arm_a is not None and arm_b is not None
         return Attachment(HINGED_ROD, [mark_a, arm_a], [mark_b, arm_b], (cosine,))

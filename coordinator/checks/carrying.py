@@ -43,7 +43,8 @@ MAX_LOAD_GROWTH = 16.0  # times the load of a part of the way on the whole of it
 DIVERGED_LOAD_RATIO = 4.0  # times what the step bears: a load beyond, after smaller ones, is the divergence itself
 DIVERGED_TICKS = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
 MIN_STEP_RATIO = 1e-3  # of a step: a smaller one is no remedy
-FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.2  # ticks after which a run looks again at the earliest, and times so many from there on
+# ticks after which a run looks again at the earliest, and times so many from there on
+FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.2
 Loads = Mapping[str, tuple[Any, Any]]  # of joints: force [N] and moment [N m], now or in each sample
 
 
@@ -265,7 +266,9 @@ def on_the_way(simulation: CheckContext) -> tuple[Load | None, float]:
     if not found:
         return None, 1.0
     _, load, tick = min(found, key=lambda one: one[0])
-    return (load if load.margin < 1.0 else None), float(np.clip(simulation.bound_for / max(tick, 1), 1.0, MAX_LOAD_GROWTH))
+    return (load if load.margin < 1.0 else None), float(
+        np.clip(simulation.bound_for / max(tick, 1), 1.0, MAX_LOAD_GROWTH)
+    )
 
 
 def _recorded(run: Run, carrier: Carrier, d: int) -> Iterator[tuple[str, tuple[Array, Array]]]:
@@ -293,13 +296,14 @@ def remedy(load: Load, coupling: Coupling, dt: float, grows: float = 1.0) -> tup
     """What helps, and a step [s] if one within reason does; `grows`: times the load as it will be."""
     body, margin = load.body, load.margin
     step = STEP_SAFETY_FACTOR * margin * dt / float(np.sqrt(grows))
-    why = f"'{body}' has little inertia against the loads that it passes on, which springs cannot hold at this step"
+    why = f"'{body}' has little inertia compared with the loads that it transmits, and springs cannot hold it at this step"
     if coupling.swings is not None:
         return (
-            f"'{body}' has so little inertia that it swings under its loads faster than a step: take dt = {step:.2g} s",
+            f"'{body}' has so little inertia that it oscillates under its loads faster than the step resolves: "
+            f"take dt = {step:.2g} s",
             step,
         )
-    others = "joints without springs, as Glued() or Centralized(HHT())"
+    others = "joints without springs, such as Glued() or Centralized(HHT())"
     if step < MIN_STEP_RATIO * dt:
         return f"{why}, nor at one a thousandth as long: take {others}", None
     return f"{why}: take dt = {step:.2g} s, or {others}", step

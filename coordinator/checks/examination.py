@@ -21,7 +21,8 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.seen_mass import responses_of
 
-MAX_OWN_COMPLIANCE_SHARE = 0.1  # of the compliance at a joint between flexible bodies: what may be its own without a word
+# of the compliance at a joint between flexible bodies: what may be its own without a word
+MAX_OWN_COMPLIANCE_SHARE = 0.1
 MAX_BODIES_FOR_RANK = 300  # bodies up to which the rank of all joint equations is found
 
 
@@ -62,7 +63,7 @@ class Examination:
 def examine(simulation: CheckContext) -> Examination:
     """Look a simulation over at its present pose."""
     if not hasattr(type(simulation), "stiffness_margins"):
-        raise ModelError(f"examine: {simulation!r} is no Simulation; give Simulation(assembly, dt=…).")
+        raise ModelError(f"examine: {simulation!r} is not a Simulation; give Simulation(assembly, dt=…).")
     system, assembly, margins, loads = simulation.system, simulation.assembly, simulation.margins, simulation.loads
     system.respond()
     for joints in system.joints:
@@ -115,16 +116,22 @@ def _stiffness(home: JointHome) -> float:
 
 def _softer(reports: list[JointReport]) -> list[JointReport]:
     """The joint that is the softest beside the flexible bodies on it, where it is too soft."""
-    return sorted((r for r in reports if (r.share or 0.0) > MAX_OWN_COMPLIANCE_SHARE), key=lambda r: -(r.share or 0.0))[:1]
+    soft = (r for r in reports if (r.share or 0.0) > MAX_OWN_COMPLIANCE_SHARE)
+    return sorted(soft, key=lambda r: -(r.share or 0.0))[:1]
 
 
 def _soft(simulation: CheckContext, name: str, share: float | None) -> str:
     """Own compliance falls with the square of the step, that of bodies stays."""
     assert share is not None
-    step = 0.95 * simulation.dt * np.sqrt(MAX_OWN_COMPLIANCE_SHARE / (1.0 - MAX_OWN_COMPLIANCE_SHARE) * (1.0 - share) / share)
+    step = (
+        0.95
+        * simulation.dt
+        * np.sqrt(MAX_OWN_COMPLIANCE_SHARE / (1.0 - MAX_OWN_COMPLIANCE_SHARE) * (1.0 - share) / share)
+    )
     return (
-        f"'{name}' gives way beside the flexible bodies that it holds: {share:.0%} of the compliance there is the joint's own. "
-        f"Take dt = {in_words(simulation, step)} s, which brings it below a tenth, or joints that do not give: Glued()."
+        f"'{name}' is soft compared with the flexible bodies that it connects: {share:.0%} of the compliance there "
+        "is the joint's own. "
+        f"Take dt = {in_words(simulation, step)} s, which brings it below a tenth, or rigid joints: Glued()."
     )
 
 
@@ -166,8 +173,8 @@ def _said_twice(simulation: CheckContext, equations: Mapping[str, Array]) -> lis
             idle = other if both == _rank([equations[one]]) else one if both == _rank([equations[other]]) else ""
             if idle:
                 lines.append(
-                    f"'{idle}' locks nothing that '{one if idle == other else other}' does not lock already, so nothing says which "
-                    "of them bears how much; leave one of them out."
+                    f"'{idle}' locks nothing that '{one if idle == other else other}' does not lock already, so "
+                    "the share of each in the reaction is undetermined; leave one of them out."
                 )
     return lines
 
@@ -183,14 +190,15 @@ def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     if springs:
         name, margin = min(springs.items(), key=lambda item: item[1])
         lines.append(
-            f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is its own and does not follow "
+            f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is fixed and does not follow "
             "the step."
         )
     lines += [ringing] if (ringing := rings(simulation)) else []
     soft = max((r for r in reports if r.give is not None), key=lambda r: r.give or 0.0, default=None)
     if soft is not None and soft.give is not None:
         lines.append(
-            f"the stiffness of joints follows the step, so no step is too large for them, but they give way with its square: "
+            "the stiffness of joints follows the step, so no step is too large for them, but their compliance "
+            "grows with its square: "
             f"'{soft.name}' opens {soft.give:.2g} m per 100 N now, {4 * soft.give:.2g} m with twice the step."
         )
         light = min((r for r in reports if r.seen_mass is not None), key=lambda r: r.seen_mass or inf, default=None)
@@ -214,8 +222,8 @@ def rings(simulation: CheckContext) -> str:
     if not found:
         return ""
     return (
-        f"{' and '.join(found)}: reactions swing about what they are where joints are springs. Where reactions matter, take joints "
-        "that do not give: --coupling glued, or auto (in Python Glued(), Mixed.auto())."
+        f"{' and '.join(found)}: reactions oscillate about their true values where joints are springs. Where "
+        "reactions matter, take rigid joints: --coupling glued, or auto (in Python Glued(), Mixed.auto())."
     )
 
 
@@ -247,4 +255,4 @@ def _set_aside(simulation: CheckContext) -> list[str]:
         if reason is not None:
             found.setdefault(reason, []).append(f"'{name}'")
     kind = type(coupling).__name__
-    return [f"the integrator of {', '.join(who)} means nothing under {kind}: {why}." for why, who in found.items()]
+    return [f"the integrator of {', '.join(who)} has no effect under {kind}: {why}." for why, who in found.items()]

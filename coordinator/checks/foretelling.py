@@ -81,8 +81,8 @@ class Foreteller:
 def unseen_words(name: str, at: float, steps: str) -> str:
     """Of a force that does something between two ticks of such steps."""
     return (
-        f"force '{name}' does something at {at:.6g} s that is over in about a step ({steps}), which sees too little of it, or too "
-        "much. Remedy: take a shorter step, or a longer pulse of the same area."
+        f"force '{name}' has a pulse at {at:.6g} s that lasts about one step ({steps}), too short to be sampled "
+        "correctly. Remedy: take a shorter step, or a longer pulse of the same area."
     )
 
 

@@ -26,7 +26,8 @@ from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 RELATIVE_ROUNDING = 1e-10  # of the extent: differences below say nothing of an order
 MAX_ORDER_DEVIATION = 0.5  # of an order, from the declared one
 REPORTED_ERROR_SHARE = 1e-2  # of the extent: more should be known to whoever runs it
-MOTION_ERROR_FACTOR = MAX_ERROR_SHARE_OF_MOTION / REPORTED_ERROR_SHARE  # and so many times that of how far anything moves
+# and so many times that of how far anything moves
+MOTION_ERROR_FACTOR = MAX_ERROR_SHARE_OF_MOTION / REPORTED_ERROR_SHARE
 Progress = Callable[[Any], None]  # called with the simulation that runs
 
 
@@ -81,7 +82,7 @@ class Verification:
             return text
         text += f"; of order {self.order:.1f} in the step"
         if not self.as_declared:
-            text += f", and should be of {self.declared}: take a smaller step before you believe it"
+            text += f", but order {self.declared} is expected: confirm the result with a smaller step"
         return text
 
     def sentence(self, estimate: Estimate, words: Callable[[float], str] = "{:.2g}".format) -> str:
@@ -92,8 +93,8 @@ class Verification:
         off += f", and by less than {self.limit} until {self.followed:.6g} s"
         if self.order is None or not self.as_declared or self.order < MAX_ORDER_DEVIATION:
             return (
-                f"{off}. Errors do not fall with the step as they should: believe it until then. Where a shorter step helps "
-                "little, the motion is too sensitive to be followed any further."
+                f"{off}. Errors do not decrease with the step at the expected order: trust the run only up to that "
+                "time. Where a shorter step helps little, the motion is too sensitive to be predicted any further."
             )
         step = self.dt * (0.1 * REPORTED_ERROR_SHARE * self.reach / self.error) ** (1.0 / self.order)
         return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, self.declared, words)}."
@@ -109,17 +110,21 @@ def verify(make: Callable[..., Repeated], run: Run, *, progress: Progress | None
     `make`: how simulations are made (coordinator/record/repetition.py).
     """
     if len(run) < 2:
-        raise ModelError("verify: the run has no two samples yet; let it run first.")
+        raise ModelError("verify: the run has fewer than two samples; run it first.")
     extent, little = (run.estimate.get(what, 0.0) for what in ("extent", "little")) if run.estimate else (1.0, 0.0)
     reach = min(extent, MOTION_ERROR_FACTOR * little) if little else extent
     try:
         fine = at_step(make, run, 0.5, progress)
     except (Diverged, CouplingError) as error:
-        raise ModelError(f"verify: at half the step the run does not come through: {error}") from error
+        raise ModelError(f"verify: the run fails at half the step: {error}") from error
     near, port, time = largest(run, fine)
     declared = declared_order(run)
     order = measured_order(make, run, fine, extent, progress)
-    believed = order if order is not None and declared is not None and abs(order - declared) < MAX_ORDER_DEVIATION else declared or 2
+    believed = (
+        order
+        if order is not None and declared is not None and abs(order - declared) < MAX_ORDER_DEVIATION
+        else declared or 2
+    )
     off = near * 2.0**believed / (2.0**believed - 1.0)
     share = REPORTED_ERROR_SHARE * reach * near / off if off > 0.0 else 0.0  # of what both runs differ by
     followed, end = parted(run, fine, share), float(run.time[-1])
@@ -164,7 +169,8 @@ def paced(model: Assembly, ratio: float, dt: float) -> Assembly:
         if every is not None and getattr(edge.force, "period", None) is None:
             if (every / ratio) % 1.0:
                 raise ModelError(
-                    f"'{name}' is asked every {every} ticks, which are no whole number of {ratio * dt:g} s."
+                    f"'{name}' is evaluated every {every} ticks, which is not a whole number of steps of "
+                    f"{ratio * dt:g} s."
                 )
             asked: Any = edge.force
             model.force_edges[name] = replace(edge, force=replace(asked, every=int(every / ratio)))

@@ -121,7 +121,7 @@ def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
     ):
         for name in names:
             if _speaks_of(data, name):
-                raise ModelError(f"'{name}' keeps its name: {what} speaks of it.")
+                raise ModelError(f"'{name}' cannot be renamed: {what} refers to it.")
     model = _as_it_is(old)
     fresh = Assembly(before.gravity.tolist())
     others = [names.get(name, name) for name in (*before.joint_edges, *before.force_edges)]
@@ -158,8 +158,8 @@ def _with_model(
     for stack in source.bodies:
         if not isinstance(stack, Table) or not set(STATE) <= set(stack.state()):
             raise ModelError(
-                f"body '{stack.names[0]}' keeps what it remembers to itself ({type(stack).__name__}); while it takes part nothing "
-                "can be described anew. Reset, or begin with another model."
+                f"body '{stack.names[0]}' does not expose its state ({type(stack).__name__}); while it takes part, "
+                "no component can be changed. Reset, or begin with another model."
             )
     was = {names.get(name, name): name for name in (*source.body_home, *source.joint_home, *source.force_home)}
     with undisturbed():

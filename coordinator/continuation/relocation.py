@@ -57,8 +57,8 @@ def moves_for(simulation: Simulation, name: str, body: Body) -> Moves:
             gap = float(np.linalg.norm(shift - here[0][0]))
             if gap > SAME_SHIFT_TOLERANCE * size:
                 raise ModelError(
-                    f"body '{name}' cannot change so: joints '{joints[0]}' and '{joint}' hold it to one and the same part of the "
-                    f"mechanism, and would be {gap:.4g} m apart. Cut one of them first."
+                    f"body '{name}' cannot change like this: joints '{joints[0]}' and '{joint}' connect it to the "
+                    f"same part of the mechanism, and would be {gap:.4g} m apart. Cut one of them first."
                 )
         if GROUND in bodies:
             own = -here[0][0], -here[0][1]

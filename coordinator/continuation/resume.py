@@ -194,7 +194,7 @@ def _piece(folder: Path, name: str, expected: str) -> Read:
     """Samples that a checkpoint was written with."""
     content = _content(folder / name)
     if expected and checksum(content) != expected:
-        raise ModelError(f"'{folder / name}' holds other samples than those that its checkpoint was written with.")
+        raise ModelError(f"'{folder / name}' contains other samples than those written with its checkpoint.")
     return unpacked(content, f"'{folder / name}'")
 
 
@@ -234,7 +234,7 @@ def _beginning(found: Checkpoint) -> tuple[Assembly, Coupling, Past]:
     assembly = Assembly.from_data(head["model"])
     coupling = Component.from_data(head["coupling"])
     if not isinstance(coupling, Coupling):
-        raise ModelError(f"'{found.path}': {head['coupling'].get('class')} is no coupling.")
+        raise ModelError(f"'{found.path}': {head['coupling'].get('class')} is not a coupling.")
     return assembly, coupling, _past(notes.get(head["past"]), assembly, coupling)
 
 
@@ -284,9 +284,9 @@ def _check_settings(head: Mapping[str, Any], owner: str) -> None:
     whole = {"record every": head["record every"], **{name: head["system"][name] for name in COUNTS}}
     for name, value in whole.items():
         if type(value) is not int or not (name == "record every") <= value < 1 << 62:
-            raise ModelError(f"{owner}: {name} = {value!r} is no count.")
+            raise ModelError(f"{owner}: {name} = {value!r} is not a count.")
     if not number(head["dt"], f"{owner}: dt", "s") > 0.0:
-        raise ModelError(f"{owner}: dt = {head['dt']!r} is no step.")
+        raise ModelError(f"{owner}: dt = {head['dt']!r} is not a step.")
     if head["alarm"]["limit"] is not None:
         number(head["alarm"]["limit"], f"{owner}: leak limit", "J")
     if head["until"] is not None:

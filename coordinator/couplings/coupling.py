@@ -1,4 +1,4 @@
-"""The contract of a coupling: how the components get through one tick together."""
+"""The contract of a coupling: how the components advance by one tick together."""
 
 from __future__ import annotations
 

@@ -88,8 +88,8 @@ class Glued(Coupling):
         walls = [name for stack in system.forces if getattr(stack, "begins_and_ends", False) for name in stack.names]
         if self.order > 2 and walls:
             raise CouplingError(
-                f"{type(self).__name__}: walls are met at instants within ticks ({', '.join(walls)}), which leaves a step of order "
-                f"{self.order} no more than order 2, at the cost of all its stages; take order=2 and a smaller step."
+                f"{type(self).__name__}: contacts begin between ticks ({', '.join(walls)}), which reduces a step "
+                f"of order {self.order} to order 2, at the cost of all its stages; take order=2 and a smaller step."
             )
 
     def _interface(self, system: System) -> Interface:
@@ -154,7 +154,7 @@ class Glued(Coupling):
 
     def sets_aside(self, system: System, body: str) -> str | None:
         """Between glued joints nobody predicts and corrects."""
-        return "between glued joints bodies fly by a rule without weights and gains"
+        return "between glued joints bodies use an integration rule without weights and gains"
 
     def reason(self, system: System, name: str) -> str | None:
         """Which joint stays open."""
@@ -182,13 +182,16 @@ class Glued(Coupling):
         divisions = divisions_that_converge(
             system, interface, lambda start, stop: self.advance(system, dt, start, stop)
         )
-        return self._locked(system, dt / TRIED_DIVISORS[-1]) if divisions is None else self.shorter(system, dt / divisions)
+        return (
+            self._locked(system, dt / TRIED_DIVISORS[-1]) if divisions is None else self.shorter(system, dt / divisions)
+        )
 
     def _locked(self, system: System, dt: float) -> tuple[str, None]:
         """What to do where no step helps, down to one of dt."""
         return (
-            f"no smaller step helps (tried down to dt = {dt:.2g} s): these joints cannot be closed from here; look for a course, a "
-            "speed or a load that asks for more than they can reach, as of a heavy body that pulls light ones straight"
+            f"no smaller step helps (tried down to dt = {dt:.2g} s): these joints cannot be closed from this "
+            "state; check for a course, a speed or a load that demands more than they can reach, such as a heavy "
+            "body that pulls light ones straight"
         ), None
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

@@ -82,7 +82,7 @@ class Merged(Penalty):
                 continue
             stored = float(home.stack.ledger[home.stack.row[name], STORED])
             if self.heavy is not None and stored > self.heavy * about:
-                found.setdefault(home.owners, f"'{name}' holds {stored / about:.2g} of the energy that is about")
+                found.setdefault(home.owners, f"'{name}' holds {stored / about:.2g} of the total energy")
             elif self.light is not None and seen.get(name, 1.0) < self.light:
                 found.setdefault(home.owners, f"'{name}' sees {seen[name]:.2g} of the mean mass of the bodies")
         return found

@@ -117,7 +117,7 @@ class Mixed(Penalty):
         for pattern, way in self.joints.items():
             if fnmatchcase(name, pattern):
                 return way, f"asked for as '{pattern}'"
-        return self.default, f"{self.default} is asked for where nothing else is said"
+        return self.default, f"{self.default} is the default"
 
     def _steps(self, body: str) -> int:
         return next((steps for pattern, steps in self.steps.items() if fnmatchcase(body, pattern)), 1)

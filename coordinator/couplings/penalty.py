@@ -64,14 +64,15 @@ class Penalty(WithComponents):
         super().__post_init__()
         if not isinstance(self.rule, StiffnessRule):
             raise ModelError(
-                f"Penalty: rule = {self.rule!r} is no stiffness rule; give one such as Stable() or Shannon(delta=0.2)."
+                f"Penalty: rule = {self.rule!r} is not a stiffness rule; give one such as Stable() or "
+                "Shannon(delta=0.2)."
             )
 
         if self.adaptive is not None:
             if not 0.0 < number(self.adaptive, f"{type(self).__name__}: adaptive", "1/s") < 1.0:
                 raise ModelError(
-                    f"{type(self).__name__}: adaptive = {self.adaptive!r}; give the share of the energy that is about "
-                    "that joints may leak in a second, such as 1e-4."
+                    f"{type(self).__name__}: adaptive = {self.adaptive!r}; give the share of the total energy that "
+                    "joints may leak per second, such as 1e-4."
                 )
             if not self.adapts:
                 raise ModelError(f"{type(self).__name__}: adaptive steps are for Penalty alone; leave adaptive out.")

@@ -78,7 +78,9 @@ class Engine:
             self._programs = {1: self._programs[1]}
             thread_count = 1
         programs = self._programs[thread_count]
-        guess = INITIAL_SECONDS_PER_COMPONENT * (1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked)))
+        guess = INITIAL_SECONDS_PER_COMPONENT * (
+            1 + sum(len(stack.names) for stack in (*system.bodies, *system.booked))
+        )
         reach = system.tick + max(MIN_SLICE_TICKS, int(SLICE_SECONDS / self._tick_seconds.get(thread_count, guess)))
         state = np.zeros(9, np.int64)
         state[[TICK, LAST, EVERY]] = system.tick, min(last, reach), recorder.every
@@ -187,7 +189,7 @@ class Engine:
         except RuntimeError as error:
             gate.abort()
             pool.shutdown()
-            _log.warning("no %d threads can be had here (%s); one does all", thread_count, error)
+            _log.warning("%d threads cannot be started here (%s); using one", thread_count, error)
             return False
         self._pool, self._pool_owner = pool, (os.getpid(), thread_count)
         return True

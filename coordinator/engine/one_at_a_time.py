@@ -25,8 +25,9 @@ class Turn:
             self.__init__()  # type: ignore[misc]
         if not self._lock.acquire(blocking=False):
             raise ModelError(
-                f"this simulation is in use by thread '{self._taken_by}', and '{threading.current_thread().name}' asks for it "
-                "meanwhile; use it from one thread at a time: wait until the other is done, or make a simulation for each."
+                f"this simulation is in use by thread '{self._taken_by}', and thread "
+                f"'{threading.current_thread().name}' called it meanwhile; use it from one thread at a time: wait "
+                "until the other is done, or make a simulation for each."
             )
         self._taken_by = threading.current_thread().name
 

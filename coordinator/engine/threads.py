@@ -48,8 +48,8 @@ def check_threads(threads: int | None) -> int | None:
     """Refuse what is no number of threads."""
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1):
         raise ModelError(
-            f"Simulation: threads = {threads!r}; give a whole number from 1 on, or None for as many as pay. The results are the "
-            "same bits for any number."
+            f"Simulation: threads = {threads!r}; give a whole number from 1 on, or None for the fastest number. "
+            "The results are bitwise identical for any number."
         )
     return None if threads is None else int(threads)
 

@@ -32,7 +32,7 @@ def aim(simulation: EventContext, name: str, target: Sequence[float], *, by_hand
     home = system.force_home[name]
     if not isinstance(home.stack, TakesAim):
         kind = class_name(type(simulation.assembly.force_edges[name].force))
-        raise ModelError(f"aim: force '{name}' ({kind}) draws to no target; remove it, and apply one that does.")
+        raise ModelError(f"aim: force '{name}' ({kind}) has no target; remove it, and apply one that has.")
     place, go_back = _place(name, target, simulation.assembly.dimension), way_back(simulation)
     try:
         home.stack.aim(name, place)

@@ -56,7 +56,8 @@ class Breakage:
         """Refuse a window too short for the step."""
         if edge.breaks_at is not None and edge.breaks_at.window < MIN_WINDOW_TICKS * self.dt * (1 - 1e-9):
             raise ModelError(
-                f"joint '{name}': breaks_at has a window of {edge.breaks_at.window:g} s, less than {MIN_WINDOW_TICKS} ticks of {self.dt:g} s; "
+                f"joint '{name}': breaks_at has a window of {edge.breaks_at.window:g} s, "
+                f"less than {MIN_WINDOW_TICKS} ticks of {self.dt:g} s; "
                 f"lengthen it to {MIN_WINDOW_TICKS * self.dt:g} s or take dt = {edge.breaks_at.window / MIN_WINDOW_TICKS:.2g} s."
             )
 

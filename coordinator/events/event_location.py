@@ -46,8 +46,8 @@ def advance_through_events(simulation: EventContext) -> str | None:
     finally:
         system.part = 0.0
     raise ModelError(
-        f"conditions came true more than {MAX_EVENTS_PER_TICK} times between ticks {simulation.tick} and {simulation.tick + 1}; give them a band, "
-        "as in Crossing(…, band=1e-4), so that one does not call the other at once."
+        f"conditions came true more than {MAX_EVENTS_PER_TICK} times between ticks {simulation.tick} and {simulation.tick + 1}; "
+        "give them a band, as in Crossing(…, band=1e-4), so that one does not trigger the other at once."
     )
 
 

@@ -22,7 +22,8 @@ from modular.side import Mark
 from modular.table import Table
 
 HELD_ROW = 1  # the row of the one element that a body shows; row 0 is nobody's
-MAX_FREQUENCY_STEP_PRODUCT = 0.05  # w dt at most: dt^2 k + 4 dt c is then 0.4 of the mass, a tenth of what the step can bear, and joints keep the rest
+# w dt: dt^2 k + 4 dt c is then 0.4 of the mass, a tenth of the limit; joints keep the rest
+MAX_FREQUENCY_STEP_PRODUCT = 0.05
 MAX_PULL_ACCELERATION = 60.0  # m/s^2, six times the weight of what is held: the largest pull beyond that weight
 
 
@@ -34,7 +35,7 @@ def seen_mass_at(system: System, body: str, point: Sequence[float]) -> float:
     """
     mark = _mark(system, body, point)
     if system.described[body].led:
-        raise ModelError(f"body '{body}' moves as it is told and nothing draws it along; take hold of another one.")
+        raise ModelError(f"body '{body}' follows a prescribed motion and cannot be pulled; take hold of another one.")
     stack: Any = system.body_home[body]
     total = system.described[body].total_mass
     if not isinstance(stack, GivesCompliance):

@@ -38,7 +38,7 @@ def unmerge(simulation: EventContext, bodies: Sequence[str]) -> list[str]:
     system = simulation.system
     for body in bodies:
         if not any(body in group for group in system.groups):
-            merged = "; ".join(map(describe, system.groups)) or "nobody"
-            raise ModelError(f"unmerge: body '{body}' is merged with nobody; merged are {merged}.")
+            merged = "; ".join(map(describe, system.groups)) or "none"
+            raise ModelError(f"unmerge: body '{body}' is not merged; merged bodies: {merged}.")
     simulation.coupling.ways(system)  # who is glued until now is to be known
     return [body for body in system.unmerge(bodies) if body != GROUND]

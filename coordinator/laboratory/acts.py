@@ -149,7 +149,7 @@ class SetCoupling(Change):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.coupling, Coupling):
-            raise ModelError(f"coupling = {self.coupling!r} is no coupling; give one such as Glued(order=4).")
+            raise ModelError(f"coupling = {self.coupling!r} is not a coupling; give one such as Glued(order=4).")
 
     def changed(self, simulation: Simulation) -> Simulation:
         """From now on."""
@@ -281,7 +281,7 @@ class SetSpeed(Command):
         value = self.factor
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1e6:
             raise ModelError(
-                f"speed = {value!r}; give a factor from 0.001 to 1000 times the clock, or 0: as fast as it goes."
+                f"speed = {value!r}; give a factor from 0.001 to 1000 times the clock, or 0 for as fast as possible."
             )
 
     def perform(self, session: Session) -> None:

@@ -81,7 +81,7 @@ def read_diary(folder: Path) -> Iterator[Entry]:
             f"'{folder}' holds no diary ({error.strerror}); give a folder that modular live has written."
         ) from error
     if not lines or _data(path, 0, lines[0]).get("format") != FORMAT:
-        raise ModelError(f"'{path}' is no diary of format {FORMAT!r}.")
+        raise ModelError(f"'{path}' is not a diary of format {FORMAT!r}.")
     for number, line in enumerate(lines[1:], start=1):
         if number == len(lines) - 1:  # nothing, or what a crash has left of a line
             return
@@ -90,9 +90,9 @@ def read_diary(folder: Path) -> Iterator[Entry]:
             act = Component.from_data(data["act"])
             tick = data["tick"]
         except (KeyError, TypeError) as error:
-            raise ModelError(f"'{path}', line {number + 1}: this is no act of a diary ({error}).") from error
+            raise ModelError(f"'{path}', line {number + 1}: this is not an act of a diary ({error}).") from error
         if not isinstance(act, Act | Event) or type(tick) is not int or tick < 0:
-            raise ModelError(f"'{path}', line {number + 1}: {data!r} is no act of a diary.")
+            raise ModelError(f"'{path}', line {number + 1}: {data!r} is not an act of a diary.")
         yield Entry(tick, act)
 
 
@@ -102,5 +102,5 @@ def _data(path: Path, number: int, line: str) -> dict[str, Any]:
     except ValueError as error:
         raise ModelError(f"'{path}', line {number + 1}: {error}.") from error
     if not isinstance(data, dict):
-        raise ModelError(f"'{path}', line {number + 1}: {data!r} is no line of a diary.")
+        raise ModelError(f"'{path}', line {number + 1}: {data!r} is not a line of a diary.")
     return data

@@ -49,5 +49,5 @@ def read_ending(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise ModelError(f"'{folder / END}' cannot be read ({error}).") from error
     if not isinstance(found, dict) or not isinstance(found.get("digests"), list) or type(found.get("tick")) is not int:
-        raise ModelError(f"'{folder / END}' does not say how far the session came; it was changed.")
+        raise ModelError(f"'{folder / END}' does not say how far the session went; it was changed.")
     return found

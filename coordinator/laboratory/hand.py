@@ -35,7 +35,7 @@ class Hand:
         if not ports:
             raise ModelError(f"body '{body}' has no port at which a force could act; give it one.")
         if NAME in model.joint_edges or NAME in model.bodies:
-            raise ModelError(f"'{NAME}' is the name of the hand here; rename what is called so.")
+            raise ModelError(f"'{NAME}' is reserved for the hand; rename the component of that name.")
         first, second = (_place(simulation, body, port) for port in between)
         point = first + number(share, f"hand on '{body}': share", "-") * (second - first)
         stiffness, damping, most = grip(simulation.system, body, point.tolist(), dt or simulation.dt)
@@ -63,7 +63,7 @@ def force_of_hands() -> Any:
         name = getattr(importlib.import_module(package), "HAND", None)
         if name is not None:
             return find_class(name)
-    raise ModelError("no package of components says which force a hand is; give one of them HAND = 'package:Class'.")
+    raise ModelError("no component package defines the force of a hand; define in one of them HAND = 'package:Class'.")
 
 
 def _place(simulation: Simulation, body: str, port: str) -> Array:

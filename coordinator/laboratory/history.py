@@ -44,7 +44,7 @@ class History:
     def next(self) -> Doing:
         """The change that would be done again."""
         if not self._undone:
-            raise ModelError("there is nothing to do again.")
+            raise ModelError("there is nothing to redo.")
         return self._undone[-1]
 
     def go_back(self) -> None:

@@ -8,7 +8,8 @@ from collections import deque
 from coordinator.simulation import Simulation
 
 UNLIMITED_TICKS = 1 << 40  # ticks: as far as it goes
-MAX_LAG_SECONDS = 0.2  # seconds behind the clock from which on the clock is set back, and the factor says how slow it is
+# seconds behind the clock from which on the clock is set back, and the factor says how slow it is
+MAX_LAG_SECONDS = 0.2
 AVERAGING_SECONDS = 1.0  # seconds over which the factor is taken
 
 

@@ -45,7 +45,8 @@ from modular.numbers import number
 
 _log = logging.getLogger("modular")
 STEPPING_BUDGET_SECONDS = 0.016  # seconds that one turn may spend on stepping
-SNAPSHOT_SECONDS, SNAPSHOT_SECONDS_WORKERS = 1 / 40, 1 / 15  # seconds between two snapshots at least; of workers everything has to be taken back
+# seconds between two snapshots at least; of workers everything has to be taken back
+SNAPSHOT_SECONDS, SNAPSHOT_SECONDS_WORKERS = 1 / 40, 1 / 15
 MAX_SAMPLE_BYTES = 256e6  # bytes that samples may take
 MAX_EVENTS_PER_STRETCH = 400  # in a stretch of the record
 MAX_WAITING_ACTS = 10_000  # acts that may wait
@@ -101,7 +102,12 @@ class Session:
     """
 
     def __init__(
-        self, simulation: Simulation, folder: str | Path | None = None, *, memory: float = MAX_SAMPLE_BYTES, speed: float = 1.0
+        self,
+        simulation: Simulation,
+        folder: str | Path | None = None,
+        *,
+        memory: float = MAX_SAMPLE_BYTES,
+        speed: float = 1.0,
     ) -> None:
         self.simulation = simulation
         self.folder = None if folder is None else Path(folder)
@@ -129,7 +135,7 @@ class Session:
             self._why_not_back = str(error)
         if self.folder is not None:
             if start is None:
-                raise ModelError(f"this session cannot be written down: {self._why_not_back}")
+                raise ModelError(f"this session cannot be recorded: {self._why_not_back}")
             self.folder.mkdir(parents=True, exist_ok=True)
             put_in_place(self.folder / START, start.content)
         self._start = start
@@ -149,13 +155,13 @@ class Session:
     def post(self, act: Doing) -> Receipt:
         """Ask for something; from any thread, and at once."""
         if not isinstance(act, Act | Event):
-            raise ModelError(f"{act!r} is no act; give one such as Cut('elbow') or Pause().")
+            raise ModelError(f"{act!r} is not an act; give one such as Cut('elbow') or Pause().")
         receipt = Receipt(act)
         with self._wake:
             if self._stopping or self._closed:
                 receipt.close("this session is closed.")
             elif len(self._posted) >= MAX_WAITING_ACTS:
-                receipt.close(f"{MAX_WAITING_ACTS} acts are waiting already; this one is left out.")
+                receipt.close(f"{MAX_WAITING_ACTS} acts are waiting already; this one was dropped.")
             else:
                 self._posted.append(receipt)
                 self._wake.notify()
@@ -302,7 +308,7 @@ class Session:
     def _as_before(self, kept: Kept | None) -> None:
         """An act has failed on its way; whatever the hand holds it goes on holding."""
         if kept is None:
-            self.trouble = "an act has failed on its way, and nothing was kept to go back to."
+            self.trouble = "an act failed halfway, and no earlier state was kept to restore."
         else:
             self._stand_again(kept)
 
@@ -324,7 +330,7 @@ class Session:
     def reset(self) -> None:
         """Back to the beginning; what was recorded since is a stretch of its own."""
         if self._start is None:
-            raise ModelError(f"there is no way back to the beginning: {self._why_not_back}")
+            raise ModelError(f"the beginning cannot be restored: {self._why_not_back}")
         run = self.simulation.recorded
         after = stand_again(self._start, self.simulation)
         self.stretches.finish_with(run)
@@ -348,7 +354,7 @@ class Session:
     def check_going(self) -> None:
         """Refuse to go on where the motion has come to an end."""
         if self.trouble:
-            raise ModelError(f"the motion has come to an end: {self.trouble} Undo the last change, or reset.")
+            raise ModelError(f"the motion has stopped: {self.trouble} Undo the last change, or reset.")
 
     def _go_on(self) -> None:
         """Step to what is due, for a moment at most."""
@@ -359,7 +365,9 @@ class Session:
             return
         if self.stretches.full(simulation, MAX_EVENTS_PER_STRETCH):
             self.carry_out(Receipt(TurnPage()))
-        self.advance(due, lambda: time.monotonic() - started > STEPPING_BUDGET_SECONDS or bool(self._posted) or self._stopping)
+        self.advance(
+            due, lambda: time.monotonic() - started > STEPPING_BUDGET_SECONDS or bool(self._posted) or self._stopping
+        )
         self._behind = self.simulation.tick < due
         self.pace.passed(self.simulation)
 
@@ -453,6 +461,6 @@ class Session:
             try:
                 self.turn()
             except Exception as error:  # none is known; whoever comes upon one keeps the page, and can reset
-                _log.exception("laboratory: a turn has failed")
-                self.trouble = self.trouble or f"a turn has failed ({type(error).__name__}: {error})."
+                _log.exception("laboratory: an update failed")
+                self.trouble = self.trouble or f"an update failed ({type(error).__name__}: {error})."
                 self.pace.pause()

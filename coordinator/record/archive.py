@@ -121,8 +121,8 @@ def _about(path: Path) -> dict[str, Any]:
     stated = data.pop(CHECKSUM, None)
     if stated != (checksum(data) if data["format"] == FORMAT else None):
         raise ModelError(
-            f"'{path.parent}' cannot be read as a run: {path.name} was changed or damaged after it was written, its checksum does "
-            "not fit. Take a copy of the folder, or run it again."
+            f"'{path.parent}' cannot be read as a run: {path.name} was changed or damaged after it was written, "
+            "its checksum does not match. Take a copy of the folder, or run it again."
         )
     return data
 

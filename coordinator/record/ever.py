@@ -72,7 +72,7 @@ class Ever:
         if len(made := self._made[name]) > 1:
             kinds = ", ".join(f"{type(one.component).__name__} on {', '.join(one.ports)}" for one in made)
             raise ModelError(
-                f"'{name}' was made more than once, each time another ({kinds}); give each a name of its own."
+                f"'{name}' was made more than once, of different kinds ({kinds}); give each a name of its own."
             )
         return made[0]
 

@@ -15,7 +15,8 @@ from coordinator.record.verdict import Estimate, Loss
 from coordinator.record.ways import Bodies, Ways, extent_of, size_of, spread_of
 from modular.elements import Array, Indices
 
-WIDE_GAP_SHARE = 1e-2  # of the extent: joints that open so far where something is driven may be asked for what cannot be
+# of the extent: joints that open so far where something is driven may be asked for what cannot be
+WIDE_GAP_SHARE = 1e-2
 STRIKE_ERROR_WEIGHT = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
 MAX_WEIGHED_JOINTS = 32  # joints of one form that are weighed by the size of what hangs on them
 Forms = Mapping[str, Mapping[str, Any]]

@@ -19,7 +19,8 @@ from modular.target import BASELINES
 from modular.version import __version__
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy")
-ROUNDING_FEATURES = ("fma", "avx", "sse4", "neon", "sve", "asimd", "vsx", "rvv")  # features that change how sums are rounded
+# features that change how sums are rounded
+ROUNDING_FEATURES = ("fma", "avx", "sse4", "neon", "sve", "asimd", "vsx", "rvv")
 
 
 def versions() -> dict[str, str]:
@@ -77,7 +78,9 @@ def _features() -> str:
         words = [f"+{feature}" for feature in dict(BASELINES.values())[config.CPU_NAME]]
     else:
         words = str(config.CPU_FEATURES or codegen.get_host_cpu_features()).split(",")
-    return " ".join(sorted(word[1:] for word in words if word.startswith("+") and word[1:].startswith(ROUNDING_FEATURES)))
+    return " ".join(
+        sorted(word[1:] for word in words if word.startswith("+") and word[1:].startswith(ROUNDING_FEATURES))
+    )
 
 
 def _processor() -> str:

@@ -41,10 +41,13 @@ def lost_acts(made: Sequence[Mapping[str, Any]]) -> list[str]:
     """The changes by hand that no file can tell, as one sentence; none where there were none."""
     if not made:
         return []
-    first = ", ".join(f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:MAX_LISTED_EVENTS])
+    first = ", ".join(
+        f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:MAX_LISTED_EVENTS]
+    )
     more = f" and {len(made) - MAX_LISTED_EVENTS} more" if len(made) > MAX_LISTED_EVENTS else ""
     return [
-        f"it was changed by hand on the way ({first}{more}), by what no event of a model says: another limit, another target, "
+        f"it was changed by hand during the run ({first}{more}), in a way that no event of a model can describe: "
+        "another limit, another target, "
         "or a function or class that cannot be imported under its name. Give such limits and functions to the model at the start."
     ]
 
@@ -53,7 +56,7 @@ def exchanged(at_start: Component, now: Component) -> list[str]:
     """Whether the coupling is another one than at the start, as a sentence."""
     if now is at_start:
         return []
-    return [f"its coupling was exchanged by hand on the way ({at_start!r} for {now!r}); keep one for the whole run."]
+    return [f"its coupling was changed by hand during the run ({at_start!r} for {now!r}); keep one for the whole run."]
 
 
 def foreign_sources(parts: Parts) -> dict[str, str]:

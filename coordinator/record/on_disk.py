@@ -144,7 +144,7 @@ def mapped(path: Path, checksum: str) -> list[Segment]:
     """The segments of a piece; read once, to see that it is whole."""
     content = np.memmap(path, np.uint8, "r").data
     if bytes(content[-8:]).hex() != checksum:
-        raise ModelError(f"'{path}' holds other samples than those that the run was written with.")
+        raise ModelError(f"'{path}' contains other samples than those written with the run.")
     data, arrays = unpacked(content, f"'{path}'")
     segments = segments_from_data(data["layout"], arrays)
     for segment in segments:

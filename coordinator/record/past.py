@@ -64,7 +64,7 @@ class Past:
     def origin(self) -> Assembly:
         """A model that leads to what the simulation is: as it was given, with what was done to it at its times."""
         if lost := lost_acts([event for event in self.events if event.get("repeats") is False]):
-            raise ModelError(f"the model of this simulation is no beginning for another: {lost[0]}")
+            raise ModelError(f"the model of this simulation cannot be the start of another: {lost[0]}")
         return self.given.assembly().with_acts(self.acts)
 
     def latest_margins(self) -> dict[str, float]:

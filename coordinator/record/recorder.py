@@ -24,7 +24,8 @@ from modular.errors import MemoryShortage, ModelError, StorageWarning
 from modular.force import Forces
 
 SEGMENT_BYTES = 2**24  # bytes of a segment that goes to disk, about
-INITIAL_SAMPLES, INITIAL_BYTES = 64, 2**20  # samples where nobody said how many will come, as far as so many bytes hold them
+# samples where nobody said how many will come, as far as so many bytes hold them
+INITIAL_SAMPLES, INITIAL_BYTES = 64, 2**20
 
 
 class Stored(NamedTuple):
@@ -185,9 +186,7 @@ class Recorder:
         except (OSError, ModelError):
             return
         until = (
-            "Save the run in the end"
-            if self.spare
-            else "They are there as long as this process: save the run in the end"
+            "Save the run at the end" if self.spare else "They exist as long as this process: save the run at the end"
         )
         warnings.warn(
             f"{why}: samples go to disk, in '{place.folder}'. {until}, or give it a folder of its own by run(…, record_to=DIR).",

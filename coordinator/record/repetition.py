@@ -34,7 +34,12 @@ R = TypeVar("R", bound=Repeated)
 
 
 def prepared(
-    make: Callable[..., R], run: Run, *, model: Assembly | None = None, dt: float | None = None, record_every: int | None = None
+    make: Callable[..., R],
+    run: Run,
+    *,
+    model: Assembly | None = None,
+    dt: float | None = None,
+    record_every: int | None = None,
 ) -> R:
     """The simulation that a run came from, at its start; at another step, where that is asked for.
 
@@ -67,5 +72,5 @@ def coupling_of(run: Run) -> Coupling:
             f"version, or import the file that defines the coupling first. ({error})"
         ) from error
     if not isinstance(coupling, Coupling):
-        raise ModelError(f"this run cannot be repeated: {name} is no coupling; its run.json was changed.")
+        raise ModelError(f"this run cannot be repeated: {name} is not a coupling; its run.json was changed.")
     return coupling

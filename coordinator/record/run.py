@@ -303,9 +303,7 @@ class Run:
         if not shapes:
             known = dict.fromkeys(n for s in self.segments for names, _ in getattr(s, part) for n in names)
             if part == "joints" and name in self.forces:
-                raise ModelError(
-                    f"'{name}' is a force, no joint; run.effort('{name}') and run.work('{name}') tell of it."
-                )
+                raise ModelError(f"'{name}' is a force, not a joint; use run.effort('{name}') and run.work('{name}').")
             raise ModelError(_unknown("joint" if part == "joints" else "body", name, known))
         width = max(shapes)
         arrays = [np.full((n, *width), np.nan) if a is None else _widened(a, width) for n, a in pieces]

@@ -95,12 +95,12 @@ def worked_out(run: Run, names: Sequence[str], ever: Ever | None = None) -> dict
     together: dict[tuple[int, bytes], list[str]] = {}
     for name in names:
         if not isinstance(component := known[name].component, Force):
-            raise ModelError(f"'{name}' is a {type(component).__name__}, and no force; run.reaction('{name}') has it.")
+            raise ModelError(f"'{name}' is a {type(component).__name__}, not a force; use run.reaction('{name}').")
         for spell in known.spells(name):
             if not spell.begins_with(run.ticks):
                 raise ModelError(
-                    f"force '{name}' was applied at tick {spell.tick}, between two samples, and no sample shows how it stood then; "
-                    "record every tick (record_every=1)."
+                    f"force '{name}' was applied at tick {spell.tick}, between two samples, so its position then "
+                    "was not recorded; record every tick (record_every=1)."
                 )
             together.setdefault((spell.tick, spell.there.tobytes()), []).append(name)
     pieces: dict[str, list[tuple[Flags, Exerted]]] = {name: [] for name in names}

@@ -74,7 +74,8 @@ def way(run: Run, name: str, ever: Ever | None = None) -> Array:
         return np.asarray(apart - apart[held.begin])
     if "way" not in measures:
         raise ModelError(
-            f"'{name}' ({type(held.component).__name__}) goes no way along one axis; take run.angle where it turns, or places "
+            f"'{name}' ({type(held.component).__name__}) does not slide along one axis; take run.angle where it "
+            "turns, or places "
             "of its ports (run.position)."
         )
     gone = _place(run, held.second) - _place(run, held.first)
@@ -99,7 +100,8 @@ def effort(run: Run, name: str, ever: Ever | None = None, wrench: Array | None =
     if isinstance(held.component, Joint):
         if not held.component.drive:
             raise ModelError(
-                f"joint '{name}' ({type(held.component).__name__}) is no drive; run.reaction('{name}') has its reaction."
+                f"joint '{name}' ({type(held.component).__name__}) is not a drive; run.reaction('{name}') has its "
+                "reaction."
             )
         if len(held.component.coordinates) != 1:
             raise ModelError(f"joint '{name}' drives more than one coordinate; run.reaction('{name}') has all of them.")
@@ -150,7 +152,7 @@ def _held(run: Run, name: str, ever: Ever | None) -> Held:
         ports = ports[: component.driven]
         if len(ports) != 2:
             raise ModelError(
-                f"force '{name}' acts at {len(ports)} port{'s' * (len(ports) != 1)}, and along nothing between two."
+                f"force '{name}' acts at {len(ports)} port{'s' * (len(ports) != 1)}, not along a line between two."
             )
     for owner in made.owners:
         there = there & np.isfinite(run.state(owner)[0]).reshape(len(run), -1).all(axis=1)

@@ -31,9 +31,8 @@ from modular.elements import Array
 
 ALL_LOST_FACTOR = 0.3
 MAX_GLUED_ORDER = 8  # order of glued joints
-MAX_ERROR_SHARE = (
-    1e-3  # of the extent: finds nearly all runs that are off by a hundredth, and hardly one that is right to 1e-4
-)
+# of the extent: finds nearly all runs that are off by a hundredth, and hardly one that is right to 1e-4
+MAX_ERROR_SHARE = 1e-3
 TARGET_ERROR_SHARE = 5e-4  # of it: what a smaller step should bring it down to
 MAX_ERROR_SHARE_OF_MOTION = 0.05  # and of how far anything moves, where that is
 SMALL_MOTION_SHARE = 0.1  # of the extent, and more than
@@ -146,7 +145,11 @@ class Estimate:
     def little(self) -> float:
         """How far anything moves, where that is little [m]; 0 else, and where it has only begun to or sinks into something."""
         least = max(REST_SHARE * self.extent, SINKING_FACTOR * self.late * self.extent)
-        return self.moved if least < self.moved < min(SMALL_MOTION_SHARE * self.extent, self.way / TURNED_BACK_RATIO) else 0.0
+        return (
+            self.moved
+            if least < self.moved < min(SMALL_MOTION_SHARE * self.extent, self.way / TURNED_BACK_RATIO)
+            else 0.0
+        )
 
     @property
     def of_motion(self) -> float:
@@ -198,18 +201,18 @@ class Estimate:
             )
             return f"joint '{self.joint}' has {' and '.join(gave)} at {self.tick * dt:.6g} s"
         if self.cause == "slid":
-            return f"joint '{self.joint}' locks velocities, and slides while it pushes"
+            return f"joint '{self.joint}' locks velocities, and slides under load"
         if self.cause == "swallowed":
             if self.struck:
                 return (
-                    f"blows that '{self.taker}' and other contacts took at once have taken or brought {self.loss:.2g} J that they "
-                    "should not"
+                    f"impacts at '{self.taker}' and other contacts at the same time have removed or added "
+                    f"{self.loss:.2g} J by error"
                 )
-            who = f"{self.kind} '{self.taker}' has" if self.taker else "bodies within themselves have"
-            return f"{who} taken or brought {self.loss:.2g} J that {'it' if self.taker else 'they'} should not"
+            who = f"{self.kind} '{self.taker}' has" if self.taker else "the bodies have internally"
+            return f"{who} removed or added {self.loss:.2g} J by error"
         if self.cause == "late":
-            return f"'{self.wall}' is as stiff as the step allows and no stiffer, so what it holds moves, and bounces come late"
-        return "the step is long for paths that bend so much"
+            return f"'{self.wall}' is only as stiff as the step allows, so what it holds moves, and bounces come late"
+        return "the step is too long for the curvature of the paths"
 
     def sentence(
         self, dt: float, order: int | None, verify: str = "verify()", *, words: Callable[[float], str] = "{:.2g}".format
@@ -230,18 +233,25 @@ class Estimate:
         """What helps: such a step, or another coupling."""
         step = f"take dt = {words(dt)} s"
         more = 4 if order is None or order < 4 else 2 * (int(order) // 2 + 1)
-        higher = f", or a coupling of higher order, such as Glued({more})" if more <= MAX_GLUED_ORDER and not self.least else ""
+        higher = (
+            f", or a coupling of higher order, such as Glued({more})"
+            if more <= MAX_GLUED_ORDER and not self.least
+            else ""
+        )
         if self.cause == "swallowed" and self.struck:
-            return "give the contacts that are struck at once a stiffness of their own: a shorter step shares blows no better"
+            return (
+                "give the contacts that are hit at the same time a stiffness of their own: a shorter step does not distribute "
+                "the impacts better"
+            )
         if self.strained:
             return (
-                "see whether the drives ask for more than the mechanism can reach, where no step helps: with joints that do not "
-                f"give, Glued(), the run stops there and says so. If they do not, {step}"
+                "check whether the drives demand more than the mechanism can reach, where no step helps: with "
+                f"rigid joints, Glued(), the run stops there with an error. Otherwise {step}"
             )
         if self.cause == "swallowed" and self.kind != "joint":
             return step
         return {
             "bent": f"{step}{higher}",
             "slid": f"take joints that do not slide, Glued(), or {step}",
-            "late": f"give it a stiffness of its own, or {step}{'' if self.shorter else ' and joints that do not give, Glued()'}",
-        }.get(self.cause, f"{step}, or joints that do not give, Glued()")
+            "late": f"give it a stiffness of its own, or {step}{'' if self.shorter else ' and rigid joints, Glued()'}",
+        }.get(self.cause, f"{step}, or rigid joints, Glued()")

@@ -102,11 +102,11 @@ def run_race(race: Race, effort: Effort) -> Iterator[Figure]:
         name = f"{race.name}: to {error:.0e} m"
         ours, theirs = (first_to(points, error, peer=peer) for peer in (False, True))
         if ours is None:
-            yield Figure.skipped(NAME, name, "no run of ours errs so little.", target)
+            yield Figure.skipped(NAME, name, "none of our runs reaches this error.", target)
             continue
         yield Figure.of(NAME, name, unit, ours.cost.scaled(scale), target, f"{ours.method}, {describe(ours)}")
         if theirs is None:
-            why = absent or "no run of it errs so little."
+            why = absent or "none of its runs reaches this error."
             yield Figure.skipped(NAME, f"{name}: {PEER}", why, GAIN if absent else None)
             continue
         found = times_as_long(theirs.cost, ours.cost)

@@ -52,7 +52,7 @@ def in_a_child(function: str, number: int) -> float:
     code = f"import json\nfrom scenarios.bench.memory import {function}\nprint(json.dumps({function}({number})))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
         raise Skip(f"the process that was to be measured ended with code {done.returncode}: {last}")
     return float(json.loads(done.stdout))
 

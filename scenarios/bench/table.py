@@ -57,7 +57,7 @@ def markdown(results: Results) -> str:
     if results.yardsticks:
         stick = spread(results.yardsticks)
         lines += [
-            "Yardstick, taken before each benchmark: 1,000 multiply-adds that wait for each other took "
+            "Yardstick, taken before each benchmark: 1,000 multiply-adds in sequence took "
             f"{number(stick.median)} µs ({number(min(results.yardsticks))} … {number(max(results.yardsticks))}).",
             "",
         ]

@@ -121,7 +121,9 @@ def take_points(problem: str, entries: Sequence[Entry], truth: Array, shared: Me
             errors[number] = largest_error(entry.ends(), truth)
         except ArithmeticError:
             errors[number] = float("nan")
-    alive = {n: entry for n, entry in enumerate(entries) if isfinite(errors[n]) and errors[n] < DIVERGED_ERROR_RATIO * motion}
+    alive = {
+        n: entry for n, entry in enumerate(entries) if isfinite(errors[n]) and errors[n] < DIVERGED_ERROR_RATIO * motion
+    }
     rounds = max(5, min(25, int(effort.choose(3.0, 20.0) / spent)))
     seconds = take_turns({str(n): entry.subject for n, entry in alive.items()}, rounds, warm_up=0)
     points = []

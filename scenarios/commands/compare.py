@@ -41,7 +41,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What errors are taken against: a short name or a coupling. Default: the most exact there is.",
+            help="Reference for the errors: a short name or a coupling. Default: the most exact available.",
         ),
     ] = None,
     budget: Annotated[bool, typer.Option(help="Split the errors of modular runs: joints, bodies, integration.")] = True,

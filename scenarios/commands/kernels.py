@@ -29,7 +29,8 @@ class Action(enum.StrEnum):
 
 def kernels(
     action: Annotated[
-        Action, typer.Argument(help="show: where it lies; build: compile ahead; wheel: build a release.")
+        Action,
+        typer.Argument(help="show: where compiled code is stored; build: compile ahead; wheel: build a release."),
     ] = Action.show,
     only: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Ready systems, with commas between them; default: all.")

@@ -26,7 +26,8 @@ Workers = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Processes that move a part each; left out, all in this one. The same bits.",
+        help="Number of worker processes, each with a part of the bodies; default: none. Results are bitwise "
+        "identical.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -35,15 +36,15 @@ LauncherName = Annotated[
     typer.Option(
         "--launcher",
         metavar="NAME",
-        help="Where they come from: processes on this machine (default), ssh, dask, hand (see modular worker), or here, one "
-        "after the other in this process.",
+        help="How workers start: processes on this machine (default), ssh, dask, hand (see modular worker), or "
+        "here, one after the other in this process.",
         show_default=False,
         rich_help_panel=PANEL,
     ),
 ]
 Hosts = Annotated[
     str | None,
-    typer.Option(metavar="A,B,…", help="With ssh: the hosts, dealt to workers in turn.", rich_help_panel=PANEL),
+    typer.Option(metavar="A,B,…", help="With ssh: the hosts, assigned to workers in turn.", rich_help_panel=PANEL),
 ]
 PythonThere = Annotated[
     str | None,
@@ -68,7 +69,7 @@ Bind = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Where workers find this run, such as tcp://10.0.0.7:*; default: where they are likely to.",
+        help="Address at which workers reach this run, such as tcp://10.0.0.7:*; default: chosen automatically.",
         show_default=False,
         rich_help_panel=PANEL,
     ),
@@ -78,8 +79,8 @@ OwnKeys = Annotated[
     typer.Option(
         "--keys",
         metavar="NAME|DIR",
-        help="The pair by which workers know this run (modular keys new): its name, or a folder that holds it; by default fresh "
-        "ones where any are needed.",
+        help="Key pair of this run (modular keys new): its name, or the folder that contains it; default: a new "
+        "one where needed.",
         show_default=False,
         rich_help_panel=PANEL,
     ),
@@ -96,7 +97,8 @@ Silence = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="After so long without a word a worker counts as dead and is replaced; default: 600. Where its process ends, at once.",
+        help="Time without a message after which a worker counts as dead and is replaced; default: 600. If its "
+        "process ends, it is replaced at once.",
         show_default=False,
         rich_help_panel=PANEL,
     ),
@@ -112,7 +114,7 @@ def launch_config_for(console: Console, workers: int | None, launcher: str | Non
     if workers is None:
         if launcher is not None or given:
             first = "launcher" if launcher is not None else next(iter(given))
-            raise ModelError(f"--{first}: say how many workers there are to be, as in --workers 2.")
+            raise ModelError(f"--{first}: give the number of workers, as in --workers 2.")
         return name
     for option in given:
         if name not in ONLY.get(option, LAUNCHERS):
@@ -149,7 +151,7 @@ def _launch_config(console: Console, name: str, workers: int, given: dict[str, A
     authorized_keys = authorised(given["authorized"]) if "authorized" in given else None
     if authorized_keys == {}:
         raise ModelError(
-            f"--authorized {given['authorized']}: no key is in there; copy the workers' .pub files into it."
+            f"--authorized {given['authorized']}: it contains no key; copy the workers' .pub files into it."
         )
     silence = given.get("silence")
     deadlines = None if silence is None else Deadlines(silence=silence, stuck=max(Deadlines.stuck, 6.0 * silence))

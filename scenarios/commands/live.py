@@ -52,11 +52,11 @@ def live(
             metavar="TICKS", min=1, help="Ticks from one sample to the next; default: a sample every millisecond."
         ),
     ] = None,
-    play: Annotated[bool, typer.Option("--play", help="Begin to move at once, instead of standing still.")] = False,
+    play: Annotated[bool, typer.Option("--play", help="Start moving at once, instead of paused.")] = False,
     speed: Annotated[
         float,
         typer.Option(
-            metavar="FACTOR", min=0.0, help="How fast time goes; 1 as on the clock, 0 as fast as can be computed."
+            metavar="FACTOR", min=0.0, help="Speed of the simulated time: 1 for real time, 0 for as fast as possible."
         ),
     ] = 1.0,
     at_end: Annotated[
@@ -77,12 +77,13 @@ def live(
     ] = None,
     overwrite: Overwrite = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Of the page; 0: any that is free.")] = 0,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where the page is served.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the page; 0: any free one.")] = 0,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address at which the page is served.")] = "127.0.0.1",
     anywhere: Annotated[
         bool,
         typer.Option(
-            "--anywhere", help="Allow an address that others reach; whoever has the token of the page is let in."
+            "--anywhere",
+            help="Allow an address that other machines can reach; whoever has the token of the page has access.",
         ),
     ] = False,
     stay: Annotated[bool, typer.Option("--stay", help="Go on when the last page is closed; Ctrl-C ends it.")] = False,
@@ -161,7 +162,7 @@ def _simulation(
     path = Path(target)
     if at_end:
         if not path.is_dir():
-            raise ModelError(f"--at-end: '{target}' is no run folder.")
+            raise ModelError(f"--at-end: '{target}' is not a run folder.")
         with compiling(console, "loading…"):
             return resume(path, workers=workers, launcher=launch_config)
     chosen: Any = None

@@ -60,11 +60,11 @@ def replay(
             found = again(folder, out=place, looking=looking)
         summary = f"{found.acts} act{'s' * (found.acts != 1)}, {found.time:.6g} s"
         if found.trouble:
-            say(console, f"as then, the motion comes to an end: {found.trouble}")
+            say(console, f"as before, the motion stops: {found.trouble}")
         if place is not None:
             say(console, f"the repetition is kept in {place}")
         if found.same is None:
-            say(console, f"{summary}; the session was cut off, so there is nothing to hold it against.")
+            say(console, f"{summary}; the session was cut off, so there is nothing to compare it with.")
         elif found.same:
             say(console, f"the same bits: {summary}.")
         else:

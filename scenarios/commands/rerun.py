@@ -116,8 +116,9 @@ def _reasons(console: Console, before: Run, after: Run) -> None:
     else:
         say(
             console,
-            "Model, settings, versions, sources and machine are the same. What is left: a law that remembers or draws lots, "
-            "a component of your own that does, or a library that was exchanged under its old version.",
+            "Model, settings, versions, sources and machine are the same. Remaining causes: a law or a component "
+            "of your own that has a hidden state or draws random numbers, or a library that was replaced without a "
+            "new version.",
         )
     for reason in reasons:
         say(console, f"- {reason}")

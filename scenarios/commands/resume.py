@@ -169,7 +169,8 @@ def _end(found: Checkpoint, folder: Path, until: float | None) -> float:
     end = until if until is not None else found.until
     if end is None or round(end / found.head["dt"]) <= found.head["system"]["tick"]:
         raise ModelError(
-            f"'{folder}' stands at {at:g} s, and was to end at {'no time in particular' if end is None else f'{end:g} s'}; go "
-            f"further with --until, such as --until {2 * at or 1.0:g}."
+            f"'{folder}' is at {at:g} s, and was planned to end at "
+            f"{'no time in particular' if end is None else f'{end:g} s'}; continue with --until, such as --until "
+            f"{2 * at or 1.0:g}."
         )
     return end

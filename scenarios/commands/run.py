@@ -61,14 +61,14 @@ def run(
     coupling: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="How the bodies step together: penalty, or with settings penalty(internal=thesis)."
+            metavar="NAME", help="Coupling of the bodies: penalty, or with settings penalty(internal=thesis)."
         ),
     ] = None,
     rule: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="How stiff the joints are: stable, shannon, or with settings stable(safety=1.5, damping=0.1).",
+            help="Stiffness rule of the joints: stable, shannon, or with settings stable(safety=1.5, damping=0.1).",
         ),
     ] = None,
     record_every: Annotated[
@@ -79,7 +79,11 @@ def run(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Threads; left out, as many as pay. The bits do not depend on it."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Number of threads; default: the fastest. Results are bitwise identical for any number.",
+        ),
     ] = None,
     workers: Workers = None,
     launcher: LauncherName = None,
@@ -107,9 +111,7 @@ def run(
     animate: Animate = False,
     verify: Annotated[
         bool,
-        typer.Option(
-            "--verify", help="Run again at half and twice the step: how far it is off, and in which order that falls."
-        ),
+        typer.Option("--verify", help="Run again at half and twice the step to measure the error and its order."),
     ] = False,
     checkpoint_every: Annotated[
         float,

@@ -199,7 +199,7 @@ def keep(console: Console, simulation: Simulation, folder: RunFolder, code: int 
             gone = folder.drop_pictures()
         if gone:
             ways = ", ".join(f"{name} (again by {AT_REQUEST[name]})" for name in gone)
-            say(console, f"removed, as it showed the run before: {ways}")
+            say(console, f"removed, because it showed the previous run: {ways}")
     except KeyboardInterrupt:
         return simulation.recorded, INTERRUPTED
     return recorded, code

@@ -56,7 +56,7 @@ def study(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What errors are taken against: any coupling. Default: an adaptive centralized solution to twelve digits.",
+            help="Reference for the errors: any coupling. Default: an adaptive centralized solution to twelve digits.",
         ),
     ] = None,
     reference_dt: Annotated[
@@ -184,13 +184,14 @@ def _reference(console: Console, grid: Grid, folder: Path, *, fixed: bool) -> tu
     if not fixed and grid.reference.coupling != PLAIN:
         say(
             console,
-            f"the usual reference cannot do this model ({result['message']}); a finer penalty run takes its place.",
+            f"the usual reference cannot compute this model ({result['message']}); a finer penalty run takes its "
+            "place.",
         )
         finer = replace(grid, reference=Reference(PLAIN, grid.steps[-1] / REFERENCE_REFINEMENT))
         return _reference(console, finer, folder, fixed=True)
     raise ModelError(
-        f"--reference {case.coupling} with Δt = {quantity(case.dt, 's')} does not come to its end, so there is nothing to hold the "
-        f"cases against: {result['message']} Choose another with --reference or --reference-dt."
+        f"--reference {case.coupling} with Δt = {quantity(case.dt, 's')} does not finish, so the cases have no "
+        f"reference: {result['message']} Choose another with --reference or --reference-dt."
     )
 
 

@@ -19,7 +19,7 @@ keys = typer.Typer(
 Folder = Annotated[
     Path | None,
     typer.Option(
-        "--folder", metavar="DIR", help="Where the keys are; default: the folder of your settings.", show_default=False
+        "--folder", metavar="DIR", help="Folder of the keys; default: the folder of your settings.", show_default=False
     ),
 ]
 
@@ -33,9 +33,7 @@ def folder_of_keys(folder: Path | None) -> Path:
 
 @keys.command()
 def new(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="What the pair is called, such as the worker that owns it.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the pair, such as that of its worker.")],
     folder: Folder = None,
 ) -> None:
     """Make a pair: NAME.key stays with its owner, NAME.pub goes to the others.
@@ -69,13 +67,13 @@ def list_(folder: Folder = None) -> None:
 
 
 def worker(
-    connect: Annotated[str, typer.Option(metavar="ADDRESS", help="Where the run is, such as tcp://127.0.0.1:5555.")],
-    name: Annotated[str, typer.Option(metavar="NAME", help="Which of its workers this is.")],
+    connect: Annotated[str, typer.Option(metavar="ADDRESS", help="Address of the run, such as tcp://127.0.0.1:5555.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of this worker in the run.")],
     bind: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Where the neighbours find this worker; default: where it is reached from the run.",
+            help="Address at which neighbours reach this worker; default: that at which the run reaches it.",
             show_default=False,
         ),
     ] = None,
@@ -83,8 +81,8 @@ def worker(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="What the neighbours are told instead, where a port is forwarded to the one of --bind: out of a container, "
-            "through a gateway.",
+            help="Address announced to neighbours instead, where its port is forwarded to that of --bind: from a "
+            "container, or through a gateway.",
             show_default=False,
         ),
     ] = None,
@@ -93,7 +91,7 @@ def worker(
         typer.Option(
             "--keys",
             metavar="NAME|DIR",
-            help="The pair of this worker (modular keys new): its name, or a folder that holds it; default: none.",
+            help="Key pair of this worker (modular keys new): its name, or the folder that contains it; default: none.",
         ),
     ] = None,
     coordinator: Annotated[
@@ -104,7 +102,7 @@ def worker(
     ] = None,
     folder: Folder = None,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1.0, help="How long it waits for a run that says nothing.")
+        float, typer.Option(metavar="SECONDS", min=1.0, help="How long to wait for a run that sends nothing.")
     ] = DEFAULT_WAIT_SECONDS,
 ) -> None:
     """Move a part of a mechanism for a run that was started elsewhere with --launcher hand.
@@ -132,7 +130,7 @@ def worker(
         if announce is not None:
             check_announced(announce)
             if bind is None or bind.endswith(":*"):
-                raise ModelError("--announce: say with --bind which port that one is forwarded to.")
+                raise ModelError("--announce: give with --bind the port to which it is forwarded.")
         order = {"name": name, "incarnation": "0", "hub": connect, "where": bind or "", "orphan": str(wait)}
         order["announce"] = announce or ""
         if own_keys is not None:

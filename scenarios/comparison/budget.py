@@ -39,7 +39,8 @@ NAMES = {
     "drift": "drift inside the bodies",
     "integration": "time integration",
 }
-SAMPLES_PER_PIECE = 10  # samples per piece of the curve through the violations: springs ring with periods of four or five
+# samples per piece of the curve through the violations: springs ring with periods of four or five
+SAMPLES_PER_PIECE = 10
 SPLINE_DEGREE = 5  # its second derivative must be smooth too
 RTOL, ATOL = 1e-10, 1e-12
 ROUNDING_LENGTH = 1e-10  # [m]: remainders below come from rounding and tolerances
@@ -77,7 +78,9 @@ class Budget:
     def holds_until(self) -> float:
         """The last time before the remainder exceeds a tenth of the largest total so far [s]."""
         so_far = np.fmax.accumulate(np.nan_to_num(self.total))
-        beyond = np.flatnonzero(np.nan_to_num(self.remainder) > np.maximum(MAX_REMAINDER_SHARE * so_far, ROUNDING_LENGTH))
+        beyond = np.flatnonzero(
+            np.nan_to_num(self.remainder) > np.maximum(MAX_REMAINDER_SHARE * so_far, ROUNDING_LENGTH)
+        )
         return float(self.times[max(beyond[0] - 1, 0)] if beyond.size else self.times[-1])
 
     @property

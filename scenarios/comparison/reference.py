@@ -80,7 +80,7 @@ def reference(
             return job.adaptive(method.text or "", job.share) if method.adaptive else job.stepped(method.text or "")
         except Fate as fate:
             raise ModelError(
-                f"--reference {method.name} does not come to its end, so there is nothing to compare with: {fate.reason}"
+                f"--reference {method.name} does not finish, so there is nothing to compare with: {fate.reason}"
             ) from None
     return _best(job)
 
@@ -134,14 +134,22 @@ class _Job:
         """With its tolerances, and with ten times larger ones."""
         coupling: Any = Method("", text).coupling
         solver = coupling.solver
-        loose = replace(coupling, solver=replace(solver, rtol=LOOSER_TOLERANCE_FACTOR * solver.rtol, atol=LOOSER_TOLERANCE_FACTOR * solver.atol))
+        loose = replace(
+            coupling,
+            solver=replace(
+                solver, rtol=LOOSER_TOLERANCE_FACTOR * solver.rtol, atol=LOOSER_TOLERANCE_FACTOR * solver.atol
+            ),
+        )
         coarse = carry_through(
             self.assembly, self.pace, loose, self.interval, self.samples, lambda done: share(0.4 * done)
         )
         fine = carry_through(
             self.assembly, self.pace, coupling, self.interval, self.samples, lambda done: share(0.4 + 0.6 * done)
         )
-        how = f"{solver.method} chose its own steps to a tolerance of {solver.rtol:g}; again with {LOOSER_TOLERANCE_FACTOR * solver.rtol:g}"
+        how = (
+            f"{solver.method} chose its own steps to a tolerance of {solver.rtol:g}; "
+            f"again with {LOOSER_TOLERANCE_FACTOR * solver.rtol:g}"
+        )
         found = self._made(self._positions(fine), self._positions(coarse), text, how, fine)
         size = max(peak(series) for series in found.positions.values())
         return replace(

@@ -50,7 +50,7 @@ def carry_through(
         raise Fate("refused", str(error) or type(error).__name__) from error
     lost = np.flatnonzero(~np.isfinite(run.energy))
     if lost.size:
-        raise Fate("diverged", f"the energy is no number any more at {run.time[lost[0]]:g} s.")
+        raise Fate("diverged", f"the energy is no longer finite at {run.time[lost[0]]:g} s.")
     return run
 
 

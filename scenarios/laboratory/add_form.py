@@ -22,7 +22,8 @@ from scenarios.laboratory.words import free_name
 
 ROD, POINTS, RIGID, POSED = "Rod", "PointMassRod", "RigidBody", "NewtonEulerBody"
 BEAM, MODAL = "Beam", "ModalBody"
-DEFAULT_MASS_PER_LENGTH, DEFAULT_RADIUS_OVER_LENGTH = 1.0, 0.05  # mass [kg] per length [m] of what is proposed, and its radius as a share of its length
+# mass [kg] per length [m] of what is proposed, and its radius as a share of its length
+DEFAULT_MASS_PER_LENGTH, DEFAULT_RADIUS_OVER_LENGTH = 1.0, 0.05
 VISIBLE_FIELDS = {
     ROD: ("start", "end", "mass", "radius"),
     POINTS: ("start", "end", "mass_at_start", "mass_at_end"),
@@ -78,7 +79,10 @@ class AddForm:
             "mass_at_start": add_number(gui, "mass at start of new body [kg]", mass / 2),
             "mass_at_end": add_number(gui, "mass at end of new body [kg]", mass / 2),
             "radius": add_number(
-                gui, "radius of new body [m]", _round(DEFAULT_RADIUS_OVER_LENGTH * size), hint="0: nothing can twist a rod"
+                gui,
+                "radius of new body [m]",
+                _round(DEFAULT_RADIUS_OVER_LENGTH * size),
+                hint="0: a slender rod, without orientation about its line",
             ),
             "young": add_number(
                 gui, "Young's modulus of new body [Pa]", YOUNG, hint="Rubber 1e7, wood 1e10, steel 2.1e11"

@@ -15,7 +15,7 @@ An *invitation* stands for the token once: whoever comes second with it is turne
 
 A cookie that other sites do not send is not sent either where a link on another site, in a notebook or in a file has led to
 the address with the token: to the browser the page that it is led to is still the other site's wish. So whoever asks for the
-page without a cookie is turned away with a page that asks once more, now of itself (`AGAIN`), and then for good.
+page without a cookie is turned away with a page that asks once more, now of itself (`RETRY_PATH`), and then for good.
 
 Nothing here knows a server: a request is a path and a way to its headers.
 """

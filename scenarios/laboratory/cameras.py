@@ -18,7 +18,8 @@ from scenarios.laboratory.view import FRAME_MARGIN, MOTION_MARGIN, View, fitted,
 
 NOBODY, CENTRE, CHOSEN = "nobody", "mass centre", "what is selected"
 FOLLOWED = (NOBODY, CENTRE, CHOSEN)
-NARROW_ASPECT, FREE_SHARE = 0.7, 0.45  # width over height of a phone, whose panel covers the lower part, and the share above it
+# width over height of a phone, whose panel covers the lower part, and the share above it
+NARROW_ASPECT, FREE_SHARE = 0.7, 0.45
 FAR_PLANE_FACTOR = 20.0  # of the distance of a camera: what lies behind that is not drawn
 MIN_FOLLOWED_SHARE = 1e-4  # of the distance of a camera: shorter ways of what it follows are not gone along
 

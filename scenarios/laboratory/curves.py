@@ -22,7 +22,8 @@ from modular.errors import ModelError
 from modular.numbers import number
 from scenarios.laboratory.quantities import Constants, Piece, Quantity
 
-MAX_NUMBERS = 100_000  # numbers of samples times bodies that are looked at in one go; where there are more, every so-manyth
+# numbers of samples times bodies that are looked at in one go; where there are more, every so-manyth
+MAX_NUMBERS = 100_000
 
 
 class Slots(NamedTuple):

@@ -70,8 +70,9 @@ def guarded_server(listening: socket.socket, host: str, label: str, admission: A
     if door.failure is not None or not door.opened:
         stop(server)
         raise ModelError(
-            f"the live view cannot put its gate before viser {viser.__version__} ({door.failure or 'it opened another door'});"
-            " install the version that it is made for: python -m pip install 'modular-multibody[live]'"
+            f"the live view cannot install its access check in viser {viser.__version__} "
+            f"({door.failure or 'it opened another server'}); install the version that it is made for: python -m "
+            "pip install 'modular-multibody[live]'"
         ) from door.failure
     server.gui.configure_theme(show_logo=False, show_share_button=False)
     return server

@@ -30,12 +30,8 @@ class Extras:
         self._said = ""
         gui = server.gui
         with gui.add_folder("View", expand_by_default=False, order=80):
-            fit = gui.add_button(
-                "Fit all", icon="maximize", color="gray", hint="All that there is now fills the picture (F)"
-            )
-            again = gui.add_button(
-                "Look from the start", icon="camera", color="gray", hint="Back to where one looked from at first"
-            )
+            fit = gui.add_button("Fit all", icon="maximize", color="gray", hint="Fit everything into the picture (F)")
+            again = gui.add_button("Look from the start", icon="camera", color="gray", hint="Back to the first view")
             follow = gui.add_dropdown("camera follows", FOLLOWED, initial_value=scene.cameras.follow)
             colours = gui.add_dropdown("colour of joints", COLOURS, initial_value=scene.colours)
             arrows = gui.add_checkbox("reactions", scene.arrows)

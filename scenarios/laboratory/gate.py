@@ -97,7 +97,7 @@ def open_server(
     if not anywhere and not _is_loopback(host):
         raise ModelError(
             f"the live view would be open to other machines at host {host!r}; take 127.0.0.1, or say anywhere=True "
-            "if others are to handle this simulation (its token then crosses the network unencrypted)"
+            "if others may control this simulation (its token then crosses the network unencrypted)"
         )
     token = secrets.token_urlsafe(32) if token is None else token
     if not re.fullmatch(r"[A-Za-z0-9_-]{16,128}", token):
@@ -202,7 +202,8 @@ def _try_the_gate(address: str, port: int, name: str, admission: Admission) -> N
         status = _status(address, port, headers)
         if status != HTTPStatus.FORBIDDEN:
             raise ModelError(
-                f"the gate of the live view does not hold: {who} got {status or 'no answer'} instead of 403, so it was closed; "
+                f"the access check of the live view failed: {who} got {status or 'no answer'} instead of 403, so "
+                "it was closed; "
                 "install the version of viser that it is made for: python -m pip install 'modular-multibody[live]'"
             )
 

@@ -100,7 +100,9 @@ class Hearing:
         if not new or not 0 <= size <= LARGEST_FILE - underway or start.part_count != -(-size // FILE_CHUNK_BYTES):
             return False
         if size:
-            self._underway[start.transfer_uuid] = {k: min(FILE_CHUNK_BYTES, size - k * FILE_CHUNK_BYTES) for k in range(start.part_count)}
+            self._underway[start.transfer_uuid] = {
+                k: min(FILE_CHUNK_BYTES, size - k * FILE_CHUNK_BYTES) for k in range(start.part_count)
+            }
         return True
 
     def _goes_on(self, part: said.FileTransferPart) -> bool:

@@ -12,7 +12,7 @@ from modular.typed import read_component
 
 Kind = TypeVar("Kind", bound=Component)
 FUNCTION = re.compile(r"[\w.]+:[\w.]+")
-LEFT_OUT = "Left out where it is empty; else numbers such as 0, 0, 1"
+LEFT_OUT = "Leave empty to omit; otherwise numbers such as 0, 0, 1"
 
 
 def kinds_of(base: type[Kind], dimension: int) -> dict[str, type[Kind]]:

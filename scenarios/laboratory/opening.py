@@ -129,7 +129,7 @@ def live(
     if isinstance(simulation, Assembly):
         simulation = Simulation(simulation, simulation.suggested.get("dt", DEFAULT_STEP))
     if not isinstance(simulation, Simulation):
-        raise ModelError(f"live: {simulation!r} is no simulation; give a Simulation(model, dt), or a model.")
+        raise ModelError(f"live: {simulation!r} is not a simulation; give a Simulation(model, dt), or a model.")
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     lab = Laboratory(Session(simulation, folder, speed=speed), port=port)

@@ -24,7 +24,8 @@ from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.tree import Tree
 
 MAX_FRAME_RATE = 30.0  # pictures in a second at most
-MAX_THREAD_SHARE = 0.2  # of the time of its thread that the page may take: a mechanism of a thousand bodies is drawn less often
+# of the time of its thread that the page may take: a mechanism of a thousand bodies is drawn less often
+MAX_THREAD_SHARE = 0.2
 PANEL_REFRESH_SECONDS = 0.15  # seconds between two looks at panels and plots
 _log = logging.getLogger("modular")
 
@@ -76,7 +77,9 @@ class Page:
         shown: object = None
         panels, next_time, before = 0.0, time.monotonic(), self.seconds
         while not self._stop.is_set():
-            next_time = max(next_time + max(1.0 / MAX_FRAME_RATE, (self.seconds - before) / MAX_THREAD_SHARE), time.monotonic())
+            next_time = max(
+                next_time + max(1.0 / MAX_FRAME_RATE, (self.seconds - before) / MAX_THREAD_SHARE), time.monotonic()
+            )
             before = self.seconds
             snapshot = self.session.snapshot
             now = (snapshot.number, self.selection.name, self.scene.colours)

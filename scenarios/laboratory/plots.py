@@ -82,7 +82,9 @@ class Plots:
         names, parts = self._options.get(what, ((), ()))
         chosen = self.selection.name
         first = [name for name in names if chosen is not None and name.partition(".")[0] == chosen]
-        shown = tuple(dict.fromkeys(name or EVERYBODY for name in (*first, *names)))[:MAX_OFFERED_NAMES] or ("nothing there",)
+        shown = tuple(dict.fromkeys(name or EVERYBODY for name in (*first, *names)))[:MAX_OFFERED_NAMES] or (
+            "nothing there",
+        )
         if self.of.options != shown:
             before = self.of.value
             self.of.options = shown

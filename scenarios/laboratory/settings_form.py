@@ -36,7 +36,7 @@ class SettingsForm:
             "step [s]",
             1e-4,
             lambda value: post(SetStep(value)),
-            hint="Written out, such as 0.0005: letters are not taken",
+            hint="Decimal notation, such as 0.0005, without an exponent",
         )
         self.coupling = inputs.choice("coupling", (*OFFERED, OTHER), "penalty", self._choose)
         self.typed = inputs.text(
@@ -107,7 +107,7 @@ class SettingsForm:
     @property
     def _coupling(self) -> Coupling:
         if self.plan is None:
-            raise ModelError("nothing is known of the coupling yet; try again.")
+            raise ModelError("the coupling is not known yet; try again.")
         return self.plan.coupling
 
 

@@ -14,10 +14,8 @@ from modular.elements import Array
 from modular.port import GROUND
 from scenarios.laboratory.figure import in_space
 
-HALF_SPACE_DEPTH, HALF_SPACE_THICKNESS = (
-    0.15,
-    0.004,
-)  # shares of the size of the mechanism: how deep plane boxes are drawn, and how thick half spaces
+# shares of the size of the mechanism: how deep plane boxes are drawn, and how thick half spaces
+HALF_SPACE_DEPTH, HALF_SPACE_THICKNESS = 0.15, 0.004
 HALF_SPACE_HALF_WIDTH = 2.0  # half of the width of a half space, in that size
 
 
@@ -55,10 +53,17 @@ def _meshes(body: str, port: str, shape: Shape, dimension: int, size: float) -> 
     if isinstance(shape, Sphere) and radius > 0.0:
         yield outline("ball", place, axes, (radius,) * 3)
     elif isinstance(shape, Box):
-        yield outline("box", place, axes, (half[0], half[1], half[2] if dimension == 3 else 0.5 * HALF_SPACE_DEPTH * size))
+        yield outline(
+            "box", place, axes, (half[0], half[1], half[2] if dimension == 3 else 0.5 * HALF_SPACE_DEPTH * size)
+        )
     elif isinstance(shape, HalfSpace):
         flat = (HALF_SPACE_HALF_WIDTH if dimension == 3 else HALF_SPACE_DEPTH) * size
-        yield outline("box", place - HALF_SPACE_THICKNESS * size * axes[0], axes, (HALF_SPACE_THICKNESS * size, HALF_SPACE_HALF_WIDTH * size, flat))
+        yield outline(
+            "box",
+            place - HALF_SPACE_THICKNESS * size * axes[0],
+            axes,
+            (HALF_SPACE_THICKNESS * size, HALF_SPACE_HALF_WIDTH * size, flat),
+        )
     elif isinstance(shape, Capsule):
         for sign in (-1.0, 1.0):
             yield outline("ball", place + sign * half[0] * axes[0], axes, (radius,) * 3)

@@ -173,7 +173,9 @@ class Section:
             if self.pages.visible:
                 self.pages.visible = False
             return names
-        options = tuple(f"{k + 1} – {min(k + PAGE_SIZE, len(names))}: {names[k]} …" for k in range(0, len(names), PAGE_SIZE))
+        options = tuple(
+            f"{k + 1} – {min(k + PAGE_SIZE, len(names))}: {names[k]} …" for k in range(0, len(names), PAGE_SIZE)
+        )
         if self.pages.options != options:
             asked = self._page
             self.pages.options = options

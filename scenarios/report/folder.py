@@ -136,7 +136,7 @@ def load_run(path: Path) -> Run:
     if not path.is_dir():
         raise ModelError(not_there(path, "give a folder written by `modular run` or Run.save", (RUN_FILES[0], DIARY)))
     if not (path / RUN_FILES[0]).exists() and (inside := _folders_in(path, (RUN_FILES[0], DIARY))):
-        raise ModelError(f"'{path}' is no run, but there are some in it: {_listed(inside)}.")
+        raise ModelError(f"'{path}' is not a run, but contains some: {_listed(inside)}.")
     return Run.load(path)
 
 

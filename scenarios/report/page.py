@@ -100,7 +100,9 @@ def mark_events(run: Run, axes: Iterable[Axes]) -> None:
             groups.append((event["time"], [name]))
     times = np.array([time for time, _ in groups])
     slanted = len(groups) > 1 and float(np.diff(times).min()) < 3.4 * near * (end - start)
-    for time in list(dict.fromkeys(event["time"] for event in run.events if start <= event["time"] <= end))[:MAX_EVENT_MARKS]:
+    for time in list(dict.fromkeys(event["time"] for event in run.events if start <= event["time"] <= end))[
+        :MAX_EVENT_MARKS
+    ]:
         for panel in panels:
             panel.axvline(time, color="#555555", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1.5)
     for time, names in groups:
@@ -184,7 +186,9 @@ def log_axis(axes: Axes) -> None:
     low, high = max(float(np.percentile(positive, 2)) * 0.3, top * 1e-8), top * 3.0
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    if high > MAX_TICKED_RATIO * low:  # marks between the decades would be a smear, and take as long to draw as the curves
+    if (
+        high > MAX_TICKED_RATIO * low
+    ):  # marks between the decades would be a smear, and take as long to draw as the curves
         axes.yaxis.set_minor_locator(NullLocator())
 
 

@@ -19,7 +19,9 @@ def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messag
     lines = [why, "", f"ticks {first} to {last}, {first * run.dt:.6g} to {last * run.dt:.6g} s, every one recorded"]
     events = [event for event in run.happenings if event["tick"] >= first]
     if events:
-        lines.append("events: " + "; ".join(f"{e['kind']} '{e['name']}' at tick {e['tick']}" for e in events[-MAX_LISTED:]))
+        lines.append(
+            "events: " + "; ".join(f"{e['kind']} '{e['name']}' at tick {e['tick']}" for e in events[-MAX_LISTED:])
+        )
     grown = growth(run)
     if grown:
         margins: dict[str, float] = {}

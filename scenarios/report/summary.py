@@ -27,11 +27,11 @@ MAX_ROWS = 12
 MAX_SAMPLES = 1000  # at which efforts are worked out for a table or a picture
 ROUNDING_SHARE = 1e-12  # of the extent: rounding
 PARTS = {
-    "gave": "joint '{joint}' gives most",
+    "gave": "joint '{joint}' yields most",
     "slid": "joint '{joint}' slides",
-    "swallowed": "{taker} takes or brings energy",
+    "swallowed": "{taker} removes or adds energy",
     "bent": "the step",
-    "late": "'{wall}' gives way as long as the step says",
+    "late": "'{wall}' is only as stiff as the step allows",
 }  # of the estimate (coordinator/record/verdict.py)
 
 
@@ -120,7 +120,7 @@ def estimate_text(run: Run) -> str:
     """About how far it is off, and whose doing that is."""
     found = run.estimate
     if found["share"] < ROUNDING_SHARE:
-        return "none that its samples show"
+        return "none visible in its samples"
     part = max(PARTS, key=lambda name: found.get(name, 0.0))  # older runs know nothing of walls
     taker = f"{found['kind']} '{found['taker']}'" if found.get("taker") else "what moves"  # older runs name nobody
     whose = PARTS[part].format(joint=found["joint"], taker=taker, wall=found.get("wall"))
@@ -252,8 +252,8 @@ def _left_out(count: int, order: str) -> str:
 # --- events ----------------------------------------------------------------------------------------------------------
 
 TOLD: dict[str, Callable[[dict[str, Any]], str]] = {
-    "too late": lambda event: "it had gone before",
-    "verdict": lambda event: f"brings most of what the run is off by, about {quantity(event.get('length', 0.0), 'm')}",
+    "too late": lambda event: "it had been removed before",
+    "verdict": lambda event: f"causes most of the error of the run, about {quantity(event.get('length', 0.0), 'm')}",
     "alarm": lambda event: f"leaked {quantity(event.get('leaked', 0.0), 'J')}",
 }
 

@@ -140,7 +140,7 @@ def _judged(case: Case, run: Run, folder: Path) -> Result:
     lost = np.flatnonzero(~np.isfinite(run.energy))
     if lost.size:
         at = float(run.time[lost[0]])
-        return {"outcome": "diverged", "message": f"the energy is no number any more at {at:g} s", "diverged_at": at}
+        return {"outcome": "diverged", "message": f"the energy is no longer finite at {at:g} s", "diverged_at": at}
     if case.against is None:
         run.save(reference_folder(case.digest, folder))
         return quality(run)

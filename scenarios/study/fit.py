@@ -30,7 +30,8 @@ def fit_order(steps: Sequence[float], errors: Sequence[float | None]) -> Fit | N
     """The order over the longest range of neighbouring steps that converge; of two such, over the finer one.
 
     A case without an error (it diverged) ends a range. A range converges where the error falls from each step to the next
-    with a slope of at least LEAST, and the slopes differ by no more than the factor BEND. None where no two steps do.
+    with a slope of at least MIN_SLOPE, and the slopes differ by no more than the factor MAX_SLOPE_RATIO.
+    None where no two steps do.
     """
     order = np.argsort(np.asarray(steps, float))[::-1]  # coarsest first
     x = np.log([float(steps[k]) for k in order])
@@ -41,7 +42,9 @@ def fit_order(steps: Sequence[float], errors: Sequence[float | None]) -> Fit | N
     for first in range(len(slopes)):
         for last in range(first, len(slopes)):
             part = slopes[first : last + 1]
-            straight = np.isfinite(part).all() and part.min() >= MIN_SLOPE and part.max() <= MAX_SLOPE_RATIO * part.min()
+            straight = (
+                np.isfinite(part).all() and part.min() >= MIN_SLOPE and part.max() <= MAX_SLOPE_RATIO * part.min()
+            )
             if straight and (best is None or last - first >= best[1] - best[0]):
                 best = first, last
     if best is None:

@@ -165,5 +165,7 @@ def _longest(assembly: Assembly, steps: Sequence[float], samples: int) -> float:
         return steps[-1]
     if assembly.schedule:
         return steps[0] if not between_ticks(assembly, steps[:1]) else steps[-1]
-    factors = [n for n in range(1, samples // MIN_COMPARISONS + 1) if samples % n == 0 and n * steps[0] <= MAX_REFERENCE_STEP]
+    factors = [
+        n for n in range(1, samples // MIN_COMPARISONS + 1) if samples % n == 0 and n * steps[0] <= MAX_REFERENCE_STEP
+    ]
     return max(factors, default=1) * steps[0]

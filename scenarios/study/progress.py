@@ -27,7 +27,7 @@ def counted(console: Console, cases: Sequence[Case]) -> Iterator[Callable[[Case,
         done, steps, lost = done + 1, steps + case.ticks, lost + (result["outcome"] != "done")
         spent = clock.perf_counter() - started
         left = f", {duration(spent * (total - steps) / steps)} left" if steps < total else ""
-        return f"{done} of {len(cases)} cases{f', {lost} did not come to their end' if lost else ''}{left}"
+        return f"{done} of {len(cases)} cases{f', {lost} did not finish' if lost else ''}{left}"
 
     if not console.is_terminal:
 

@@ -27,4 +27,8 @@ class Reference:
 
         coupling = read_coupling(self.coupling, None)
         solver = coupling.solver if isinstance(coupling, Centralized) else None
-        return isinstance(solver, MinimalCoordinates) and solver.method in explicit.ADAPTIVE and solver.rtol <= EXACT_TOLERANCE
+        return (
+            isinstance(solver, MinimalCoordinates)
+            and solver.method in explicit.ADAPTIVE
+            and solver.rtol <= EXACT_TOLERANCE
+        )

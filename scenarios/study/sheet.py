@@ -20,8 +20,10 @@ MARKERS = "osD^vPX*"
 MAX_CURVES = 2 * len(COLOURS)  # curves of one picture
 MAX_LEGEND_LENGTH = 44  # of a line of a legend
 MAX_NAMED_PLACES = 7  # places below an axis that can be named one by one
-CROSS_ROW_HEIGHT, MAX_CROSS_ROWS = 0.05, 10  # share of the height that a row of crosses takes, and how many rows there may be
-LEGEND_LINE_HEIGHT, LEGEND_ENTRY_GAP = 0.145, 0.13  # height of a line of a legend, and of the air between two entries [inch]
+# share of the height that a row of crosses takes, and how many rows there may be
+CROSS_ROW_HEIGHT, MAX_CROSS_ROWS = 0.05, 10
+# height of a line of a legend, and of the air between two entries [inch]
+LEGEND_LINE_HEIGHT, LEGEND_ENTRY_GAP = 0.145, 0.13
 Points = Sequence[tuple[float, float]]
 
 
@@ -57,8 +59,8 @@ def cross_out(panel: Axes, places: Sequence[Iterable[float]]) -> None:
     panel.set_ylim(np.exp(low), np.exp(low + (high - low) / (1.0 - share)))
     for row, (k, values) in enumerate(rows):
         panel.plot(
-            values, [1.0 - CROSS_ROW_HEIGHT * (row + 0.7)] * len(values), marker="x", color=colour(k), markersize=7, markeredgewidth=1.8,
-            linestyle="none", transform=panel.get_xaxis_transform(), zorder=4,
+            values, [1.0 - CROSS_ROW_HEIGHT * (row + 0.7)] * len(values), marker="x", color=colour(k),
+            markersize=7, markeredgewidth=1.8, linestyle="none", transform=panel.get_xaxis_transform(), zorder=4,
         )  # fmt: skip
 
 

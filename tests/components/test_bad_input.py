@@ -32,7 +32,7 @@ WRONG = {
     ),
     "one point twice": (rigid(points=((0, 0, 0), (0, 0, 0)), vectors=((0, 1, 0), (0, 0, 1))), r"coplanar \(or A = B\)"),
     "no unit vectors": (rigid(points=((0, 0, 0), (1, 0, 0)), vectors=((0, 2, 0), (0, 0, 1))), "unit vectors"),
-    "too few vectors": (rigid(vectors=((0, 1, 0),)), "its inertia asks for 2"),
+    "too few vectors": (rigid(vectors=((0, 1, 0),)), "its inertia needs 2"),
     "axes not orthonormal": (rigid(ports={"tip": Port((0, 0, 0), axes=((1, 0, 0), (0, 1, 0), (0, 1, 1)))}), "not orthonormal"),
     "axes left-handed": (rigid(ports={"tip": Port((0, 0, 0), axes=((1, 0, 0), (0, 1, 0), (0, 0, -1)))}), "right-handed"),
     "port in the plane": (rigid(ports={"tip": (0.3, 0.1)}), r"'body.tip' has 2 coordinates where its body has 3"),
@@ -67,18 +67,18 @@ def test_names_gravity_and_types_are_checked():
             assembly.add(name, rigid())
     with pytest.raises(ModelError, match="gravity"):
         Assembly(gravity=(0.0,))
-    with pytest.raises(ModelError, match="is no body"):
+    with pytest.raises(ModelError, match="is not a body"):
         assembly.add("a", Revolute())
     assembly.add("a", rigid())
     with pytest.raises(ModelError, match="exists already"):
         assembly.add("a", rigid())
-    with pytest.raises(ModelError, match="is no joint"):
+    with pytest.raises(ModelError, match="is not a joint"):
         assembly.join("j", rigid(), "ground", "a.tip")
-    with pytest.raises(ModelError, match="is no force"):
+    with pytest.raises(ModelError, match="is not a force"):
         assembly.apply("f", rigid(), "a.tip")
     with pytest.raises(ModelError, match=r"force = \(1.0, 2.0\); give 3"):
         assembly.apply("f", Load((1.0, 2.0)), "a.tip")
-    with pytest.raises(ModelError, match="is no event"):
+    with pytest.raises(ModelError, match="is not an event"):
         assembly.at(0.1, "cut")
     with pytest.raises(ModelError, match="time = -1"):
         assembly.at(-1.0)
@@ -140,11 +140,15 @@ def test_what_people_mistake_for_each_other_is_told_apart():
     assembly = Assembly()
     assembly.add("rod", Rod((0, 0, 0), (1, 0, 0), 1.0))
     for wrong, message in (
-        (lambda: Simulation(assembly, 1e-3, Stable()), r"coupling = Stable.* is no coupling; give one such as Penalty"),
-        (lambda: Simulation("chain", 1e-3), "'chain' is no Assembly"),
+        (
+            lambda: Simulation(assembly, 1e-3, Stable()),
+            r"coupling = Stable.* is not a coupling; give one such as "
+            r"Penalty",
+        ),
+        (lambda: Simulation("chain", 1e-3), "'chain' is not an Assembly"),
         (lambda: Simulation(assembly, "1e-4"), "dt = '1e-4' s; give a positive step"),
-        (lambda: Penalty(rule="stable"), "rule = 'stable' is no stiffness rule"),
-        (lambda: examine(assembly), "is no Simulation"),
+        (lambda: Penalty(rule="stable"), "rule = 'stable' is not a stiffness rule"),
+        (lambda: examine(assembly), "is not a Simulation"),
         (lambda: assembly.join("j", Spherical(), "ground.o", "rod.end"), "the ground has none of its own"),
         (lambda: assembly.join("j", Spherical(), None, "rod.end"), "None is not a port"),
         (lambda: assembly.at(Cut("j"), 1), "time = Cut"),

@@ -41,7 +41,7 @@ def test_a_worker_is_found_where_it_speaks_to_the_run_from():
         mailbox_towards("ipc:///tmp/here") == mailbox_towards("nonsense") == IPC_ANY
     )  # a folder that others may enter
     assert mailbox_towards("tcp://nowhere.invalid:5555") == LOOPBACK_ANY
-    with pytest.raises(ModelError, match=r"no way to 'nowhere.invalid'"):
+    with pytest.raises(ModelError, match=r"no route to 'nowhere.invalid'"):
         route_to("nowhere.invalid")
 
 

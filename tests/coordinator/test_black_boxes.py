@@ -81,7 +81,7 @@ def pid_of(simulation):
 
 
 def test_the_package_is_not_installed_here():
-    with pytest.raises(ModelError, match="no known component class"):
+    with pytest.raises(ModelError, match="not a known component class"):
         plants.itself("plant:Motor", at=(0.0, 0.0, 0.0))
 
 
@@ -154,7 +154,10 @@ def test_a_checkpoint_goes_on_where_the_package_is_installed(ways, launch_config
 
 
 def test_one_that_does_not_save_is_not_kept_in_a_checkpoint(tmp_path):
-    with simulated(Particle.example(), dimension=3) as simulation, pytest.raises(ModelError, match="does not say what"):
+    with (
+        simulated(Particle.example(), dimension=3) as simulation,
+        pytest.raises(ModelError, match="does not save its state"),
+    ):
         simulation.run(0.01, checkpoints=tmp_path)
 
 
@@ -192,8 +195,8 @@ def test_a_description_that_cannot_be_is_refused(changes, said):
             None,
             r"cannot be made in this process.*give workers=…, one of which is 'plant', or install the package 'plant'",
         ),
-        (2, r"workers = 2; black boxes live at plant, and 0 other bodies are left: give a whole number from 1 to 1"),
-        ({"other": ["motor"]}, r"lives at worker 'plant'; workers are other. Name that worker"),
+        (2, r"workers = 2; black boxes run at plant, and 0 other bodies are left: give a whole number from 1 to 1"),
+        ({"other": ["motor"]}, r"runs at worker 'plant'; workers are other. Name that worker"),
         (1, r"cannot be made at worker 'plant'.*Remedy: install the package 'plant' there"),
     ],
 )
@@ -205,7 +208,7 @@ def test_where_nobody_has_the_package_it_is_said_who_lacks_it(workers, said):
 def test_a_black_box_belongs_to_the_worker_that_it_names():
     model = plants.hung(boxed)
     parts = {"plant": ["rod0", "rod1", "motor"], "rest": ["flyer", "rod2", "rod3"]}
-    with pytest.raises(ModelError, match="'flyer' is given to 'rest', and it is a black box that lives at 'plant'"):
+    with pytest.raises(ModelError, match="'flyer' is assigned to 'rest', but it is a black box that runs at 'plant'"):
         Simulation(model, 1e-3, workers=parts, launcher="here")
 
 
@@ -240,7 +243,7 @@ ROD = {
         ({"data": {**ROD["data"], "start": (0, 0), "end": (1, 0)}}, "dimension = 3; components:Rod has 2"),
         (
             {"what": "coordinator:Penalty", "data": {}},
-            "cannot be made at worker 'plant': 'coordinator:Penalty' is no body",
+            "cannot be made at worker 'plant': 'coordinator:Penalty' is not a body",
         ),
     ],
 )
@@ -294,7 +297,7 @@ def test_centralized_solvers_refuse_it_by_name(launch_config):
 
 
 def test_the_worker_where_it_lives_does_not_go():
-    said = r"worker 'there' cannot go: body 'body' is a black box"
+    said = r"worker 'there' cannot leave: body 'body' is a black box"
     with simulated(Particle.example(), workers=1) as simulation, pytest.raises(ModelError, match=said):
         simulation.retire("there")
 
@@ -330,7 +333,7 @@ def test_energies_are_asked_for_while_the_simulation_is_open(launch_config, tmp_
     assert "energy" not in again.summary() and "motor" not in repr(again)
     for old in (run, again):
         with pytest.raises(
-            ModelError, match=r"worker 'plant' cannot be asked any more, and 'plant:Motor' is not installed"
+            ModelError, match=r"worker 'plant' can no longer be asked, and 'plant:Motor' is not installed"
         ):
             old.position("motor.shaft")
 
@@ -443,7 +446,7 @@ def test_black_boxes_and_workers_come_and_go():
             simulation.run(0.02)
             if box:
                 simulation.enlist("third", ["rod1"])
-                with pytest.raises(ModelError, match="it is a black box that lives at 'there'"):
+                with pytest.raises(ModelError, match="it is a black box that runs at 'there'"):
                     simulation.enlist("fourth", ["motor"])
             simulation.remove("motor")
             simulation.remove("spare")
@@ -503,10 +506,10 @@ def test_one_that_went_on_alone_stands_as_the_record_says_when_it_is_lent_anew()
 @pytest.mark.parametrize(
     ("method", "said", "why"),
     [
-        ("__init__", {}, "nothing that black boxes can be asked"),
-        ("state", {"key": "unknown"}, "does not live here"),
-        ("describe", {"description": {}, "question": "to_data", "about": {}}, "nothing that black boxes can be asked"),
-        ("facts", {"name": "x", "description": {"class": "coordinator:Penalty"}}, "is no body"),
+        ("__init__", {}, "not a question that black boxes answer"),
+        ("state", {"key": "unknown"}, "does not run here"),
+        ("describe", {"description": {}, "question": "to_data", "about": {}}, "not a question that black boxes answer"),
+        ("facts", {"name": "x", "description": {"class": "coordinator:Penalty"}}, "is not a body"),
         ("state", {}, "KeyError"),
     ],
 )

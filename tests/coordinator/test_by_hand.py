@@ -101,7 +101,7 @@ def test_workers_with_keys_are_killed_and_started_again(tmp_path):
     for process in processes:
         process.wait(GUARD)
     assert run.digest == alone()
-    assert "does not open the place of 'worker1'" in (tmp_path / "worker1.log").read_text()
+    assert "is not valid for worker 'worker1'" in (tmp_path / "worker1.log").read_text()
     assert [worker.replaced for worker in workers] == [0, 1]
 
 
@@ -191,7 +191,7 @@ def test_a_pair_is_found_by_name_by_path_and_in_the_folder_that_holds_it(tmp_pat
     assert all(find_keys(text, "run") == mine for text in (str(folder), f"{folder}/mine", f"{folder}/mine.key"))
     assert find_keys("mine", "run", folder) == mine
     write_keys(folder, "theirs", fresh_keys())
-    with pytest.raises(ModelError, match=r"mine, theirs, and none is called run; say which, as in .*mine"):
+    with pytest.raises(ModelError, match=r"mine, theirs, and none is called run; choose one, as in .*mine"):
         find_keys(str(folder), "run")
     write_keys(folder, "run", fresh_keys())
     assert find_keys(str(folder), "run") == read_keys(folder, "run")
@@ -219,7 +219,7 @@ def test_what_a_waiting_run_prints_can_be_pasted_elsewhere():
 
 @pytest.mark.parametrize("name", ["", "a b", "../up", "x" * 65])
 def test_names_of_pairs_stay_in_their_folder(tmp_path, name):
-    with pytest.raises(ModelError, match="no name for a pair"):
+    with pytest.raises(ModelError, match="not a name for a pair"):
         write_keys(tmp_path, name, fresh_keys())
 
 
@@ -333,7 +333,7 @@ def test_workers_behind_forwarded_ports_are_found_where_they_say(tmp_path):
         (("--announce", "gate"), "give the address at which others reach"),
         (("--bind", "tcp://127.0.0.1:5", "--announce", "tcp://gate:*"), "with its port"),
         (("--bind", "tcp://127.0.0.1:5", "--announce", "tcp://0.0.0.0:6000"), "at which others reach"),
-        (("--announce", "tcp://gate:6000"), "--announce: say with --bind which port that one is forwarded to"),
+        (("--announce", "tcp://gate:6000"), "--announce: give with --bind the port to which it is forwarded"),
     ],
 )
 def test_an_address_to_be_announced_is_one_that_leads_here(where, said):

@@ -142,13 +142,13 @@ def test_a_joint_that_is_softer_than_its_flexible_bodies_names_a_step_that_is_no
     shares = {joint.name: joint.share for joint in found.joints}
     assert shares["far"] is None and all(0.0 < shares[name] < 1.0 for name in ("wall", "weld", "tip"))
     worst = max((name for name in shares if shares[name]), key=lambda name: shares[name])
-    line = next(line for line in found.advice if "beside the flexible bodies" in line)
+    line = next(line for line in found.advice if "compared with the flexible bodies" in line)
     assert line.startswith(f"'{worst}'") and f"{shares[worst]:.0%}" in line
     step = float(re.search(r"dt = (\S+) s", line)[1])
     assert step < 1e-3
     finer = look(model, step)
     assert 0.05 < max(joint.share or 0.0 for joint in finer.joints) <= 0.1
-    assert not any("beside the flexible bodies" in line for line in finer.advice)
+    assert not any("compared with the flexible bodies" in line for line in finer.advice)
     glued = look(model, coupling=Glued())
     assert all(joint.share is None for joint in glued.joints) and not any("flexible" in line for line in glued.advice)
 

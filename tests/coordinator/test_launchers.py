@@ -155,7 +155,7 @@ def test_the_last_words_of_a_process_come_with_the_news_of_its_end(launcher):
     launcher.start(Order("a", 1, {"name": "a", "incarnation": "1", "hub": "ipc://\0"}))
     (heard,) = wait_for(launcher.exits)
     assert "ended with code 1" in heard.reason
-    assert "is no address" in heard.reason
+    assert "is not an address" in heard.reason
     assert launcher.exits() == []
 
 
@@ -227,7 +227,7 @@ def test_a_second_process_with_an_incarnation_that_is_there_is_sent_away():
             return said
 
         wait_for(answered)
-        assert (said[0].kind, said[0].data) == ("quit", {"why": "'worker1' is there already.", "unfit": False})
+        assert (said[0].kind, said[0].data) == ("quit", {"why": "'worker1' is already connected.", "unfit": False})
         assert [worker.replaced for worker in simulation.workers] == [0, 0]
         again.close()
 
@@ -254,9 +254,9 @@ def test_a_host_without_that_python_or_without_the_package_is_named_with_the_rem
 def test_hosts_that_cannot_be_reached_are_passed_over_and_an_error_if_all_are(ssh_options, alone):
     run, deaths = tried(hosts=["127.0.0.2", "127.0.0.1"], options=ssh_options, environment=VARIABLES)
     assert run.digest == alone.digest
-    assert len(deaths) == 1 and "ssh does not get into '127.0.0.2'" in deaths[0]
+    assert len(deaths) == 1 and "ssh cannot log in to '127.0.0.2'" in deaths[0]
     with pytest.raises(
-        ModelError, match=r"(?s)ssh does not get into '127.0.0.1': .*ssh -o BatchMode=yes 127.0.0.1 true"
+        ModelError, match=r"(?s)ssh cannot log in to '127.0.0.1': .*ssh -o BatchMode=yes 127.0.0.1 true"
     ):
         tried(options=("-o", "IdentitiesOnly=yes", "-F", "none", *ssh_options[2:4], "-i", "/no/key"))
 
@@ -266,8 +266,8 @@ def test_what_ssh_cannot_do_is_refused_before_anything_starts(monkeypatch):
     for hosts, words in (
         ("node1", "give a list"),
         ([], "no hosts"),
-        (["-oProxyCommand=x"], "is no host"),
-        ([""], "is no host"),
+        (["-oProxyCommand=x"], "is not a host"),
+        ([""], "is not a host"),
     ):
         with pytest.raises(ModelError, match=words):
             Ssh(hosts)
@@ -276,7 +276,7 @@ def test_what_ssh_cannot_do_is_refused_before_anything_starts(monkeypatch):
         Ssh(["node1"]).start(Order("a", 1, told))
     with pytest.raises(ModelError, match="no host for worker 'a'"):
         Ssh({"b": "node1"}).start(Order("a", 1, told))
-    with pytest.raises(ModelError, match=r"no way to 'nowhere.invalid'.*--bind"):
+    with pytest.raises(ModelError, match=r"no route to 'nowhere.invalid'.*--bind"):
         Ssh(["nowhere.invalid"]).mailbox()
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ModelError, match="no program 'ssh'"):
@@ -347,7 +347,7 @@ class Failed:
 def test_secrets_do_not_go_through_a_cluster_where_others_can_listen():
     pytest.importorskip("distributed")
     told = {"name": "a", "incarnation": "1", "hub": "tcp://10.0.0.1:5555", "secret": "x" * 40}
-    with pytest.raises(ModelError, match=r"tcp://10.0.0.5:8786 speaks without TLS.*security=True"):
+    with pytest.raises(ModelError, match=r"tcp://10.0.0.5:8786 does not use TLS.*security=True"):
         Dask(Elsewhere("tcp://10.0.0.5:8786")).start(Order("a", 1, told))
     for cluster, more in (
         (Elsewhere("tls://10.0.0.5:8786"), {}),
@@ -367,7 +367,7 @@ def test_tasks_that_fail_are_told_with_their_cause_and_the_remedy():
     error = RuntimeError("cannot read the task")
     error.__cause__ = ModuleNotFoundError("No module named 'coordinator'")
     for told, words, hopeless in (
-        (error, "No module named 'coordinator'. Install beside", True),
+        (error, "No module named 'coordinator'. Install the same packages", True),
         (OSError("x"), "OSError: x.", False),
     ):
         cluster.future, launcher = Failed(told), Dask(cluster)
@@ -378,7 +378,7 @@ def test_tasks_that_fail_are_told_with_their_cause_and_the_remedy():
     launcher.start(Order("b", 1, {"hub": "tcp://10.0.0.1:5555"}))
     cluster.status = "closed"
     assert [(one.name, one.hopeless) for one in launcher.exits()] == [("b", True)]
-    with pytest.raises(ModelError, match="the Dask cluster is gone"):
+    with pytest.raises(ModelError, match="the Dask cluster has stopped"):
         launcher.start(Order("c", 1, {"hub": "tcp://10.0.0.1:5555"}))
 
 
@@ -390,7 +390,7 @@ def test_what_is_no_cluster_is_refused_by_name(monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("coordinator.distributed.launchers.dask.SCHEDULER_TIMEOUT", 0.5)
     for wrong in (7, "", "tcp://127.0.0.1:1", "nonsense://x"):
-        with pytest.raises(ModelError, match=r"no cluster|no Dask scheduler answers"):
+        with pytest.raises(ModelError, match=r"not a cluster|no Dask scheduler answers"):
             Dask(wrong)
 
 

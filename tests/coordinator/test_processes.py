@@ -166,7 +166,7 @@ def test_a_worker_that_hangs_is_replaced_and_that_is_one_death(alone_and_calm, m
         pool = simulation.distributed_run.pool
         pool._message_log = deque(maxlen=100_000)
         assert simulation.run(UNTIL).digest == alone_and_calm.digest
-        assert pool.deaths == ["'worker1': nothing was heard of it"]
+        assert pool.deaths == ["'worker1': nothing was received from it"]
         assert [worker.replaced for worker in simulation.workers] == [0, 1]
         assert not any("worker1" in line and '"incarnation":3' in line for line in pool.message_log)
 

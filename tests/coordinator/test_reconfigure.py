@@ -212,7 +212,7 @@ def test_names_are_nothing_but_names():
 def test_a_name_that_events_speak_of_stays():
     simulation = Simulation(scenarios.load("cut-double-pendulum"), 1e-3)
     simulation.run(0.1)
-    with pytest.raises(ModelError, match="an event of the model speaks of it"):
+    with pytest.raises(ModelError, match="an event of the model refers to it"):
         with_names(simulation, {"elbow": "knee"})
     simulation.run(0.6)
     assert "elbow" not in with_names(simulation, {"lower": "arm"}).assembly.joints

@@ -195,9 +195,11 @@ def test_what_no_event_says_is_refused_with_a_sentence_from_its_folder_too(chang
         else:
             simulation.apply("grip", Load(Law(inner)), "lower.end")
         run = kept(simulation.run(0.02), tmp_path)
-        with pytest.raises(ModelError, match=r"no beginning for another.*(limit|apply) '\w+' at 0\.01 s"):
+        with pytest.raises(ModelError, match=r"cannot be the start of another.*(limit|apply) '\w+' at 0\.01 s"):
             simulation.assembly.save(tmp_path / "model.json")
-    with pytest.raises(ModelError, match=r"by hand .*(limit|apply) '\w+' at 0\.01 s.*by what no event of a model says"):
+    with pytest.raises(
+        ModelError, match=r"by hand .*(limit|apply) '\w+' at 0\.01 s.*in a way that no event of a model can describe"
+    ):
         rerun(run)
     assert "by hand" in run.summary()["cannot be repeated from its folder"]
 
@@ -207,7 +209,7 @@ def test_a_coupling_exchanged_on_the_way_is_refused():
         simulation.run(0.01)
         simulation.coupling = Penalty(preload=False)
         run = simulation.run(0.02)
-    with pytest.raises(ModelError, match="coupling was exchanged by hand"):
+    with pytest.raises(ModelError, match="coupling was changed by hand"):
         rerun(run)
 
 

@@ -57,7 +57,7 @@ def test_run_json_is_strict_json_and_holds_model_settings_versions_timings_and_m
     eventful(coupling=coupling).save(tmp_path)
 
     def refuse(value):
-        raise AssertionError(f"{value} is no JSON")
+        raise AssertionError(f"{value} is not JSON")
 
     data = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"), parse_constant=refuse)
     assert data["settings"]["coupling"]["rule"] == {
@@ -246,7 +246,7 @@ def test_who_asks_for_the_wrong_thing_is_shown_the_right_one():
     model.apply("wind", Load((1.0, 0.0)), "lower.end")
     run = Simulation(model, 1e-3).run(0.01)
     for ask, said in (
-        (lambda: run.reaction("wind"), r"'wind' is a force, no joint; run.effort\('wind'\) and run.work"),
+        (lambda: run.reaction("wind"), r"'wind' is a force, not a joint; use run.effort\('wind'\) and run.work"),
         (lambda: run.position("lower"), "'lower' is a body; give one of its ports, such as 'lower.start'"),
     ):
         with pytest.raises(ModelError, match=said):

@@ -204,7 +204,7 @@ def test_a_worker_of_this_machine_that_nobody_watches_is_missed_when_its_process
         killer.start()
         run = simulation.run(UNTIL)
         killer.join()
-        assert simulation.distributed_run.pool.deaths == ["'worker1': its process is gone"]
+        assert simulation.distributed_run.pool.deaths == ["'worker1': its process has ended"]
     for process in processes:
         process.wait()
     assert wanted[2] == wanted[1].replace("waiting for", "waiting again for")

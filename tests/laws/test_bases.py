@@ -128,8 +128,8 @@ def test_elements_are_placed_by_hand_in_every_basis_but_masses():
     [
         ({"basis": "euler"}, "give one of 'natural', 'canonical', 'points', 'masses'"),
         ({"basis": "masses", "points": ((0.0, 0.0, 0.0),) * 4}, "places its elements itself; leave them out"),
-        ({"basis": "canonical", "points": ((0.0, 0.0, 0.0),) * 2}, "asks for 1 of them in the canonical basis"),
-        ({"basis": "points", "vectors": ((1.0, 0.0, 0.0),)}, "asks for 0 of them in the points basis"),
+        ({"basis": "canonical", "points": ((0.0, 0.0, 0.0),) * 2}, "needs 1 of them in the canonical basis"),
+        ({"basis": "points", "vectors": ((1.0, 0.0, 0.0),)}, "needs 0 of them in the points basis"),
     ],
 )
 def test_bases_that_do_not_exist_or_elements_that_do_not_fit_are_refused_by_name(data, sentence):

@@ -43,7 +43,7 @@ def test_a_body_that_cannot_bear_its_loads_is_named_with_a_step_that_holds(inert
     model = carrier(inertia, aside)
     error, _ = went_wrong(model, 1e-3, 0.7)
     assert error is not None and error.component == "frame"
-    assert "little inertia against the loads that it passes on" in str(error)
+    assert "little inertia compared with the loads that it transmits" in str(error)
     assert went_wrong(model, error.holding_step, 0.7 if inertia > 1e-6 else 0.002, record_every=100)[0] is None
     assert went_wrong(model, 1e-3, 0.7, coupling=Glued())[0] is None
 
@@ -208,7 +208,7 @@ def test_random_mechanisms_with_masses_over_six_decades_are_warned_of_and_what_h
     """Margins are on the safe side: three of 141 that hold are warned of too."""
     error, said = went_wrong(random_assembly(seed, most=8, ratio=1e6), 5e-4, 0.2, record_every=10)
     if error is not None:
-        assert said and "little inertia against the loads" in str(error)
+        assert said and "little inertia compared with the loads" in str(error)
         again = random_assembly(seed, most=8, ratio=1e6)
         assert went_wrong(again, error.holding_step, 0.02, record_every=100)[0] is None
 

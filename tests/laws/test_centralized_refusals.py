@@ -79,7 +79,7 @@ def test_a_singular_system_is_no_solution_on_either_path(matrix):
         (lambda: Baumgarte(variant=4), "variant"),
         (lambda: MinimalCoordinates(rtol=0.0), "rtol"),
         (lambda: GlobalPenalty(alpha=-1.0), "alpha"),
-        (lambda: Centralized("hht"), "no solver"),
+        (lambda: Centralized("hht"), "not a solver"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(make, words):

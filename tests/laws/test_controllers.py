@@ -253,7 +253,7 @@ def test_decisions_have_the_same_bits_among_workers(coupling):
 def test_what_was_cut_carries_nothing_and_what_is_read_keeps_its_name():
     with Simulation(watched(2), 1e-3) as simulation:
         simulation.run(0.01)
-        with pytest.raises(ModelError, match="'body' keeps its name: a sensor of 'watch'"):
+        with pytest.raises(ModelError, match="'body' cannot be renamed: a sensor of 'watch'"):
             with_names(simulation, {"body": "arm"})
         simulation.cut("hinge")
         simulation.run(0.02)
@@ -305,8 +305,12 @@ def test_a_period_in_seconds_is_the_same_controller_at_every_step():
     [
         ({"period": 0.01, "every": 2}, 1e-3, "every = 2 and period = 0.01; give ticks or seconds"),
         ({"period": -1.0}, 1e-3, "period = -1.0; give a positive time"),
-        ({"period": 0.01}, 3e-3, "period = 0.01 s is no whole number of steps of 0.003 s; take a step .* dt = 0.0025"),
-        ({"period": 1e-4}, 1e-3, "period = 0.0001 s is no whole number of steps of 0.001 s; take .* dt = 0.0001"),
+        (
+            {"period": 0.01},
+            3e-3,
+            "period = 0.01 s is not a whole number of steps of 0.003 s; take a step .* dt = 0.0025",
+        ),
+        ({"period": 1e-4}, 1e-3, "period = 0.0001 s is not a whole number of steps of 0.001 s; take .* dt = 0.0001"),
     ],
 )
 def test_periods_that_are_none_are_refused_with_a_step_that_divides_them(pace, dt, words):

@@ -260,7 +260,7 @@ def test_courses_are_data_and_tell_their_rates():
         (lambda: DrivenRotation(Ramp((1.0, 2.0))), "its course has 2 numbers at each time; give 1"),
         (lambda: DrivenPlace(Ramp(1.0)), "its course has 1 numbers at each time; give 2"),
         (lambda: DrivenRotation(Ramp(1.0), axis=(0, 0, 1)), "in the plane everything turns about z"),
-        (lambda: DrivenDistance(Ramp(1.0)), "a jack needs a length"),
+        (lambda: DrivenDistance(Ramp(1.0)), "a driven distance cannot be zero"),
         (lambda: DrivenRotation(Ramp(float("nan"))), "Ramp: rate = nan"),
         (lambda: DrivenRotation(Smooth((0.0, 0.0), (1.0, 2.0))), "Smooth: 2 times"),
         (lambda: DrivenRotation(Sine((1.0, 2.0), (1.0, 2.0, 3.0))), "give equally many numbers"),

@@ -292,7 +292,7 @@ def test_a_pulse_that_no_tick_sees_is_told_and_one_that_lasts_is_not(seed):
     told = [str(one.message) for one in said if issubclass(one.category, UnseenWarning)]
     assert bool(told) or abs(arrived - 1.0) < 0.21, (width, arrived)
     if width < dt / 2:
-        assert len(told) == 1 and "force 'push'" in told[0] and "over in about a step" in told[0]
+        assert len(told) == 1 and "force 'push'" in told[0] and "lasts about one step" in told[0]
     if width > 4 * dt:
         assert not told and abs(arrived - 1.0) < 0.1
 
@@ -314,7 +314,7 @@ def test_a_pulse_that_is_put_on_while_it_moves_is_told_once():
     with Simulation(model, 1e-3) as simulation:
         simulation.run(0.01)
         simulation.apply("push", Load(Table((0.0201, 0.0203, 0.0205), [(0, 0), (3, 0), (0, 0)])), "bob.here")
-        with pytest.warns(UnseenWarning, match="force 'push' does something at 0.0203 s"):
+        with pytest.warns(UnseenWarning, match="force 'push' has a pulse at 0.0203 s"):
             simulation.run(0.015)
         with warnings.catch_warnings():
             warnings.simplefilter("error", UnseenWarning)

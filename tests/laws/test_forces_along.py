@@ -445,5 +445,5 @@ def test_forces_that_cannot_be_are_refused_by_name(force, said):
 
 
 def test_a_stiffness_that_the_step_should_choose_is_refused_where_no_step_limits_it():
-    with pytest.raises(ModelError, match="its stiffness is chosen by the step, which this coupling does not limit"):
+    with pytest.raises(ModelError, match="its stiffness is derived from the step, which this coupling does not limit"):
         Simulation(disc(Friction(0.1)), 1e-3, Centralized())

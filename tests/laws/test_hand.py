@@ -338,7 +338,7 @@ def test_a_model_may_aim_by_itself():
     [
         ("hnad", (0, 0, 0), "aim: there is no force 'hnad'; did you mean 'hand'"),
         ("pivot", (0, 0, 0), "aim: there is no force 'pivot'"),
-        ("spring", (0, 0, 0), r"force 'spring' \(components:SpringDamper\) draws to no target"),
+        ("spring", (0, 0, 0), r"force 'spring' \(components:SpringDamper\) has no target"),
         ("hand", (0.0, 1.0), r"'hand': target = \(0.0, 1.0\); give 3 finite numbers"),
         ("hand", (0.0, 1.0, float("nan")), "'hand': target = .*nan.*; give 3 finite numbers"),
         ("hand", "there", "'hand': target = 'there'; give 3 finite numbers"),

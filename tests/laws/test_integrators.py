@@ -181,7 +181,7 @@ def test_couplings_for_which_it_means_nothing_say_so_and_go_the_same_way(couplin
         advice = [line for line in examine(simulation).advice if "integrator" in line]
         path = simulation.run(0.005).position("whip.end")
     said = ", ".join(f"'{name}'" for name, own in zip(("crank", "plate", "tail", "whip"), owns, strict=True) if own)
-    assert advice[0].startswith(f"the integrator of {said} means nothing under {type(coupling).__name__}: ")
+    assert advice[0].startswith(f"the integrator of {said} has no effect under {type(coupling).__name__}: ")
     plain = played(swinging((None,) * 4), 0.005, 1e-3, coupling).position("whip.end")
     # under Mixed artificial masses and iterations reach flights, to rounding
     assert np.allclose(path, plain, rtol=0.0, atol=1e-12 if isinstance(coupling, Mixed) else 0.0)
@@ -506,7 +506,7 @@ def test_every_kind_of_body_takes_one_with_what_means_something_for_it(kind, dim
     assert own.company != body.company
     for name in values.keys() - means:
         idle = replace(body, integrator=Integrator(**{name: values[name]}))
-        assert idle.problems("it")[0].startswith(f"body 'it': integrator: {name} = {values[name]} means nothing for a ")
+        assert idle.problems("it")[0].startswith(f"body 'it': integrator: {name} = {values[name]} does not apply to a ")
 
 
 def test_what_is_elastic_inside_takes_one_step_and_a_beta_that_fits():

@@ -339,7 +339,7 @@ def test_what_cannot_be_is_refused_by_name():
     refused("'wheel'.*way has 2 numbers", way=Ramp((1.0, 2.0)))
     refused("'wheel'.*turning has 3 numbers at each time; give 1 or 4", turning=Ramp((1.0, 2.0, 0.0)))
     refused("'wheel'.*axis", axis=(0, 0, 0))
-    refused("'wheel'.*no length", turning=Smooth((0.0, 1.0), ((1.0, 0, 0, 0), (0.0, 0, 0, 0))))
+    refused("'wheel'.*zero length", turning=Smooth((0.0, 1.0), ((1.0, 0, 0, 0), (0.0, 0, 0, 0))))
     refused("wheel.a.*3 finite", ports={"a": (0, 0)})
     refused("give a course", way=3.0)
     refused("way=.*or centre=", centre=None)
@@ -347,7 +347,7 @@ def test_what_cannot_be_is_refused_by_name():
         Simulation(shaken(), 1e-3, Centralized(GlobalPenalty()))
     model = Assembly(gravity=(0.0, -G))
     model.add("wheel", LedBody(centre=(0, 0), ports={"a": (0, 0)}))
-    with pytest.raises(ModelError, match=r"'bolt'.*connect a body that forces move"):
+    with pytest.raises(ModelError, match=r"'bolt'.*connect a body that moves under forces"):
         model.join("bolt", Revolute(), "ground", "wheel.a")
     with Simulation(shaken(), 1e-3) as simulation:
         run = simulation.run(0.01)

@@ -311,11 +311,11 @@ def test_something_can_be_joined_to_what_is_bent_by_now():
     ("data", "sentence"),
     [
         ({"mass": -1.0}, "mass = -1.0 kg; give a positive number"),
-        ({"frequencies": (9.0, 0.0)}, "a motion without is rigid"),
+        ({"frequencies": (9.0, 0.0)}, "a mode of frequency 0 is a rigid motion"),
         ({"frequencies": (9.0,)}, r"moments has the shape \(3, 3, 3, 3\); give \(2, 2, 3, 3\)"),
-        ({"damping": -0.1}, "give a share of the critical one"),
+        ({"damping": -0.1}, "give a damping ratio"),
         ({"damping": (0.1, 0.2, 0.3)}, "or one for each mode"),
-        ({"lines": (("left", "tip"),)}, "lines lead to 'tip', which is no port"),
+        ({"lines": (("left", "tip"),)}, "lines lead to 'tip', which is not a port"),
         ({"shapes": {"left": ((0.0,) * 6,) * 2}}, "shapes of port 'right'"),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_second_thread_is_refused_with_a_sentence_and_changes_no_bit(workers):
     assert run.digest == Simulation(chain(), 1e-3).run(0.02).digest
     assert set(refused) == set(USES) - ({"system"} if workers is None else set())
     assert all(
-        "in use by thread 'MainThread', and 'meddler' asks for it meanwhile" in said for said in refused.values()
+        "in use by thread 'MainThread', and thread 'meddler' called it meanwhile" in said for said in refused.values()
     )
 
 
@@ -90,7 +90,7 @@ assert digest == Simulation(scenarios.load("chain", bodies=4), 1e-3).run(0.04).d
 def test_a_forked_process_is_told_that_the_workers_are_not_its_own():
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    assert "they answer that one alone; make the simulation here" in done.stdout
+    assert "they answer only that one; create the simulation here" in done.stdout
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), *later([Glued()])])

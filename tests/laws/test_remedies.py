@@ -106,7 +106,7 @@ def test_a_drive_that_asks_for_what_cannot_be_reached_is_told_so():
     for k in range(4):
         model.join(f"hinge{k}", Revolute(), ends[2 * k], ends[2 * k + 1])
     model.join("drive", DrivenRotation(Smooth((0.0, 1.0), (0.0, 3.0))), "ground", "c.end")
-    words = "see whether the drives ask for more than the mechanism can reach"
+    words = "check whether the drives demand more than the mechanism can reach"
     for dt in (1e-3, 3e-4):
         with pytest.warns(VerdictWarning, match=words):
             Simulation(model, dt, Penalty()).run(1.0)

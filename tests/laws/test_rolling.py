@@ -187,7 +187,7 @@ def test_single_steps_and_workers_have_the_same_bits():
         (Rolling((0.1, 0.0, 0.0), normal=UP), "at most one of them 0"),
         (EllipsoidOnPlane((0.1, -0.1, 0.1), normal=UP), "three lengths"),
         (EllipsoidOnPlane((0.1, 0.1, 0.0), normal=UP), "lies flat"),
-        (Rolling((0.1, 0.1, 0.1), normal=UP, axes=((1, 0, 0), (1, 1, 0))), "right angles"),
+        (Rolling((0.1, 0.1, 0.1), normal=UP, axes=((1, 0, 0), (1, 1, 0))), "are not perpendicular"),
     ],
 )
 def test_what_cannot_roll_is_refused_by_name(joint, sentence):

@@ -276,7 +276,7 @@ def test_samples_of_another_checkpoint_are_refused(tmp_path):
     for name, elbow in (("one", True), ("other", False)):
         Checkpoints(tmp_path / name).write(simulated(elbow=elbow))
     shutil.copy(tmp_path / "other" / "000000000012.samples", tmp_path / "one" / "000000000012.samples")
-    with pytest.raises(ModelError, match=r"samples' holds other samples than those"):
+    with pytest.raises(ModelError, match=r"samples' contains other samples than those"):
         latest(tmp_path / "one")
 
 

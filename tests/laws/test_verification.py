@@ -80,12 +80,12 @@ def test_methods_that_choose_their_own_steps_are_off_by_what_they_were_allowed()
 
 def test_what_cannot_be_repeated_is_refused_with_a_reason():
     simulation = Simulation(scenarios.load("double-pendulum"), 1e-3)
-    with pytest.raises(ModelError, match="no two samples yet; let it run first"):
+    with pytest.raises(ModelError, match="fewer than two samples; run it first"):
         simulation.verify()
     simulation.run(0.01)
     simulation.limit("elbow", Limit(force=1e6))
     simulation.run(0.02)
-    with pytest.raises(ModelError, match="changed by hand on the way"):
+    with pytest.raises(ModelError, match="changed by hand during the run"):
         simulation.verify()
 
 
@@ -99,7 +99,7 @@ def test_it_speaks_of_the_order_where_that_is_not_the_declared_one():
     assert held.verify().order is None  # nothing is off
     rolling = Simulation(scenarios.load("rolling-disc"), 1e-3)
     rolling.run(0.2)
-    assert "and should be of 2: take a smaller step" in str(rolling.verify())
+    assert "but order 2 is expected: confirm the result with a smaller step" in str(rolling.verify())
 
 
 def test_until_when_a_sensitive_motion_was_followed_is_told():

@@ -170,7 +170,7 @@ def test_a_bar_that_falls_turns_a_train_of_wheels(coupling, dt):
         (Gear((0, 20)), "whole numbers"), (Gear((10.5, 20)), "two whole numbers"),
         (Gear((20, 20), internal=True), "fewer teeth"),
         (Gear((10, 20), axis=(0, 0, 1)), "leave axis out"), (Rack(0), "give a whole number"),
-        (Rack(12, line=(0, 0)), "is no direction"),
+        (Rack(12, line=(0, 0)), "is not a direction"),
         (Rack(12, line=(1, 0)), "lies on the pitch line"),
     ],
 )  # fmt: skip
@@ -183,7 +183,9 @@ def test_wheels_that_cannot_be_are_refused(joint, reason):
         Simulation(model, 1e-3)
 
 
-@pytest.mark.parametrize(("pitch", "reason"), [(0.0, "a screw needs one"), (float("nan"), "finite"), ("x", "finite")])
+@pytest.mark.parametrize(
+    ("pitch", "reason"), [(0.0, "a screw needs a pitch"), (float("nan"), "finite"), ("x", "finite")]
+)
 def test_screws_that_cannot_be_are_refused(pitch, reason):
     model = Assembly(gravity=(0.0, 0.0, 0.0))
     model.add("nut", RigidBody(mass=1, inertia=(0.01,) * 3, centre=(0, 0, 0), ports={"hole": (0, 0, 0)}))

@@ -114,8 +114,8 @@ def test_a_run_that_diverges_stops_at_the_same_tick_and_names_the_same_body(pool
         (0, "from 1 to 4"),
         (9, "from 1 to 4"),
         (2.5, "give a number of workers"),
-        ({"a": ["rod0", "rod1"], "b": ["rod1", "rod2", "rod3"]}, "'rod1' is given to 'a' and to 'b'"),
-        ({"a": ["rod0", "rod1"], "b": ["rod2"]}, "nobody has 'rod3'"),
+        ({"a": ["rod0", "rod1"], "b": ["rod1", "rod2", "rod3"]}, "'rod1' is assigned to 'a' and to 'b'"),
+        ({"a": ["rod0", "rod1"], "b": ["rod2"]}, "no worker has 'rod3'"),
         ({"a": ["rod0", "rod1", "rod2", "rod3"], "b": []}, "'b' has no bodies"),
         ({"a": ["rod0", "rod1", "rod2", "rod33"]}, "no body 'rod33'"),
     ],
@@ -168,12 +168,12 @@ def test_workers_come_and_go_between_ticks(fixed, pool):
 def test_who_cannot_come_or_go_is_told():
     with Simulation(scenarios.load("chain", bodies=3), 1e-3) as simulation:
         for change in (lambda: simulation.enlist("more"), lambda: simulation.retire("more")):
-            with pytest.raises(ModelError, match="nobody works here"):
+            with pytest.raises(ModelError, match="there are no workers"):
                 change()
         simulation.hire(2, "here")
         with pytest.raises(ModelError, match="has workers already"):
             simulation.hire(2, "here")
-        with pytest.raises(ModelError, match="'worker1' is there already"):
+        with pytest.raises(ModelError, match="'worker1' exists already"):
             simulation.enlist("worker1")
         with pytest.raises(ModelError, match=r"no worker 'worker2'; did you mean"):
             simulation.retire("worker2")

@@ -53,7 +53,9 @@ def model(law="my_laws:push"):
     ],
 )  # fmt: skip
 def test_a_run_folder_and_a_model_execute_nothing_that_was_not_allowed(name, mine, tmp_path):
-    said = "no function" if "importlib" in name else "would import and execute.*modular.allow.*--allow.*MODULAR_ALLOW"
+    said = (
+        "not a function" if "importlib" in name else "would import and execute.*modular.allow.*--allow.*MODULAR_ALLOW"
+    )
     model("not:yet").save(tmp_path / "model.json")
     text = (tmp_path / "model.json").read_text().replace("not:yet", name)
     (tmp_path / "model.json").write_text(text)

@@ -60,7 +60,7 @@ def sealed(text, rest=b""):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"{", "no JSON"),
+        (b"{", "not JSON"),
         (b"[]", "object of 'data' and 'arrays'"),
         (b'{"data": 3, "arrays": []}', "object of 'data' and 'arrays'"),
         (b'{"data": {}, "arrays": {}}', "has to be a list"),
@@ -71,7 +71,7 @@ def sealed(text, rest=b""):
         (b'{"data": {}, "arrays": [["a", "f8", [true]]]}', "no name, type and shape"),
         (b'{"data": {}, "arrays": [["a", "f8", [0]], ["a", "f8", [0]]]}', "there twice"),
         (b'{"data": ' + b'{"a":' * 70 + b"1" + b"}" * 70 + b', "arrays": []}', "levels deep"),
-        (b'{"data": ' + b"[" * 90000 + b"]" * 90000 + b', "arrays": []}', "no JSON|levels deep"),
+        (b'{"data": ' + b"[" * 90000 + b"]" * 90000 + b', "arrays": []}', "not JSON|levels deep"),
     ],
 )
 def test_parcels_that_lie_are_refused(text, said):

@@ -240,8 +240,8 @@ def test_a_margin_below_one_is_warned_of_with_what_to_do():
 
 def test_the_verdict_is_the_last_line_and_in_words_that_can_be_typed():
     for words, remedy in (
-        ((), "Remedy: take --dt {}, or joints that do not give, --coupling glued; --verify measures the error."),
-        (("--verify",), "Remedy: take --dt {}, or joints that do not give, --coupling glued."),
+        ((), "Remedy: take --dt {}, or rigid joints, --coupling glued; --verify measures the error."),
+        (("--verify",), "Remedy: take --dt {}, or rigid joints, --coupling glued."),
         (
             ("--coupling", "glued"),
             'or a coupling of higher order, such as --coupling "glued(order=4)"; --verify measures',
@@ -270,13 +270,13 @@ def test_springs_in_closed_loops_and_at_drives_are_told_before_the_run():
     knows = "import scenarios\n\ndef build():\n    model = scenarios.load('slider-crank')\n"
     Path("knows.py").write_text(knows + "    model.suggested['coupling'] = 'glued'\n    return model\n")
     for words, told in (
-        (("slider-crank",), "1 closed loop: reactions swing"),
-        (("robot-arm",), "3 drives: reactions swing"),
+        (("slider-crank",), "1 closed loop: reactions oscillate"),
+        (("robot-arm",), "3 drives: reactions oscillate"),
         (("slider-crank", "--coupling", "glued"), ""),
         (("double-pendulum",), ""),
         (("knows.py", "--coupling", "penalty"), ""),
     ):
-        lines = [line for line in run(*words, "--until", "0.002").stdout.splitlines() if "reactions swing" in line]
+        lines = [line for line in run(*words, "--until", "0.002").stdout.splitlines() if "reactions oscillate" in line]
         assert [line.startswith(told) for line in lines] == [True] * (told != ""), words
         assert all("--coupling glued, or auto" in line for line in lines)
 
@@ -633,7 +633,7 @@ def test_a_folder_that_is_not_there_is_answered_with_those_that_are():
         (("export", "elsewhere/b11", "--format", "csv"), "did you mean 'elsewhere/b1'?"),
         (("resume", "ather"), "did you mean 'runs/other'?"),
         (("rewind", "xyz"), "there are: runs/other, runs/a1."),
-        (("show", "runs"), "'runs' is no run, but there are some in it: runs/other, runs/a1."),
+        (("show", "runs"), "'runs' is not a run, but contains some: runs/other, runs/a1."),
         (("replay", "a11"), "give one that modular live has written"),
     ):
         result = modular(*words)

@@ -107,7 +107,7 @@ def test_a_difference_without_any_reason_around_it_says_what_is_left():
     other.save("kept")
     result = modular("rerun", "kept")
     assert result.exit_code == 1
-    assert "are the same. What is left: a law that remembers" in result.stdout
+    assert "are the same. Remaining causes: a law or a component of your own that has a hidden state" in result.stdout
 
 
 def test_a_run_changed_by_what_no_event_says_is_refused_with_a_sentence():

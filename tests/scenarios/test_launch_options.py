@@ -24,9 +24,9 @@ def run(*words):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--launcher here", "--launcher: say how many workers there are to be, as in --workers 2"),
-        ("--hosts a,b", "--hosts: say how many workers"),
-        ("--bind tcp://127.0.0.1:*", "--bind: say how many workers"),
+        ("--launcher here", "--launcher: give the number of workers, as in --workers 2"),
+        ("--hosts a,b", "--hosts: give the number of workers"),
+        ("--bind tcp://127.0.0.1:*", "--bind: give the number of workers"),
         ("--workers 2 --launcher slurm", "--launcher slurm: give processes, ssh, dask, hand or here"),
         ("--workers 2 --hosts a,b", "--hosts is for --launcher ssh; the launcher is processes"),
         ("--workers 2 --launcher dask --python python3", "--python is for --launcher ssh; the launcher is dask"),
@@ -67,7 +67,7 @@ def test_every_launcher_has_a_name(monkeypatch):
     assert isinstance(found, Ssh) and found.python == "/opt/python"
     assert [found.command(host)[-2] for host in found.hosts] == ["node1", "me@node2"]
     for hosts in ("", "a,,b", "-oProxyCommand=x"):
-        with pytest.raises(ModelError, match="is no host"):
+        with pytest.raises(ModelError, match="is not a host"):
             launch_config("ssh", hosts=hosts)
     with pytest.raises(ModelError, match="--hosts node1,node2"):
         launch_config("ssh")

@@ -57,12 +57,14 @@ def test_further_and_further(tmp_path):
     folder = str(tmp_path / "run")
     assert modular("run", *MODEL, "--until", "0.02", "--out", folder).exit_code == 0
     again = modular("resume", folder)
-    assert again.exit_code == 2 and "go further with --until" in again.output
+    assert again.exit_code == 2 and "continue with --until" in again.output
     Path(folder, "animation.gif").write_bytes(b"of the run that ended at 0.02 s")
     for until, gone in (("0.03", True), ("0.05", False)):
         further = modular("resume", folder, "--until", until, "--no-plot")
         assert further.exit_code == 0
-        assert ("removed, as it showed the run before: animation.gif (again by --animate)" in further.output) is gone
+        assert (
+            "removed, because it showed the previous run: animation.gif (again by --animate)" in further.output
+        ) is gone
     assert modular("run", *MODEL, "--until", "0.05", "--out", str(tmp_path / "whole")).exit_code == 0
     assert digest(folder) == digest(tmp_path / "whole")
     assert modular("rerun", folder).exit_code == 0

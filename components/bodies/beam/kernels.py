@@ -254,7 +254,11 @@ def improve(bodies: View, n: int, way: float, places: View) -> float:
         for c in range(bodies.right.shape[1]):
             change = bodies.right[n, k, c]
             bodies.found[n, k, c] += change
-            limit = CONVERGENCE_TOLERANCE * length * (count - 1) + POSITION_ROUNDING * far if c < d else CONVERGENCE_TOLERANCE
+            limit = (
+                CONVERGENCE_TOLERANCE * length * (count - 1) + POSITION_ROUNDING * far
+                if c < d
+                else CONVERGENCE_TOLERANCE
+            )
             most = max(most, abs(way * change) / limit)
             sound += 0.0 * change
     return most + sound

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from components.bodies.beam.description import Beam
 
 
-PER_NODE_COLUMNS = ("q", "v", "a", "trial", "flight", "swing", "found", "right", "outer", "band")  # a row for every node
+# with a row for every node
+PER_NODE_COLUMNS = ("q", "v", "a", "trial", "flight", "swing", "found", "right", "outer", "band")
 
 
 class Beams(BodyStack):

@@ -47,7 +47,7 @@ class LedBody(PosedBody):
         super().__post_init__()
         object.__setattr__(self, "ports", named_ports("LedBody", self.ports))
         if self.centre is None and self.way is None:
-            raise ModelError("LedBody: give way=…, a course of its origin, or centre=…, where that stays.")
+            raise ModelError("LedBody: give way=…, the course of its origin, or centre=…, its fixed place.")
 
     @property
     def origin(self) -> Array:
@@ -103,13 +103,13 @@ class LedBody(PosedBody):
             given = np.asarray(self.axis, float)
             if d == 2 or given.shape != (3,) or not 0.0 < float(np.linalg.norm(given)) < inf or self._quaternions:
                 problems.append(
-                    f"body '{name}': axis = {self.axis!r}; give it beside an angle in space, three numbers."
+                    f"body '{name}': axis = {self.axis!r}; give three numbers, in space, together with an angle."
                 )
         if self._quaternions and not problems:
             assert self.turning is not None
             pieces = self.turning.pieces()[:, 1:].reshape(-1, 4, NUMBERS_PER_ROW)
             if not (np.linalg.norm(pieces[:, :, 0] + pieces[:, :, 4], axis=1) > 1e-6).all():
-                problems.append(f"body '{name}': turning has a quaternion of no length; give those of turns.")
+                problems.append(f"body '{name}': turning contains a quaternion of zero length; give rotations.")
         for port, place in self.ports.items():
             if len(place.point) != d or not np.all(np.isfinite(np.asarray(place.point, float))):
                 problems.append(f"port '{name}.{port}' stands at {tuple(place.point)}; give {d} finite numbers.")

@@ -154,25 +154,26 @@ class ModalBody(Body):
             if array.shape != shape and array.size + np.prod(shape) and not (array.size == 1 == np.prod(shape)):
                 problems.append(f"{owner}: {what} has the shape {array.shape}; give {shape}.")
             elif not np.all(np.isfinite(array)):
-                problems.append(f"{owner}: {what} holds a number that is none.")
+                problems.append(f"{owner}: {what} contains a value that is not a number.")
         if not 0.0 < self.mass < np.inf:
             problems.append(f"{owner}: mass = {self.mass!r} kg; give a positive number.")
         if np.shape(self.damping) not in ((), (k,)) or not np.all(np.asarray(self.damping, float) >= 0.0):
-            problems.append(
-                f"{owner}: damping = {self.damping!r}; give a share of the critical one, or one for each mode."
-            )
+            problems.append(f"{owner}: damping = {self.damping!r}; give a damping ratio, or one for each mode.")
         drawn = [port for line in self.lines for port in line if port not in self.ports]
         if drawn:
-            problems.append(f"{owner}: lines lead to {drawn[0]!r}, which is no port.")
+            problems.append(f"{owner}: lines lead to {drawn[0]!r}, which is not a port.")
         if problems:
             return problems
         numbers = self.numbers
         if not np.all(numbers.squares > 0.0):
             problems.append(
-                f"{owner}: frequencies = {self.frequencies!r} rad/s; give positive numbers: a motion without is rigid."
+                f"{owner}: frequencies = {self.frequencies!r} rad/s; give positive numbers: a mode of frequency 0 "
+                "is a rigid motion."
             )
         if np.linalg.eigvalsh(numbers.inertia[0, 0].reshape(t, t)).min() <= 0.0:
-            problems.append(f"{owner}: moments[0][0] make up no inertia; what has no extent cannot turn.")
+            problems.append(
+                f"{owner}: moments[0][0] give no rotational inertia; a body that rotates needs some extent."
+            )
         first = numbers.moments[0, 0]
         if np.abs(first - first.T).max() > SYMMETRY_TOLERANCE * np.abs(first).max():
             problems.append(f"{owner}: moments[0][0] is not symmetric.")

@@ -68,7 +68,7 @@ def reduced(
     for name, matrix in (("mass", m), ("stiffness", k)):
         most = abs(matrix).max()
         if not np.isfinite(most) or abs(matrix - matrix.T).max() > 1e-8 * most:
-            raise ModelError(f"{OWNER}: the {name} matrix is not symmetric, or holds a number that is none.")
+            raise ModelError(f"{OWNER}: the {name} matrix is not symmetric, or contains a value that is not a number.")
     if not isinstance(modes, int) or modes < 0:
         raise ModelError(f"{OWNER}: modes = {modes!r}; give a whole number, 0 or more.")
     held, tie = _tied(nodes, width, ports)
@@ -84,7 +84,7 @@ def _matrix(name: str, given: Any) -> Any:
     try:
         found = sparse.csr_matrix(given, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{OWNER}: {name} is no matrix ({error}).") from error
+        raise ModelError(f"{OWNER}: {name} is not a matrix ({error}).") from error
     return found
 
 
@@ -115,7 +115,8 @@ def _tied(nodes: Array, width: int, ports: Mapping[str, Any]) -> tuple[int, Any]
                 and width == d
             ):
                 raise ModelError(
-                    f"{OWNER}: the nodes of port '{name}' lie on a line; take one that does not, so that they can turn."
+                    f"{OWNER}: the nodes of port '{name}' lie on a line; add one off the line, which defines the "
+                    "rotation of the port."
                 )
             for node, arm in zip(group, arms, strict=True):
                 block = _follow(arm, width)
@@ -139,9 +140,7 @@ def _group(name: str, given: Any, count: int, taken: dict[int, str]) -> list[int
     group: list[Any] = [given] if isinstance(given, int | np.integer) else list(given) if np.iterable(given) else []
     wrong = [node for node in group if not isinstance(node, int | np.integer) or not 0 <= node < count]
     if not isinstance(name, str) or not name or name.startswith(DRAWN) or "." in name:
-        raise ModelError(
-            f"{OWNER}: {name!r} is no name of a port; give a text without a point that begins with a letter."
-        )
+        raise ModelError(f"{OWNER}: {name!r} is not a port name; give a text without a dot that begins with a letter.")
     if not group or wrong:
         raise ModelError(
             f"{OWNER}: port '{name}' holds {(wrong or [given])[0]!r}; give numbers of nodes, 0 to {count - 1}."
@@ -149,7 +148,7 @@ def _group(name: str, given: Any, count: int, taken: dict[int, str]) -> list[int
     for node in group:
         if node in taken:
             raise ModelError(
-                f"{OWNER}: node {node} belongs to port '{taken[node]}' and to port '{name}'; it can follow one."
+                f"{OWNER}: node {node} belongs to port '{taken[node]}' and to port '{name}'; it can belong to only one."
             )
         taken[node] = name
     return [int(node) for node in group]
@@ -198,8 +197,8 @@ def _craig_bampton(m: Any, k: Any, held: int, modes: int) -> Array:
 
 def _loose() -> str:
     return (
-        f"{OWNER}: held at its ports the body can still move without resistance; let ports take hold of it, each with several "
-        "nodes where these do not turn, and see whether all nodes are connected."
+        f"{OWNER}: with its ports held the body can still move without resistance; give the ports enough nodes "
+        "(several each, where nodes do not turn), and check that all nodes are connected."
     )
 
 
@@ -233,8 +232,8 @@ def _free(m: Any, k: Any, basis: Array, rigid: Array) -> tuple[Array, Array]:
     resists = np.abs(k @ rigid).max() / (abs(k).max() * np.abs(rigid).max())
     if resists > RIGID_MODE_TOLERANCE:
         raise ModelError(
-            f"{OWNER}: the stiffness matrix resists rigid motions, to {resists:.1g} of its largest number; take all supports away, "
-            "joints will hold the body."
+            f"{OWNER}: the stiffness matrix resists rigid motions, to {resists:.1g} of its largest number; remove "
+            "all supports, joints will hold the body."
         )
     if missed > RIGID_MODE_TOLERANCE:
         raise ModelError(_loose())
@@ -245,7 +244,8 @@ def _free(m: Any, k: Any, basis: Array, rigid: Array) -> tuple[Array, Array]:
     squares, vectors = scipy.linalg.eigh(across.T @ stiffness @ across, inner)
     if len(squares) and squares.min() <= ZERO_STIFFNESS_TOLERANCE * squares.max() * min(1.0, most):
         raise ModelError(
-            f"{OWNER}: the body can move without resistance in other ways than as a whole; see what is not connected."
+            f"{OWNER}: the body can move without resistance in other ways than as a rigid body; check which nodes "
+            "are not connected."
         )
     shapes = basis @ across @ vectors
     places = np.abs(shapes).argmax(axis=0)

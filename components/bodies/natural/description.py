@@ -319,8 +319,8 @@ class NaturalBody(Body):
             weights @ before.elements, self.elements, rtol=0.0, atol=1e-9 * max(1.0, np.abs(self.elements).max())
         ):
             raise ModelError(
-                f"{type(self).__name__}: it gets inertia in a direction in which it had none, and nothing says how it stands "
-                "there; remove the body and add another."
+                f"{type(self).__name__}: it gains inertia in a direction in which it had none, so its orientation "
+                "there is undefined; remove the body and add another."
             )
         return weights @ q, weights @ v
 

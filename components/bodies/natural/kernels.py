@@ -197,7 +197,12 @@ def solve_locally(
     # each pass leaves a share of what was open: that by which the shape is off, times how much lighter it is than what pulls at it
     left = 1.0 + 0.0 * asked  # above zero as long as it has not been enough; others go on without this body
     for _ in range(more):
-        left = given(left, share(now_open * now_open, before) - RESIDUAL_SQUARED_TOLERANCE * asked - ROUNDING_SQUARED_TOLERANCE * before)
+        left = given(
+            left,
+            share(now_open * now_open, before)
+            - RESIDUAL_SQUARED_TOLERANCE * asked
+            - ROUNDING_SQUARED_TOLERANCE * before,
+        )
         if not any_above(left):
             break
         before = now_open

@@ -22,7 +22,8 @@ from modular.errors import ModelError
 from modular.integrator import Integrator
 from modular.port import Port
 
-MAX_PORT_DISTANCE_IN_RADII = 128.0  # radii of gyration: ports beyond lose more than seven bits to points that are one radius apart
+# radii of gyration: ports beyond lose more than seven bits to points that are one radius apart
+MAX_PORT_DISTANCE_IN_RADII = 128.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ class RigidBody(BatchedBody):
             if rank(second_moment_from_inertia(self.inertia_tensor), 1.0, 0.0) == 2:
                 listed = ", ".join(f"{value:.4g}" for value in values)
                 problems = [
-                    f"body '{name}': principal inertias {listed} kg m^2 are those of a lamina without thickness, which natural "
-                    f"coordinates cannot carry in space; take {values[2]:.4g} down by a thickness of at least 1e-5 of the "
+                    f"body '{name}': principal inertias {listed} kg m^2 are those of a lamina without thickness, "
+                    f"which natural coordinates cannot represent in space; reduce {values[2]:.4g} by a thickness "
+                    "of at least 1e-5 of the "
                     "size, or use NewtonEulerBody."
                 ]
         return problems or self._check_elements(name)
@@ -118,7 +120,7 @@ class RigidBody(BatchedBody):
                 ]
             if given is not None and np.shape(given) != (size, len(self.centre)):
                 return [
-                    f"body '{name}': {label} has shape {np.shape(given)}; its inertia asks for {size} of them in the "
+                    f"body '{name}': {label} has shape {np.shape(given)}; its inertia needs {size} of them in the "
                     f"{self.basis} basis."
                 ]
         w = self.spans

@@ -12,7 +12,8 @@ from modular.elements import Array
 from modular.errors import ModelError
 
 NUMBERS = frozenset({float, int})
-MIN_QUICK_SQUARE, MAX_QUICK_MAGNITUDE = 1e-200, 1e18  # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
+# what a quick look takes for granted: nothing that vanishes or overflows when it is squared
+MIN_QUICK_SQUARE, MAX_QUICK_MAGNITUDE = 1e-200, 1e18
 
 
 def points_of(places: Iterable[Sequence[float]], count: int) -> Array:
@@ -59,7 +60,9 @@ def plain_length(start: Sequence[float], end: Sequence[float]) -> float:
             return 0.0
     except OverflowError:  # a whole number beyond all floats
         return 0.0
-    return float(square**0.5) if MIN_QUICK_SQUARE < square < MAX_QUICK_MAGNITUDE else 0.0  # also where a number is not finite
+    return (
+        float(square**0.5) if MIN_QUICK_SQUARE < square < MAX_QUICK_MAGNITUDE else 0.0
+    )  # also where a number is not finite
 
 
 def plain_motion(d: int, velocity: Sequence[float] | None, angular_velocity: Sequence[float] | float | None) -> bool:

@@ -82,8 +82,8 @@ class NewtonEulerBody(PosedBody):
         if values.min() <= ZERO_MOMENT_TOLERANCE * max(float(values.max()), 1e-300):
             listed = ", ".join(f"{value:.4g}" for value in values)
             problems.append(
-                f"body '{name}': principal inertias {listed} kg m^2; nothing turns a body about an axis without inertia. Use "
-                "Rod, PointMassRod or RigidBody, whose coordinates need none."
+                f"body '{name}': principal inertias {listed} kg m^2; rotation about an axis without inertia is "
+                "undetermined. Use Rod, PointMassRod or RigidBody, whose coordinates need none."
             )
         for port, place in self.ports.items():
             if not np.all(np.isfinite(np.asarray(place.point, float))):

@@ -255,10 +255,11 @@ def taken_apart(body: Subassembly, owner: str) -> Parts:
     shown: dict[str, dict[str, tuple[str, str]]] = {}
     for name, one in body.bodies.items():
         if not isinstance(name, str) or not name or "." in name:
-            raise ModelError(f"{owner}: {name!r} is no name of a body inside; give a text without a point.")
+            raise ModelError(f"{owner}: {name!r} is not a name of an inner body; give a text without a dot.")
         if isinstance(one, Body) and one.integrator is not None:
             raise ModelError(
-                f"{owner}: '{name}' has an integrator of its own, but all that is inside steps as one; give it to the Subassembly."
+                f"{owner}: '{name}' has an integrator of its own, but all inner bodies step together; give it to "
+                "the Subassembly."
             )
         if isinstance(one, Subassembly):
             nested = taken_apart(one, f"{owner}: '{name}'")
@@ -275,15 +276,15 @@ def taken_apart(body: Subassembly, owner: str) -> Parts:
             shown[name] = {port: (name, port) for port in ports_of(one)}
         else:
             raise ModelError(
-                f"{owner}: '{name}' is a {type(one).__name__}, which is not rigid; inside go RigidBody, Rod, PointMassRod, "
-                "NewtonEulerBody and other Subassembly."
+                f"{owner}: '{name}' is a {type(one).__name__}, which is not rigid; inner bodies can be RigidBody, "
+                "Rod, PointMassRod, NewtonEulerBody and Subassembly."
             )
 
     def place(text: object, of: str) -> tuple[str, str]:
         name, _, port = text.partition(".") if isinstance(text, str) else ("", "", "")
         if port not in shown.get(name, ()):
             there = ", ".join(f"'{key}.{each}'" for key, names in shown.items() for each in names)
-            raise ModelError(f"{owner}: {of} names {text!r}, which is no port of a body inside; there are {there}.")
+            raise ModelError(f"{owner}: {of} names {text!r}, which is not a port of an inner body; there are {there}.")
         return shown[name][port]
 
     for number, entry in enumerate(body.joints):

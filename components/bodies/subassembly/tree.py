@@ -292,7 +292,7 @@ def tree_of(parts: Parts, owner: str) -> Tree:
         raise ModelError(f"{owner} has no bodies inside; give at least one.")
     dimensions = {body.dimension for body in parts.bodies.values()}
     if len(dimensions) > 1:
-        raise ModelError(f"{owner} holds bodies of the plane and of space; give all of one kind.")
+        raise ModelError(f"{owner} mixes planar and spatial bodies; give all of one kind.")
     d = dimensions.pop()
     beside: dict[str, list[tuple[str, Inner]]] = {name: [] for name in names}
     for one in parts.joints:
@@ -361,12 +361,14 @@ class _Growing:
             raise ModelError(f"{self.owner}: inner {error}") from error
         if freedoms is None:
             raise ModelError(
-                f"{said}: {type(one.joint).__name__} is no joint of relative coordinates; inside go Revolute, Prismatic, "
-                "Cylindrical, Universal, Spherical, Screw and Fixed. Make others outside between two outer ports."
+                f"{said}: {type(one.joint).__name__} cannot be an inner joint; use Revolute, Prismatic, "
+                "Cylindrical, Universal, Spherical, Screw and Fixed. Make other joints outside, between two outer "
+                "ports."
             )
         if gap > CLOSURE_GAP_TOLERANCE * self.size:
             raise ModelError(
-                f"{said} is open by {gap:.3g} m: its ports stand at {shown(a)} and {shown(b)}; let the bodies meet at the start."
+                f"{said} is open by {gap:.3g} m: its ports are at {shown(a)} and {shown(b)}; place the bodies so "
+                "that they meet at the start."
             )
         place = a if there == one.first else b
         link = self.link[here]
@@ -416,8 +418,9 @@ class _Growing:
         least = 0.0 if scale.min() == 0.0 else float(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0])
         if not least > ZERO_INERTIA_TOLERANCE:
             raise ModelError(
-                f"{self.owner}: something inside can move that has no inertia, as a slender rod about its line; give it a radius "
-                "(Rod: radius=…), or an inner joint that leaves it no such motion (Revolute)."
+                f"{self.owner}: an inner body can move without inertia, such as a slender rod about its line; give "
+                "it a radius "
+                "(Rod: radius=…), or an inner joint that prevents this motion (Revolute)."
             )
         slopes = tree.slopes(q)
         rows, right = [], []
@@ -437,9 +440,9 @@ class _Growing:
         missing = np.linalg.norm(system @ v - wanted)
         if missing > VELOCITY_TOLERANCE * np.linalg.norm(wanted):
             raise ModelError(
-                f"{self.owner}: the velocities of its bodies run against its inner joints (by "
-                f"{missing / np.linalg.norm(wanted):.2g} of them, as energy tells); give velocities and spins that fit, "
-                "or none."
+                f"{self.owner}: the velocities of its bodies violate its inner joints (by "
+                f"{missing / np.linalg.norm(wanted):.2g} of them, in the norm of energy); give consistent "
+                "velocities and spins, or none."
             )
         for place in tree.quaternions:
             v[place.start] = 0.0
@@ -472,7 +475,7 @@ def freedoms_of(joint: Joint, name: str, first: GroundSide, dimension: int, *, s
     if kind in (Revolute, Spherical) and dimension == 2:
         if kind is Revolute and given.axis is not None:
             raise ModelError(
-                f"joint '{name}': axis = {tuple(given.axis)}; in the plane a hinge turns about z, leave axis out."
+                f"joint '{name}': axis = {tuple(given.axis)}; in the plane a hinge turns about z; leave axis out."
             )
         return [Freedom(False, (0.0, 0.0, sign))]
     if kind is Spherical:

@@ -32,7 +32,7 @@ class Centralized(Coupling):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.solver, Solver):
-            raise ModelError(f"Centralized: solver = {self.solver!r} is no solver; give one such as HHT() or GGL().")
+            raise ModelError(f"Centralized: solver = {self.solver!r} is not a solver; give one such as HHT() or GGL().")
 
     @property
     def declared_order(self) -> int | None:
@@ -50,7 +50,8 @@ class Centralized(Coupling):
         forward = [name for stack in system.forces if getattr(stack, "forward_only", False) for name in stack.names]
         if forward:
             raise CouplingError(
-                f"Centralized: {', '.join(forward)} go from tick to tick, and solvers try states back and forth; take Penalty(), "
+                f"Centralized: {', '.join(forward)} can only step forward, but solvers iterate on the state; take "
+                "Penalty(), "
                 "Glued() or Relaxed()."
             )
         system.show()
@@ -187,7 +188,7 @@ def _no_solution(equations: Equations, error: Exception, time: float, h: float) 
     step = min(fastest.step, h / 4)
     return NoSolution(
         str(error),
-        cause=f"the step is long for what is elastic: {fastest.describe(h)}",
+        cause=f"the step is too long for the elastic parts: {fastest.describe(h)}",
         body=fastest.body,
         remedy=f"take dt = {step:.2g} s, or MinimalCoordinates(), which is implicit there",
         step=step,

@@ -47,7 +47,9 @@ def integrate(
         nonlocal calls
         calls += 1
         if calls > MAX_EVALUATIONS_PER_TICK:
-            raise NoSolution(f"{method} needed more than {MAX_EVALUATIONS_PER_TICK} evaluations for one tick at {t:.9g} s")
+            raise NoSolution(
+                f"{method} needed more than {MAX_EVALUATIONS_PER_TICK} evaluations for one tick at {t:.9g} s"
+            )
         return rates(t, x)
 
     for start, end in pairwise((time, *corners, time + h)):

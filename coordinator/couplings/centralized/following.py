@@ -16,7 +16,8 @@ from coordinator.couplings.centralized.solver import NoSolution
 from coordinator.system import System
 from modular.elements import Array
 
-BAUMGARTE_RATE = 50.0  # Baumgarte's gains while it follows [1/s]: they act on rounding and on the ends of the interpolation only
+# Baumgarte's gains while it follows [1/s]: they act on rounding and on the ends of the interpolation only
+BAUMGARTE_RATE = 50.0
 
 Violations = Callable[
     [float], tuple[Array, Array, Array]

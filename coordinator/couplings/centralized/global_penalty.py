@@ -46,7 +46,8 @@ class GlobalPenalty(Explicit):
         if equations.led:
             names = ", ".join(map(repr, equations.led))
             return (
-                f"GlobalPenalty cannot treat {names}: springs would hold on their course what nothing moves. Choose HHT(), GGL() "
+                f"GlobalPenalty cannot treat {names}: springs cannot hold a body on a prescribed course. Choose "
+                "HHT(), GGL() "
                 "or MinimalCoordinates()."
             )
         return None

@@ -134,7 +134,9 @@ class Chart:
                 inverse = self._border()
             size = float(np.abs(error).max(initial=0.0))
             q = q - inverse @ error
-            if size <= CLOSURE_TOLERANCE * equations.extent or (size <= 1e3 * CLOSURE_TOLERANCE * equations.extent and size >= 0.5 * before):
+            if size <= CLOSURE_TOLERANCE * equations.extent or (
+                size <= 1e3 * CLOSURE_TOLERANCE * equations.extent and size >= 0.5 * before
+            ):
                 break
             before = size
         else:

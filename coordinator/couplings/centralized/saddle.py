@@ -25,7 +25,8 @@ from modular.elements import Array
 
 REGULARISATION = 1e-9  # of the seen compliance
 MIN_REGULARISATION = 1e-13  # the same, where masses are far apart
-REFINEMENT_FAILURE_TOLERANCE = 1e-6  # of the solution: a last correction that says that refinement has not come to an end
+# of the solution: a last correction that says that refinement has not come to an end
+REFINEMENT_FAILURE_TOLERANCE = 1e-6
 MAX_REFINEMENTS = 6
 REFINEMENT_TOLERANCE = 1e-14
 
@@ -103,7 +104,9 @@ class Saddle:
         for _ in range(MAX_REFINEMENTS):
             _, change = self._apply(force - self.jacobian.T @ multipliers, np.zeros(len(self.scale)))
             multipliers = multipliers + change
-            if float(np.abs(change).max(initial=0.0)) <= REFINEMENT_TOLERANCE * float(np.abs(multipliers).max(initial=0.0)):
+            if float(np.abs(change).max(initial=0.0)) <= REFINEMENT_TOLERANCE * float(
+                np.abs(multipliers).max(initial=0.0)
+            ):
                 break
         return self.scale * multipliers
 

@@ -124,10 +124,16 @@ class Collectives:
                 then = {who: [(interface.most.ctypes.data, ASKED)] for who in everybody}
             elif kind in ADDED_UP and interface_joints.apart:
                 summands, sums = interface.summands.ctypes.data, interface.body_sums.ctypes.data
-                then = {who: [(summands + BYTES_PER_NUMBER * k, 1) for k in interface_joints.indices(who)] for who in everybody}
+                then = {
+                    who: [(summands + BYTES_PER_NUMBER * k, 1) for k in interface_joints.indices(who)]
+                    for who in everybody
+                }
                 if kind == SUMS:
                     for who in everybody:
-                        places = [sums + BYTES_PER_NUMBER * motions * bodies[body] for body in interface_joints.at_borders(who)]
+                        places = [
+                            sums + BYTES_PER_NUMBER * motions * bodies[body]
+                            for body in interface_joints.at_borders(who)
+                        ]
                         then[who] += [(place, motions) for place in places]
             then = {who: _joined(pieces) for who, pieces in then.items()}
             sizes = {who: 1 + sum(count for _, count in first[who] + then[who]) for who in everybody}

@@ -280,11 +280,11 @@ class Interface(Table):
         """The same in words, where `name` is who went wrong."""
         if self.why == fields.OPEN and name in self.system.joint_home:
             gap = float(self.gap)
-            left = f"stays open by {gap:.2g}" if np.isfinite(gap) else "is flung apart by all that were tried"
+            left = f"stays open by {gap:.2g}" if np.isfinite(gap) else "opens further with each one that was tried"
             return f"{coupling} found no reactions that close all joints; '{name}' {left}"
         return {
             fields.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
-            fields.UNEQUAL: "the reactions of joints that lock velocities alone did not settle",
+            fields.UNEQUAL: "the reactions of joints that lock velocities alone did not converge",
         }.get(self.why)
 
     @property
@@ -298,7 +298,10 @@ class Interface(Table):
     @property
     def spent(self) -> bool:
         """Whether a stage has ended for want of iterations: open by more than where no iteration helps."""
-        return bool(self.budget == 0 or self.left_open > position_stage.STALLED_TOLERANCE_FACTOR * self.system.elements.tolerance[1])
+        return bool(
+            self.budget == 0
+            or self.left_open > position_stage.STALLED_TOLERANCE_FACTOR * self.system.elements.tolerance[1]
+        )
 
     @property
     def apart(self) -> bool:

@@ -49,7 +49,8 @@ from modular.views import View
 
 # below this share of what has come to its row, and this many times the rounding that it carries, a pivot says nothing
 RANK_TOLERANCE, ROUNDING_FACTOR = 1e-11, 16.0
-MAX_INVERSE_GROWTH = 1e3  # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
+# so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
+MAX_INVERSE_GROWTH = 1e3
 
 
 @kernel

@@ -82,7 +82,7 @@ class Mixture(Table):
         """Joints and forces by who moves the bodies on which they act."""
         system, plan = self.system, self.plan
         self.springs = rows_of(system.joints, plan.springs)
-        self.others = self._whole(rows_of(system.bodies, plan.others), "step in one way")
+        self.others = self._whole(rows_of(system.bodies, plan.others), "step in the same way")
         crossing, outside = [], []
         self._inside: dict[int, list[str]] = {steps: [] for steps in plan.rates}
         for name in (*plan.springs, *system.force_home):
@@ -98,7 +98,7 @@ class Mixture(Table):
         self.crossing = rows_of(booked, crossing)
         self.outside = rows_of(booked, outside)
         slow = [name for name in (*crossing, *outside) if name in system.force_home]
-        self.forces = self._whole(rows_of(system.forces, slow), "act on components that step in one way")
+        self.forces = self._whole(rows_of(system.forces, slow), "act on components that step in the same way")
         self._names_crossing = crossing
         self.asking = {  # forces, by how often in a tick they act
             steps: rows_of(
@@ -109,8 +109,9 @@ class Mixture(Table):
         for stack, _ in self.crossing:
             if not isinstance(stack, Table):
                 raise CouplingError(
-                    f"force '{stack.names[0]}' is kept in one piece, in Python, and acts between components that step "
-                    "differently; derive its stack from modular.stack.Stack, or treat all joints alike."
+                    f"force '{stack.names[0]}' cannot be divided into rows (it is plain Python) and acts between "
+                    "components that step differently; derive its stack from modular.stack.Stack, or treat all "
+                    "joints alike."
                 )
             stack.loops.setdefault("settle_up", settle_up_loop)
 
@@ -119,7 +120,8 @@ class Mixture(Table):
         for stack, rows in members:
             if not isinstance(stack, Table) and rows != [(0, len(stack.names))]:
                 raise CouplingError(
-                    f"'{stack.names[0]}' is kept in one piece with others, in Python; they must all {what}."
+                    f"'{stack.names[0]}' shares a plain Python stack with others, which cannot be divided; they "
+                    f"must all {what}."
                 )
         return members
 
@@ -132,8 +134,8 @@ class Mixture(Table):
         return Members(
             joints=glued,
             stacks=rows_of(system.joints, glued),
-            bodies=self._whole(rows_of(system.bodies, plan.rates[steps]), "step in one way"),
-            forces=self._whole(rows_of(system.forces, within), "act on components that step in one way"),
+            bodies=self._whole(rows_of(system.bodies, plan.rates[steps]), "step in the same way"),
+            forces=self._whole(rows_of(system.forces, within), "act on components that step in the same way"),
             elements=ranges_of(sorted(elements)),
             tolls=sorted(self._tolled(steps)),
             steps=steps,
@@ -204,7 +206,9 @@ class Mixture(Table):
         rows |= {id(stack): ranges for stack, ranges in self.asking[1]}
         silent = {id(stack) for stack in self.system.booked} - rows.keys()
         counts = {id(stack): [(0, getattr(stack, "count", 1))] for stack, _ in operations}
-        asked: list[RangedOperation] = [(self.system.elements, "clear_loads", [(0, self.system.elements.count)])] if operations else []
+        asked: list[RangedOperation] = (
+            [(self.system.elements, "clear_loads", [(0, self.system.elements.count)])] if operations else []
+        )
         for stack, verb in operations:
             if id(stack) not in silent:
                 asked.append((stack, verb, rows.get(id(stack), counts[id(stack)])))

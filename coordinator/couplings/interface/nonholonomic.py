@@ -127,9 +127,15 @@ def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
         if wrong >= 0:
             return wrong
         change, largest = mismatch(interface)
-        rests = turns >= MAX_PLAIN_ROUNDS and change >= REGULARISED_STALL_RATIO * before and moves_by(interface, h) <= STALLED_TOLERANCE_FACTOR * elements.tolerance[0]
+        rests = (
+            turns >= MAX_PLAIN_ROUNDS
+            and change >= REGULARISED_STALL_RATIO * before
+            and moves_by(interface, h) <= STALLED_TOLERANCE_FACTOR * elements.tolerance[0]
+        )
         if turns >= MAX_PLAIN_ROUNDS and not rests:
-            hastened = hastened or turns >= most or too_slow(change, before, REACTION_TOLERANCE * largest, most - 1 - turns)
+            hastened = (
+                hastened or turns >= most or too_slow(change, before, REACTION_TOLERANCE * largest, most - 1 - turns)
+            )
             if hastened:
                 aitken(interface)
         keep_mismatch(interface)

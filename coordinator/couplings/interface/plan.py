@@ -21,7 +21,7 @@ Way = Literal["glued", "penalty"]
 Wish = tuple[Way, str]  # how a joint is to be treated, and why
 GLUED: Way = "glued"
 PENALTY: Way = "penalty"
-SKATES = "it locks velocities alone, which takes steps that are tried again, and springs reach its component"
+SKATES = "it locks only velocities, which needs steps that can be repeated, and springs act on its component"
 
 
 @dataclass(frozen=True)
@@ -131,5 +131,5 @@ def why_not(system: System, body: str) -> str | None:
         return "does not report its compliance (GivesCompliance)"
     own = system.described[body].integrator
     if own is not None and own.steps > 1:
-        return f"takes {own.steps} steps in a tick of its own (integrator), and those who are glued step together"
+        return f"takes {own.steps} steps of its own in a tick (integrator), but glued bodies step together"
     return None

@@ -14,7 +14,8 @@ from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 STALL_RATIO = 0.3  # of the one before: an error that has not fallen below this share falls no more
-REGULARISED_STALL_RATIO = 0.9  # the same where a share was added to the pivots, so that joints with little grip take many steps
+# the same where a share was added to the pivots, so that joints with little grip take many steps
+REGULARISED_STALL_RATIO = 0.9
 STALLED_TOLERANCE_FACTOR = 1e3  # times what may stay open: what is accepted where rounding lets no more be had
 ROUNDING_FACTOR = 30.0  # times what rounding of the reactions makes of them: the same
 MAX_ROUNDING_GAP = 1e-6  # of the extent: what is not accepted as rounding, however large the reactions are
@@ -60,10 +61,14 @@ def closes(interface: View, elements: View) -> bool:
         if (ahead or (local and turns > 0)) and open_ < 0 and STALL_RATIO * before < error:  # it falls no more
             if not local:
                 rounding = reach_of_rounding(interface, h, length, turn)
-            near = max(0.0 if local else STALLED_TOLERANCE_FACTOR, min(ROUNDING_FACTOR * rounding, MAX_ROUNDING_GAP / turn))
+            near = max(
+                0.0 if local else STALLED_TOLERANCE_FACTOR, min(ROUNDING_FACTOR * rounding, MAX_ROUNDING_GAP / turn)
+            )
             if error <= near:
                 return True
-        stays = turns == interface.most_turns - 1 and error <= STALLED_TOLERANCE_FACTOR  # as it is, however many iterations there were
+        stays = (
+            turns == interface.most_turns - 1 and error <= STALLED_TOLERANCE_FACTOR
+        )  # as it is, however many iterations there were
         if local and open_ < 0 and (interface.budget == 0 or stays):
             interface.left_open = max(interface.left_open, error * turn)
             return True  # with what there is

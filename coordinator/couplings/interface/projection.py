@@ -39,7 +39,8 @@ def project_positions(system: System, interfaces: Sequence[Interface], dt: float
             velocities[:] = before
         if wrong is not None and not system.dry_run:
             raise CouplingError(
-                f"'{wrong}' cannot be closed where it stands; merge while it carries less, or at a smaller step."
+                f"'{wrong}' cannot be closed in its present position; merge while its load is smaller, or take a "
+                "smaller step."
             )
         interface.perform("update_operator")
 

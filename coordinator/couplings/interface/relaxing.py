@@ -241,7 +241,9 @@ def relax_loop(start: int, stop: int, interface: View, elements: View) -> int:
         else:
             for k in range(interface.joint_count):
                 busier = max(interface.holds[2 * k, HOLDS], interface.holds[2 * k + 1, HOLDS])
-                summands[interface.joints[k, INDEX]] = sweep(interface, k, RELAXATION_FACTOR / busier if busier > 1 else 1.0, False)
+                summands[interface.joints[k, INDEX]] = sweep(
+                    interface, k, RELAXATION_FACTOR / busier if busier > 1 else 1.0, False
+                )
             gather_sums(interface, found)
             play(interface, SHARE_SUMS)
             worth = added_up(interface)

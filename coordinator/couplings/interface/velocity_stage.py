@@ -91,7 +91,9 @@ def kick(interface: View, elements: View) -> int:
         if wrong >= 0 or interface.anything_watched == 0:
             return wrong
         change, largest = settled(interface, elements)
-        if change <= 1e-15 * largest or (turns > 0 and change > STALL_RATIO * before and agreed(elements, change, largest)):
+        if change <= 1e-15 * largest or (
+            turns > 0 and change > STALL_RATIO * before and agreed(elements, change, largest)
+        ):
             return NO_FAILED_ROW
         before = change
     return nobody(interface, UNSETTLED)

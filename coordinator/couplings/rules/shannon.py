@@ -45,13 +45,16 @@ class Shannon(StiffnessRule):
             stack.rule[:3] = self.delta, self.damping, stack.form.locks - stack.form.rotations
             stack.loops["stiffen"] = stiffen_loop
         operations: list[Operation] = [(stack, "respond_freely") for stack in system.bodies]
-        return operations + [(stack, verb) for stack in system.joints for verb in ("compute_free_compliance", "stiffen")]
+        return operations + [
+            (stack, verb) for stack in system.joints for verb in ("compute_free_compliance", "stiffen")
+        ]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller delta; a smaller step would only stiffen the joints in proportion."""
         lower = max(self.delta * margin * 0.9, 0.01)
         return (
-            f"with this rule the stiffness grows as the step falls, so no step holds: use Stable(), or Shannon(delta={lower:.2g})",
+            "with this rule the stiffness grows as the step decreases, so no step is stable: use Stable(), or "
+            f"Shannon(delta={lower:.2g})",
             None,
         )
 

@@ -1,9 +1,9 @@
 """The default stiffness rule: as stiff as the local coupled bound allows, with a safety factor.
 
-With W = J M_c^-1 J^T over all joints the scheme is stable iff lambda_max(W (dt^2 K + 2 dt C)) < 4 (docs/method.md). Nobody
+With W = J M_c^-1 J^T over all joints the scheme is stable iff lambda_max(W (dt^2 K + 2 dt C)) < 4 (docs/method.md). No component
 knows all joints; but if every joint block E = dt^2 K + 2 dt C is shared between its two bodies in the proportions
 theta of their compliances, each body can bound its part alone: lambda_b = lambda_max(M_c^-1 sum_j J^T (E_j/theta) J)
-over its own joints. Joint j is then scaled by 4 / max(lambda_a, lambda_b). Only neighbours talk.
+over its own joints. Joint j is then scaled by 4 / max(lambda_a, lambda_b). Only neighbours exchange data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from modular.lanes import LANES, larger
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View, fetch, gather_one, indices, store
 
-MIN_STIFFNESS_SHARE = 0.05  # share of the bound that joints keep beside forces too stiff for the step; the margins then name those
+# share of the bound that joints keep beside forces too stiff for the step; the margins then name those
+MIN_STIFFNESS_SHARE = 0.05
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ class Stable(StiffnessRule):
             operations += [(system.elements, "save_force_bounds")]
         for stack in joints:
             uneven = ("find_uneven",) if compiled((stack, "find_uneven")) else ()
-            operations += [(stack, verb) for verb in ("compute_compliance", *uneven, "compute_seen_mass", "request_load")]
+            operations += [
+                (stack, verb) for verb in ("compute_compliance", *uneven, "compute_seen_mass", "request_load")
+            ]
         operations += [(stack, "bound_loads") for stack in bodies]
         return operations + [(stack, verb) for stack in joints for verb in ("stiffen", "compute_parting")]
 
@@ -87,8 +90,12 @@ def stiffen_loop(start: int, stop: int, joints: View, elements: View) -> int:
     dt, safety, damping = elements.clock[GAIN_STEP], joints.rule[0], joints.rule[1]
     for n in range(start, stop, LANES):
         first, second = indices(joints.first, n, stop), indices(joints.second, n, stop)
-        on_first = gather_one(elements.bound, first) / larger(1.0 - 0.25 * gather_one(elements.taken, first), MIN_STIFFNESS_SHARE)
-        on_second = gather_one(elements.bound, second) / larger(1.0 - 0.25 * gather_one(elements.taken, second), MIN_STIFFNESS_SHARE)
+        on_first = gather_one(elements.bound, first) / larger(
+            1.0 - 0.25 * gather_one(elements.taken, first), MIN_STIFFNESS_SHARE
+        )
+        on_second = gather_one(elements.bound, second) / larger(
+            1.0 - 0.25 * gather_one(elements.taken, second), MIN_STIFFNESS_SHARE
+        )
         allowed = 4.0 / larger(on_first, on_second)
         spring, damper = 0.0 * allowed, 0.25 * allowed / dt
         if joints.holonomic.shape[0] == 1:

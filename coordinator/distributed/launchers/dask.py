@@ -82,16 +82,18 @@ class Dask:
         scheduler, told = self._scheduler(), dict(order.told)
         if told.get("secret") and not (_is_here(scheduler) or scheduler.startswith("tls://") or self.insecure):
             raise ModelError(
-                f"the Dask scheduler at {scheduler} speaks without TLS, so that others would see the secret keys of workers; start "
-                "the cluster with security=True, or say Dask(…, insecure=True) where nobody else is in that network."
+                f"the Dask scheduler at {scheduler} does not use TLS, so others could read the secret keys of "
+                "workers; start the cluster with security=True, or pass Dask(…, insecure=True) in a network that "
+                "nobody else uses."
             )
         hub = told.get("hub", LOOPBACK_ANY)
         if is_everywhere(hub):
             told["hub"] = with_host(hub, route_to(_host(scheduler)))
         elif is_local(hub) and (far := [place for place in self._places() if not _is_here(place)]):
             raise ModelError(
-                f"a worker beside {far[0]} cannot reach {hub}, which is for this machine alone; bind an address of this machine "
-                "that it reaches, as in LaunchConfig(bind='tcp://ADDRESS:*') or --bind tcp://ADDRESS:*."
+                f"a worker beside {far[0]} cannot reach {hub}, which is reachable from this machine only; bind an "
+                "address of this machine that it can reach, as in LaunchConfig(bind='tcp://ADDRESS:*') or --bind "
+                "tcp://ADDRESS:*."
             )
         self._started.add(key)
         for older in list(self._tasks):
@@ -138,7 +140,7 @@ class Dask:
         distributed = _distributed()
         if not isinstance(cluster, str | Path) or not str(cluster):
             raise ModelError(
-                f"Dask: {cluster!r} is no cluster; give a distributed.Client, or the address of a scheduler."
+                f"Dask: {cluster!r} is not a cluster; give a distributed.Client, or the address of a scheduler."
             )
         where = {"scheduler_file": str(cluster)} if Path(cluster).is_file() else {"address": str(cluster)}
         try:
@@ -154,7 +156,7 @@ class Dask:
     def _scheduler(self) -> str:
         """Its address."""
         if self.client.status not in ("running", "connecting"):
-            raise ModelError("the Dask cluster is gone; start another, and the run again.")
+            raise ModelError("the Dask cluster has stopped; start another one, and restart the run.")
         return str(self.client.scheduler.address)
 
     def _places(self) -> list[str]:
@@ -172,7 +174,7 @@ class Dask:
         if future.status == "error":
             error = future.exception(timeout=SCHEDULER_TIMEOUT)
             lacks = "No module named" in f"{error} {error.__cause__}"
-            remedy = " Install beside the scheduler and the workers of Dask what is installed here." if lacks else ""
+            remedy = " Install the same packages for the scheduler and the workers of Dask as here." if lacks else ""
             return Exited(*key, f"Dask could not run it: {_told(error)}.{remedy}", hopeless=lacks)
         return Exited(*key, "stopped" if future.key in self._cancelled else f"its Dask task is {future.status}")
 
@@ -195,8 +197,8 @@ class Dask:
         threads = sum(self.client.nthreads().values())
         if waiting or threads < len(self._tasks):
             _log.warning(
-                "workers wait for room in the Dask cluster: %d are wanted, and it has %d threads; give it more Dask workers, or "
-                "take fewer --workers",
+                "workers are waiting for the Dask cluster: %d are needed, and it has %d threads; add Dask workers, "
+                "or take fewer --workers",
                 len(self._tasks),
                 threads,
             )

@@ -30,9 +30,8 @@ from modular.errors import ModelError
 
 HOST = re.compile(r"[A-Za-z0-9_.%@:/\[\]][A-Za-z0-9_.%@:/\[\]-]*")  # nothing that ssh would take for an option
 ALWAYS = ("-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveCountMax=3")
-INSIDE = (
-    "modular: inside"  # said by the shell of the other machine, so that failures before and after can be told apart
-)
+# said by the shell of the other machine, so that failures before and after can be told apart
+INSIDE = "modular: inside"
 LOST, UNFOUND, NOT_RUN = 255, 127, 126  # codes of ssh and of shells
 SSH_TIMEOUT = 10.0  # seconds for `ssh -G`
 
@@ -64,7 +63,7 @@ class Ssh:
         for host in self.hosts:
             if not HOST.fullmatch(host):
                 raise ModelError(
-                    f"Ssh: {host!r} is no host; give names as you would to ssh, such as node1 or me@node1."
+                    f"Ssh: {host!r} is not a host; give names as you would to ssh, such as node1 or me@node1."
                 )
         if shutil.which("ssh") is None:
             raise ModelError("Ssh: there is no program 'ssh' on this machine; install the client of OpenSSH.")
@@ -94,8 +93,9 @@ class Ssh:
             hub = with_host(hub, self._seen_from(host))
         elif is_local(hub) and not is_this_machine(_name(host)):
             raise ModelError(
-                f"a worker on '{host}' cannot reach {hub}, which is for this machine alone; bind an address of this machine that "
-                "it reaches, as in LaunchConfig(bind='tcp://ADDRESS:*') or --bind tcp://ADDRESS:*."
+                f"a worker on '{host}' cannot reach {hub}, which is reachable from this machine only; bind an "
+                "address of this machine that it can reach, as in LaunchConfig(bind='tcp://ADDRESS:*') or --bind "
+                "tcp://ADDRESS:*."
             )
         self._children.start(replace(order, told={**order.told, "hub": hub}), self.command(host, order.silence))
 
@@ -139,8 +139,8 @@ class Ssh:
             self._lost.add(host)
             return Exited(
                 *key,
-                f"ssh does not get into '{host}': {words}. Try 'ssh -o BatchMode=yes {host} true' in a terminal: it must work "
-                "without a question.",
+                f"ssh cannot log in to '{host}': {words}. Try 'ssh -o BatchMode=yes {host} true' in a terminal: it "
+                "must work without a prompt.",
                 hopeless=bool(self._of) or self._lost >= set(self.hosts),
             )
         if code == LOST:
@@ -156,8 +156,8 @@ class Ssh:
         if "No module named" in words:
             return Exited(
                 *key,
-                f"{self.python} on '{host}' lacks a package: {words}. Install there what is installed here, or give another "
-                "with Ssh(…, python='…') or --python.",
+                f"{self.python} on '{host}' lacks a package: {words}. Install the same packages there as here, or "
+                "give another Python with Ssh(…, python='…') or --python.",
                 hopeless=True,
             )
         reason = f"on '{host}' {reason_of(128 - code if code > 128 else code, words)}"

@@ -69,22 +69,22 @@ def decode(raw: bytes, where: str = "checkpoint") -> Snapshot:
     if magic != _MAGIC:
         raise Malformed(f"{where}: starts with {magic!r}; no checkpoint, or of another version.")
     if sha256(memoryview(raw)[40:]).digest() != body:
-        raise Malformed(f"{where}: the checksum does not fit; the file was changed or cut.")
+        raise Malformed(f"{where}: the checksum does not match; the file was changed or cut.")
     if length > len(raw) - _HEAD.size:
         raise Malformed(f"{where}: the head is said to have {length} bytes of {len(raw)}.")
     place = _HEAD.size + length
     try:
         head = json.loads(raw[_HEAD.size : place])
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"{where}: the head is no JSON: {error}.") from None
+        raise Malformed(f"{where}: the head is not JSON: {error}.") from None
     if type(head) is not dict:
-        raise Malformed(f"{where}: the head is no object.")
+        raise Malformed(f"{where}: the head is not an object.")
     for name, kind in _FIELDS.items():
         if type(head.get(name)) is not kind or (kind is int and head[name] < 0):
             raise Malformed(f"{where}: '{name}' is {head.get(name)!r}.")
     saved = head.get("links")
     if type(saved) is not list or not all(type(link) is dict for link in saved):
-        raise Malformed(f"{where}: 'links' is no list of links.")
+        raise Malformed(f"{where}: 'links' is not a list of links.")
     lengths = [head.get("state"), *(link.get("bytes") for link in saved)]
     if not all(type(n) is int and n >= 0 for n in lengths) or sum(lengths) != len(raw) - place:
         raise Malformed(f"{where}: parts of {lengths[:8]} bytes do not make up the {len(raw) - place} that are there.")

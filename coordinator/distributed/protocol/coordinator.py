@@ -44,8 +44,8 @@ class Coordinator:
         length = len(schema.encode(self._welcome(entry)))
         if length > schema.MAX_CONTROL_BYTES:
             raise ModelError(
-                f"worker '{entry.name}' has {len(self._neighbours[entry.number])} neighbours: it takes {length} bytes to tell it "
-                f"of them, and a message has at most {schema.MAX_CONTROL_BYTES}; take fewer workers."
+                f"worker '{entry.name}' has {len(self._neighbours[entry.number])} neighbours: the list of them takes "
+                f"{length} bytes, and a message can have at most {schema.MAX_CONTROL_BYTES}; take fewer workers."
             )
 
     # --- what the owner asks ------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Coordinator:
                 self._died(entry, f"no hello in {quiet:.1f} s", now)
         still = now - self._statuses.progressed_at
         if not self.failure and not self._statuses.idle and still > self.deadlines.stuck:
-            self._stop(f"nothing has moved for {still:.1f} s: {'; '.join(self.status_lines(now)[:8])}.")
+            self._stop(f"no progress for {still:.1f} s: {'; '.join(self.status_lines(now)[:8])}.")
 
     def excuse(self, name: str, seconds: float, now: float) -> None:
         """A worker was held up for so long: its machine had no processor for it. It was not silent meanwhile."""
@@ -182,8 +182,8 @@ class Coordinator:
         old, reason = entry.incarnation, schema.sanitise(reason)
         if entry.deaths + 1 >= self.plan.deaths:
             self._stop(
-                f"worker '{entry.name}' died ({reason}); that was death number {entry.deaths + 1} without a new checkpoint, and "
-                f"it would die again: look into its messages, or take checkpoints more often."
+                f"worker '{entry.name}' died ({reason}); that was death number {entry.deaths + 1} without a new "
+                "checkpoint, and it would probably die again: read its messages, or write checkpoints more often."
             )
             return
         entry.replace()

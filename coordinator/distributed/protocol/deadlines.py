@@ -27,6 +27,6 @@ class Deadlines:
                 raise ModelError(f"deadline '{field.name}' is {getattr(self, field.name)!r} s; give a time above zero.")
         if self.silence < 3.0 * self.report:
             raise ModelError(
-                f"deadline 'silence' is {self.silence:g} s with a report every {self.report:g} s: one lost report would be a "
-                f"death; give at least {3.0 * self.report:g} s."
+                f"deadline 'silence' is {self.silence:g} s with a report every {self.report:g} s: one lost report "
+                f"would count as a death; give at least {3.0 * self.report:g} s."
             )

@@ -100,7 +100,7 @@ class Link:
         if len(payload) != size:
             self._disagree(f"step {step}, stage {stage} has {len(payload)} bytes, and {size} are expected")
         if self.inbox.waiting and (extra := self.inbox.passed_over()) is not None:
-            self._disagree(f"step {extra >> 16}, stage {extra & 0xFFFF} is sent, and nobody asks for it")
+            self._disagree(f"step {extra >> 16}, stage {extra & 0xFFFF} was sent, but not requested")
         if (position := first_not_finite(payload)) is not None:
             raise RunFailed(
                 f"worker '{self.peer.name}' sent a number that is not finite in step {step}, stage {stage} "

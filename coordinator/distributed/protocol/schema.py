@@ -34,7 +34,7 @@ class Whole:
     def read(self, value: Any, place: str, name: str) -> int:
         """The number, or Malformed."""
         if type(value) is not int or not 0 <= value <= self.most:
-            raise Malformed(f"{place}.{name}: {short(value)} is no whole number from 0 to {self.most}.")
+            raise Malformed(f"{place}.{name}: {short(value)} is not a whole number from 0 to {self.most}.")
         return value
 
     write = read
@@ -50,11 +50,11 @@ class Text:
     def read(self, value: Any, place: str, name: str) -> str:
         """The text, or Malformed."""
         if type(value) is not str or len(value) > self.most:
-            raise Malformed(f"{place}.{name}: {short(value)} is no text of at most {self.most} characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} is not a text of at most {self.most} characters.")
         if self.name and not (value and value.isprintable()):
-            raise Malformed(f"{place}.{name}: {short(value)} is no name; use printable characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} is not a name; use printable characters.")
         if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-            raise Malformed(f"{place}.{name}: {short(value)} has halves of characters.")
+            raise Malformed(f"{place}.{name}: {short(value)} has unpaired surrogates.")
         return value
 
     write = read
@@ -70,13 +70,13 @@ class Many:
     def read(self, value: Any, place: str, name: str) -> tuple[Any, ...]:
         """The records, or Malformed."""
         if type(value) is not list or len(value) > self.most:
-            raise Malformed(f"{place}.{name}: {short(value)} is no list of at most {self.most}.")
+            raise Malformed(f"{place}.{name}: {short(value)} is not a list of at most {self.most}.")
         return tuple(read_record(self.kind, one, f"{place}.{name}[{k}]") for k, one in enumerate(value))
 
     def write(self, value: Any, place: str, name: str) -> list[dict[str, Any]]:
         """The records as a JSON list."""
         if type(value) is not tuple or len(value) > self.most:
-            raise Malformed(f"{place}.{name}: {short(value)} is no tuple of at most {self.most}.")
+            raise Malformed(f"{place}.{name}: {short(value)} is not a tuple of at most {self.most}.")
         return [write_record(one, f"{place}.{name}[{k}]") for k, one in enumerate(value)]
 
 
@@ -105,7 +105,7 @@ def read_record(kind: type, value: Any, place: str) -> Any:
     """A record from a JSON object, every field checked."""
     wanted = rules(kind)
     if type(value) is not dict:
-        raise Malformed(f"{place}: {short(value)} is no object with {', '.join(wanted)}.")
+        raise Malformed(f"{place}: {short(value)} is not an object with {', '.join(wanted)}.")
     if value.keys() != wanted.keys():
         for name in value:
             if name not in wanted:
@@ -141,7 +141,7 @@ def decode(raw: bytes, kinds: Mapping[str, type]) -> Any:
     except Malformed:
         raise
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"control message: {short(raw)} is no JSON: {error}.") from None
+        raise Malformed(f"control message: {short(raw)} is not JSON: {error}.") from None
     name = value.pop("message", None) if type(value) is dict else None
     kind = kinds.get(name) if type(name) is str else None
     if kind is None:
@@ -184,7 +184,7 @@ def _whole(digits: str) -> int:
 
 
 def _not_whole(digits: str) -> Any:
-    raise Malformed(f"control message: {short(digits)} is no whole number.")
+    raise Malformed(f"control message: {short(digits)} is not a whole number.")
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)  # all else is written as \u....

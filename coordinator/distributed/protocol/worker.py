@@ -168,7 +168,7 @@ class Worker:
                 now,
             )
         elif verdict is Verdict.UNWANTED:
-            self.fail(f"worker '{link.peer.name}' sends step {frame.step}, which nobody asks for.", now)
+            self.fail(f"worker '{link.peer.name}' sends step {frame.step}, which was not requested.", now)
         elif verdict is Verdict.LAYOUT:
             self.fail(
                 f"workers '{self.me.name}' and '{link.peer.name}' lay out their numbers differently: "

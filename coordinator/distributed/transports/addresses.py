@@ -49,7 +49,7 @@ def route_to(host: str) -> str:
             probe.connect((host, 9))  # sends nothing: it only looks up the way
             return str(probe.getsockname()[0])
     except (OSError, UnicodeError) as error:
-        raise ModelError(f"this machine knows no way to '{host}' ({error}).") from error
+        raise ModelError(f"this machine has no route to '{host}' ({error}).") from error
 
 
 def outbound_address() -> str:

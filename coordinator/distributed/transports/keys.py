@@ -35,7 +35,7 @@ class Keys:
 def write_keys(folder: Path, name: str, keys: Keys) -> Path:
     """Keep a pair in a folder; never over one that is there. The file with the public key."""
     if not NAME.fullmatch(name):
-        raise ModelError(f"keys: {name!r} is no name for a pair; use letters, digits, - and _.")
+        raise ModelError(f"keys: {name!r} is not a name for a pair; use letters, digits, - and _.")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     secret, public = folder / f"{name}.key", folder / f"{name}.pub"
     for path, key, mode in ((secret, keys.secret, 0o600), (public, keys.public, 0o644)):
@@ -68,7 +68,8 @@ def find_keys(text: str, usual: str, folder: Path | None = None) -> Keys:
     name = usual if usual in found or not found else found[0]
     if name != usual and len(found) > 1:
         raise ModelError(
-            f"keys: {path} holds the pairs {', '.join(found)}, and none is called {usual}; say which, as in {path / name}."
+            f"keys: {path} contains the pairs {', '.join(found)}, and none is called {usual}; choose one, as in "
+            f"{path / name}."
         )
     return read_keys(path, name)
 
@@ -94,7 +95,7 @@ def secret_of_this_user(fresh: Callable[[], bytes]) -> bytes:
                 beside.unlink()
         except OSError as error:
             raise ModelError(
-                f"keys: {path} cannot be made ({error}), by which processes of yours know each other on this machine; give pairs "
+                f"keys: {path}, the key of your processes on this machine, cannot be created ({error}); give pairs "
                 "of your own with --keys (modular keys new), or let the run choose its address."
             ) from error
     _check_private(path)
@@ -104,15 +105,15 @@ def secret_of_this_user(fresh: Callable[[], bytes]) -> bytes:
 def _check_private(secret: Path) -> None:
     """Refuse a secret that others can read."""
     if os.name == "posix" and stat.S_IMODE(secret.stat().st_mode) & 0o077:
-        raise ModelError(
-            f"keys: others can read {secret}; take their rights away with 'chmod 600 {secret}', or make a new pair."
-        )
+        raise ModelError(f"keys: others can read {secret}; run 'chmod 600 {secret}', or make a new pair.")
 
 
 def authorised(folder: Path) -> dict[bytes, str]:
     """Names by public keys, of all `.pub` files in a folder."""
     if not folder.is_dir():
-        raise ModelError(f"keys: there is no folder {folder}; put the .pub files of those who may take part into one.")
+        raise ModelError(
+            f"keys: there is no folder {folder}; create it, with the .pub files of the workers that may take part."
+        )
     return {public_key(path): path.stem for path in sorted(folder.glob("*.pub"))}
 
 

@@ -87,8 +87,8 @@ class Mailbox:
             where = LOOPBACK_ANY if self.socket_folder is None else self.socket_folder.address("0")
         if keys is None and not is_private(where):
             raise ModelError(
-                f"a mailbox at {where} can be reached by others, and needs keys: make some with 'modular keys new', or leave the "
-                "address out, so that it is a socket in a folder that only you may enter."
+                f"a mailbox at {where} can be reached by others, so it needs keys: make some with 'modular keys "
+                "new', or leave the address out to use a socket in a folder that only you can access."
             )
         self._context, self._timings, self.keys = context(), timings, keys
         self.authorized = AuthorizedKeys()
@@ -142,7 +142,9 @@ class Mailbox:
             connection.connect(address)
         except zmq.ZMQError as error:
             connection.close(0)
-            raise ModelError(f"{address!r} is no address ({error}); give one such as tcp://127.0.0.1:5555.") from error
+            raise ModelError(
+                f"{address!r} is not an address ({error}); give one such as tcp://127.0.0.1:5555."
+            ) from error
         self._connections[name] = connection
         if identity:  # others never answer along a connection
             self._poller.register(connection, zmq.POLLIN)
@@ -277,7 +279,8 @@ def context() -> zmq.Context[zmq.Socket[bytes]]:
     """A context of its own, so that letting it go touches nobody else."""
     if zmq.zmq_version_info() < MIN_LIBZMQ_VERSION:
         raise ModelError(
-            f"ZeroMQ {zmq.zmq_version()} is too old to be safe; install pyzmq with libzmq {'.'.join(map(str, MIN_LIBZMQ_VERSION))} or newer."
+            f"ZeroMQ {zmq.zmq_version()} is too old to be safe; "
+            f"install pyzmq with libzmq {'.'.join(map(str, MIN_LIBZMQ_VERSION))} or newer."
         )
     return zmq.Context(1)
 

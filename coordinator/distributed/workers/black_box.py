@@ -59,8 +59,8 @@ class BlackBox(Body):
         if facts["missing"] is not None:
             remedy = "" if channel.worker == self.worker else f"give workers=…, one of which is '{self.worker}', or "
             raise ModelError(
-                f"{owner}: {facts['missing']} Remedy: {remedy}install the package '{self.what.partition(':')[0]}' there, and let "
-                "it declare the entry point 'modular.components'."
+                f"{owner}: {facts['missing']} Remedy: {remedy}install the package '{self.what.partition(':')[0]}' "
+                "there, and declare the entry point 'modular.components'."
             )
         problems = list(facts["problems"])
         if not problems and facts["dimension"] != self.dimension:
@@ -94,8 +94,9 @@ class BlackBox(Body):
             return self._here
         except ModelError as error:
             raise ModelError(
-                f"{question} of a black box: worker '{self.worker}' cannot be asked any more, and '{self.what}' is not installed "
-                f"here. Ask while the simulation is open, or where the package '{self.what.partition(':')[0]}' is installed."
+                f"{question} of a black box: worker '{self.worker}' can no longer be asked, and '{self.what}' is "
+                "not installed here. Ask while the simulation is open, or where the package "
+                f"'{self.what.partition(':')[0]}' is installed."
             ) from error
 
     def _describe(self, question: str, **about: Any) -> Any:
@@ -171,7 +172,7 @@ class BlackBox(Body):
 
     def _facts_there(self) -> Any:
         if "_facts" not in self.__dict__:
-            raise ModelError(f"a black box ({self.what}) moves in a Simulation only, which finds its worker.")
+            raise ModelError(f"a black box ({self.what}) works only in a Simulation, which finds its worker.")
         return self.__dict__["_facts"]
 
     def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:

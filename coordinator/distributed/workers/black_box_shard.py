@@ -31,7 +31,7 @@ class BlackBoxShard:
     @property
     def stack(self) -> HostedStack:
         """The hosted stack itself."""
-        assert self.hosted is not None, "it lives elsewhere"
+        assert self.hosted is not None, "it runs in another process"
         return self.hosted
 
     def renumber(self, numbers: Any) -> None:

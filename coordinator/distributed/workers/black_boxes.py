@@ -111,8 +111,8 @@ class BlackBoxes:
             self._base = self.record()
         elif not self.saves and not self.channel.persistent:
             raise ModelError(
-                f"worker '{self.worker}' has died, and '{self.names[0]}' ({self.what}) cannot be replaced: it does not say what it "
-                "remembers. Give its stack the methods save and restore (modular.body.SavesAndRestores)."
+                f"worker '{self.worker}' has died, and '{self.names[0]}' ({self.what}) cannot be replaced: it does "
+                "not save its state. Give its stack the methods save and restore (modular.body.SavesAndRestores)."
             )
         self._process = self.channel.process()
         self._tell("make", {"record": self._base})
@@ -138,8 +138,8 @@ class BlackBoxes:
         """Live elsewhere from now on."""
         if not self.saves:
             raise ModelError(
-                f"'{self.names[0]}' ({self.what}) stays in this process: it does not say what it remembers. Give its stack the "
-                "methods save and restore (modular.body.SavesAndRestores), or begin with workers."
+                f"'{self.names[0]}' ({self.what}) stays in this process: it does not save its state. Give its "
+                "stack the methods save and restore (modular.body.SavesAndRestores), or begin with workers."
             )
         self._save()
         self.call("forget")

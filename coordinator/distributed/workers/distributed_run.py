@@ -156,9 +156,9 @@ class DistributedRun:
         names = [member.name for member in self.pool.worker_info()]
         check_name(name)
         if name in names:
-            raise ModelError(f"worker '{name}' is there already; workers are {', '.join(names)}.")
+            raise ModelError(f"worker '{name}' exists already; workers are {', '.join(names)}.")
         if self.fixed and not bodies:
-            raise ModelError(f"worker '{name}': bodies were given to workers by hand; say which ones it is to have.")
+            raise ModelError(f"worker '{name}': bodies were assigned to workers explicitly; name the bodies it takes.")
         self.collect(simulation)
         if bodies:
             mine = set(bodies)
@@ -171,7 +171,7 @@ class DistributedRun:
         self.pool.add_worker(name)
         self.pool.reset_statistics()
         self.bodies = parts
-        _log.info("worker '%s' has come and takes %d bodies", name, len(parts[-1]))
+        _log.info("worker '%s' has joined and takes %d bodies", name, len(parts[-1]))
 
     def remove_worker(self, simulation: WorkerContext, name: str) -> None:
         """A worker goes; the others take its bodies over. When the last has gone the simulation moves them itself."""
@@ -181,7 +181,7 @@ class DistributedRun:
             raise ModelError(missing("worker", name, names))
         living = [body for body, box in black_boxes_in(simulation.assembly.bodies).items() if box.worker == name]
         if living:
-            raise ModelError(f"worker '{name}' cannot go: body '{living[0]}' is a black box that lives there alone.")
+            raise ModelError(f"worker '{name}' cannot leave: body '{living[0]}' is a black box that runs only there.")
         self.collect(simulation)
         self.pool.remove_worker(name)
         self.pool.reset_statistics()
@@ -190,7 +190,7 @@ class DistributedRun:
             self.bodies = partition(simulation.assembly.graph, len(self.bodies))
         elif self.bodies:
             self.bodies = self._with_new_bodies(simulation.local_system)
-        _log.info("worker '%s' has gone", name)
+        _log.info("worker '%s' has left", name)
 
     def _update_membership(self, simulation: WorkerContext) -> None:
         """Those who have come by themselves, and those who want to go."""
@@ -201,7 +201,7 @@ class DistributedRun:
         living = {box.worker for box in black_boxes_in(simulation.assembly.bodies).values()} if goers else set()
         for name in goers:
             if name in living:
-                _log.warning("worker '%s' wants to go, and black boxes live there: it is to be replaced", name)
+                _log.warning("worker '%s' is leaving, but runs black boxes: it will be replaced", name)
             else:
                 self.remove_worker(simulation, name)
 
@@ -214,14 +214,16 @@ class DistributedRun:
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
             if not self._warned:
-                _log.warning("a condition of the model can only be asked in one piece; until it is over workers rest")
+                _log.warning(
+                    "a condition of the model can only be evaluated in one process; the workers pause until it is over"
+                )
                 self._warned = True
             return False
         system = simulation.local_system
         if (kept := next((b for b in system.bodies if isinstance(b, BlackBoxes) and not b.saves), None)) is not None:
             if not self._warned:
                 whose = f"'{kept.names[0]}' ({kept.what})"
-                _log.warning("%s does not save what it remembers; every tick is taken in one piece", whose)
+                _log.warning("%s does not save its state; all ticks are computed in one process", whose)
                 self._warned = True
             return False
         leaks = simulation.alarm.program(system)
@@ -290,7 +292,7 @@ class DistributedRun:
                 self.collect(simulation)
         except ModelError as error:
             self._lose(error)
-            _log.warning("%s The simulation stays as it was when the mechanism was last distributed.", error)
+            _log.warning("%s The simulation keeps the state in which its bodies were last given to the workers.", error)
         finally:
             self.pool.close()
 
@@ -307,8 +309,8 @@ class DistributedRun:
         """Refuse what only the process can do to which workers answer."""
         if self._process != os.getpid():
             raise ModelError(
-                "this process was forked from the one that has the workers of this simulation, and they answer that one alone; "
-                "make the simulation here, or fork before it has workers."
+                "this process was forked from the one that owns the workers of this simulation, and they answer "
+                "only that one; create the simulation here, or fork before it has workers."
             )
 
     def _lose(self, error: BaseException) -> None:
@@ -370,7 +372,9 @@ def _guards_in_a_tick(program: TickProgram) -> bool:
 def check_name(worker: str) -> None:
     """Refuse what is no name of a worker."""
     if wrong := unfit(worker):
-        raise ModelError(f"worker {ascii(worker)[:MAX_NAME_LENGTH]}: {wrong}; choose a short name of letters that can be seen.")
+        raise ModelError(
+            f"worker {ascii(worker)[:MAX_NAME_LENGTH]}: {wrong}; choose a short name of visible characters."
+        )
 
 
 def check_divisible(simulation: WorkerContext) -> None:
@@ -381,7 +385,8 @@ def check_divisible(simulation: WorkerContext) -> None:
     for stack in stacks:
         if not isinstance(stack, Table | BlackBoxes):
             raise ModelError(
-                f"workers: '{stack.names[0]}' ({class_name(type(stack))}) is kept in one piece, in Python; derive its stack from "
+                f"workers: '{stack.names[0]}' ({class_name(type(stack))}) cannot be divided into rows (it is plain "
+                "Python); derive its stack from "
                 "modular.stack.Stack, or run in one process."
             )
 

@@ -55,7 +55,7 @@ DESCRIBED = frozenset(
         "internal_violation_rate",
     }
 )  # fmt: skip  # what a description says of coordinates
-GONE = "it does not live here"  # said of one that was made in a process that is no more
+GONE = "it does not run here"  # said of one that was made in a process that is no more
 LOOPS = {"predict": ("predict", "show_end_velocity")}  # of compiled stacks, for what they do; others have the same name
 BY_ROWS = "by rows"  # offered where all that an event asks for is compiled
 LINES = 3  # of a traceback that are passed on, from its end
@@ -97,7 +97,7 @@ class HostedStack:
         """Take a body in; the names of all, in the order of the rows."""
         body = body_from(data)
         if body.company != self.kind:
-            raise ModelError(f"'{name}' is of another kind than those it was to share a stack with.")
+            raise ModelError(f"'{name}' is of another kind than the others of its stack.")
         self.stack.add(name, body)
         return list(self.stack.names)
 
@@ -158,7 +158,7 @@ class HostedStack:
         `stretches` of rows: where the stack is compiled and can be asked for some of its rows.
         """
         if verb not in PLAYED:
-            raise ModelError(f"{verb!r} is nothing that bodies do with elements.")
+            raise ModelError(f"{verb!r} is not an operation of bodies on elements.")
         elements, stack = self.elements, self.stack
         if "load" in columns and columns["load"].shape[-1] > elements.motions:  # others bend in more ways than we do
             elements.give_room(columns["load"].shape[-1])
@@ -229,7 +229,7 @@ class StackHost:
             elif method == "describe" and told["question"] in DESCRIBED:
                 return getattr(body_from(told["description"]), told["question"])(**told["about"])
             else:
-                raise ModelError(f"{method!r} is nothing that black boxes can be asked.")
+                raise ModelError(f"{method!r} is not a question that black boxes answer.")
         except ModelError as error:
             raise Refusal(str(error)) from error
         except Exception as error:  # of somebody's component: whoever asked has to know
@@ -254,7 +254,7 @@ def body_from(data: Mapping[str, Any]) -> Body:
     """The body that is described."""
     body = Component.from_data(data)
     if not isinstance(body, Body):
-        raise ModelError(f"{data['class']!r} is no body.")
+        raise ModelError(f"{data['class']!r} is not a body.")
     return body
 
 

@@ -102,7 +102,7 @@ def oversized(kind: str, payload: bytes, most: int) -> str:
     """Why a payload stays where it is, and what to do about it."""
     size, limit = f"{len(payload) / 1e6:.0f} MB", f"{most / 1e6:.0f} MB"
     return (
-        f"it has {size} to say at once ('{kind}'), and {limit} may pass; take more workers, or allow more, as in "
+        f"its message '{kind}' has {size}, and the limit is {limit}; take more workers, or raise the limit, as in "
         f"LaunchConfig(max_message_bytes={2 * len(payload)})."
     )
 
@@ -162,7 +162,7 @@ def samples_from_arrays(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> l
     try:
         return _segments(data, arrays)
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"samples of a worker are not what samples are ({type(error).__name__}: {error}).") from error
+        raise ModelError(f"the samples of a worker are malformed ({type(error).__name__}: {error}).") from error
 
 
 def _segments(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> list[Segment]:

@@ -54,12 +54,12 @@ def as_wanted(wanted: Mapping[str, Sequence[str]], bodies: Sequence[str]) -> dic
                 raise ModelError(missing("body", name, bodies, f"workers: '{worker}'"))
             if name in home:
                 raise ModelError(
-                    f"workers: body '{name}' is given to '{home[name]}' and to '{worker}'; give it to one."
+                    f"workers: body '{name}' is assigned to '{home[name]}' and to '{worker}'; assign it to one."
                 )
             home[name] = worker
     left = [name for name in bodies if name not in home]
     if left:
-        raise ModelError(f"workers: nobody has {', '.join(map(repr, left[:5]))}; give every body to a worker.")
+        raise ModelError(f"workers: no worker has {', '.join(map(repr, left[:5]))}; assign every body to a worker.")
     empty = [worker for worker, names in wanted.items() if not names]
     if empty:
         raise ModelError(f"workers: '{empty[0]}' has no bodies; give it some or leave it out.")

@@ -82,7 +82,8 @@ def placement_for(assembly: Assembly, workers: int | Mapping[str, Sequence[str]]
     others, left = workers - len(named), [name for name in assembly.bodies if name not in boxes]
     if others < 0 or others > len(left):
         raise ModelError(
-            f"workers = {workers}; black boxes live at {', '.join(named)}, and {len(left)} other bodies are left: give a whole "
+            f"workers = {workers}; black boxes run at {', '.join(named)}, and {len(left)} other bodies are left: "
+            "give a whole "
             f"number from {len(named)} to {len(named) + len(left)}."
         )
     rest = assembly.graph.subgraph([node for node in assembly.graph if node not in boxes])
@@ -100,12 +101,13 @@ def check_placement(boxes: Mapping[str, BlackBox], wanted: Mapping[str, Sequence
     for name, box in boxes.items():
         if box.worker not in wanted:
             raise ModelError(
-                f"body '{name}' is a black box that lives at worker '{box.worker}'; workers are {', '.join(wanted)}. Name that "
+                f"body '{name}' is a black box that runs at worker '{box.worker}'; workers are "
+                f"{', '.join(wanted)}. Name that "
                 f"worker, as in workers={{'{box.worker}': ['{name}'], …}}."
             )
         if name not in wanted[box.worker]:
             home = next(worker for worker, names in wanted.items() if name in names)
             raise ModelError(
-                f"workers: body '{name}' is given to '{home}', and it is a black box that lives at '{box.worker}'; give it "
-                "to that one."
+                f"workers: body '{name}' is assigned to '{home}', but it is a black box that runs at "
+                f"'{box.worker}'; assign it to that one."
             )

@@ -144,7 +144,7 @@ class Process:
                 flush=True,
             )
         if now - self._heard_at > self._orphan:
-            raise ModelError(f"worker '{self.name}' has heard nothing of a coordinator for {self._orphan:g} s.")
+            raise ModelError(f"worker '{self.name}' has received nothing from a coordinator for {self._orphan:g} s.")
         if now - self._heard_at > NO_ANSWER_NOTICE_SECONDS:
             self._greeted = False  # it may be gone, and another may take its place: then we are strangers
         if self._leaving and now >= self._leave_at:
@@ -247,7 +247,7 @@ class Process:
                 self._shard = Shard.from_payload(message.payload, self.rpc_server.stack_host)
         except ModelError as error:
             self._say(
-                "refused", {"run": data["run"], "why": f"it cannot take its part over: {error}"[:MAX_REASON_LENGTH]}
+                "refused", {"run": data["run"], "why": f"it cannot take over its part: {error}"[:MAX_REASON_LENGTH]}
             )
             return
         if self._shard is None:
@@ -311,7 +311,7 @@ def _told_to_leave(process: Process) -> Iterator[None]:
 
     def leave(number: int, frame: object) -> None:
         signal.signal(number, signal.default_int_handler)
-        print(f"worker '{process.name}': leaving; once more to leave at once.", file=sys.stderr, flush=True)
+        print(f"worker '{process.name}': leaving; interrupt again to leave at once.", file=sys.stderr, flush=True)
         process.leave()
 
     numbers = (signal.SIGINT, signal.SIGTERM)

@@ -52,7 +52,8 @@ MAX_WAIT = 1e9  # that anybody may be told to wait [s]
 PROBE_INTERVAL = 0.2  # seconds between two looks after a worker whose place somebody else wants
 MAX_RIVALS = 1000  # of them, and of those who come by themselves, that are remembered
 MAX_BATCH = 1000  # messages that are heard before others are looked after again
-RIVAL_WAIT_SECONDS = 3.0  # seconds that somebody waits who wants a place that another has; without a connection it is his then
+# seconds that somebody waits who wants a place that another has; without a connection it is his then
+RIVAL_WAIT_SECONDS = 3.0
 NEWCOMER_TIMEOUT_SECONDS = 3.0  # seconds after which somebody who came has gone again, if not heard
 CONNECT_NOTICE_SECONDS = 20.0  # seconds without a worker that was started, until somebody may want to know
 COUNTED = ("ticks", "working", "talking", "waiting")
@@ -191,8 +192,8 @@ class ProcessPool:
         for name, payload in zip(self._names, self._payloads, strict=True):
             if (back := len(payload) + MAX_LOG_BYTES) > self._max_message_bytes:
                 raise ModelError(
-                    f"worker '{name}' may have {back / 1e6:.0f} MB to give back at once, and "
-                    f"{self._max_message_bytes / 1e6:.0f} MB may pass; take more workers, or allow more, as in "
+                    f"worker '{name}' may have {back / 1e6:.0f} MB to return in one message, and the limit is "
+                    f"{self._max_message_bytes / 1e6:.0f} MB; take more workers, or raise the limit, as in "
                     f"LaunchConfig(max_message_bytes={2 * back})."
                 )
         for handle in self.handles.values():
@@ -354,7 +355,12 @@ class ProcessPool:
                 ask_at, patience = now + patience, 2.0 * patience
             if now >= slow_at:
                 slow_at = now + STALL_NOTICE_SECONDS
-                _log.warning("workers: '%s' has been busy with '%s' of a black box for %.0f s", name, method, STALL_NOTICE_SECONDS)
+                _log.warning(
+                    "workers: '%s' has been busy with '%s' of a black box for %.0f s",
+                    name,
+                    method,
+                    STALL_NOTICE_SECONDS,
+                )
             self.mailbox.wait(MAX_NAP_SECONDS)
             now = self._clock.now()
             self._look_after(now)
@@ -453,7 +459,7 @@ class ProcessPool:
         if self._failure:
             raise ModelError(f"workers: {self._failure}")
         if time.monotonic() > self._deadline:
-            raise ModelError("workers: they did not give back in time what was distributed to them.")
+            raise ModelError("workers: they did not return their bodies in time.")
 
     def _probe(self, handle: WorkerHandle, now: float) -> None:
         """Look whether a worker is there, and what held it up if it only waited for its turn."""
@@ -470,7 +476,7 @@ class ProcessPool:
         elif now > handle.missed_at:
             handle.missed_at = math.inf
             _log.warning(
-                "worker '%s' has not connected for %g s; it is to connect to %s",
+                "worker '%s' has not connected for %g s; it should connect to %s",
                 handle.name,
                 CONNECT_NOTICE_SECONDS,
                 self.mailbox.address,
@@ -481,9 +487,9 @@ class ProcessPool:
         gone_for = now - handle.gone_at
         if gone_for > self.deadlines.silence:
             self.launcher.stop(handle.name, handle.launched)
-            self._worker_died(handle, handle.launched, "its connection is gone", now)
+            self._worker_died(handle, handle.launched, "its connection was lost", now)
         elif gone_for > EXIT_GRACE and handle.monitor is not None and not handle.monitor.running:
-            self._worker_died(handle, handle.launched, "its process is gone", now)  # its launcher knows nothing of it
+            self._worker_died(handle, handle.launched, "its process has ended", now)  # its launcher knows nothing of it
 
     def _say_who_is_slow(self, run: ProtocolRun, now: float) -> None:
         """Who waits for whom, where nobody has got on for long; slow is not dead."""
@@ -493,7 +499,7 @@ class ProcessPool:
         elif now - since > STALL_NOTICE_SECONDS:
             self._moved = step, now
             slowest = "; ".join(run.core.status_lines(now)[:4])
-            _log.warning("workers: nobody has got on for %.0f s: %s", STALL_NOTICE_SECONDS, slowest)
+            _log.warning("workers: no progress for %.0f s: %s", STALL_NOTICE_SECONDS, slowest)
 
     def _hear(self, identity: bytes, message: Message, key_owner: str, now: float) -> None:
         data = message.data
@@ -561,7 +567,7 @@ class ProcessPool:
             why = f"worker '{handle.name}' has {_unlike(data['fingerprint'], bits())}. Install the same versions."
             if handle.name not in self._unfit:
                 self._unfit.add(handle.name)
-                _log.warning("%s It was sent away.", why)
+                _log.warning("%s It was rejected.", why)
             self._send_away(identity, why, unfit=True)
             return
         handle.identity, handle.pid, handle.missed_at, handle.gone_at = identity, data["pid"], math.inf, math.inf
@@ -579,9 +585,9 @@ class ProcessPool:
     def _why_not(self, handle: WorkerHandle | None, identity: bytes, data: dict[str, Any], key_owner: str) -> str:
         """Why a process has no place here; nothing where it has one."""
         if handle is None:
-            return f"no worker is called {data.get('name')!r}; wanted are {', '.join(self._names)}."
+            return f"no worker is called {data.get('name')!r}; expected are {', '.join(self._names)}."
         if not self._opens(handle.name, key_owner):
-            return f"the key of '{key_owner}' does not open the place of '{handle.name}'."
+            return f"the key of '{key_owner}' is not valid for worker '{handle.name}'."
         if data.get("incarnation") not in (0, handle.launched) or not handle.alive:
             return f"'{handle.name}' has been replaced."
         return ""
@@ -598,10 +604,12 @@ class ProcessPool:
         if now - handle.probed_at > PROBE_INTERVAL:
             self._probe(handle, now)
         if handle.gone_at == math.inf:
-            return f"'{handle.name}' is there already." if now - first > RIVAL_WAIT_SECONDS or not by_hand else ""
+            return f"'{handle.name}' is already connected." if now - first > RIVAL_WAIT_SECONDS or not by_hand else ""
         dead = handle.monitor is not None and not handle.monitor.running
         if dead or (handle.monitor is None and now - handle.gone_at > RIVAL_WAIT_SECONDS):
-            self._worker_died(handle, handle.launched, "its process is gone" if dead else "its connection is gone", now)
+            self._worker_died(
+                handle, handle.launched, "its process has ended" if dead else "its connection was lost", now
+            )
         return ""
 
     def _process_exited(self, gone: Exited, now: float) -> None:
@@ -624,7 +632,7 @@ class ProcessPool:
         if self._run is not None and handle.acting:
             self._run.core.exited(handle.name, handle.acting, reason, now)
         elif len(self.deaths) > 20 * len(self.handles):
-            self._failure = f"worker '{handle.name}' dies again and again: {reason}"
+            self._failure = f"worker '{handle.name}' keeps dying: {reason}"
         else:
             self._launch(handle)
 
@@ -690,7 +698,7 @@ class ProcessPool:
                 handle = self.handles[effect.name]
                 if handle.alive and handle.acting == effect.incarnation:
                     self.launcher.stop(handle.name, handle.launched)
-                    self._worker_died(handle, handle.launched, "nothing was heard of it", self._clock.now())
+                    self._worker_died(handle, handle.launched, "nothing was received from it", self._clock.now())
             elif isinstance(effect, effects.Tell):
                 handle = self.handles[effect.name]
                 if handle.acting == effect.incarnation:
@@ -733,4 +741,6 @@ def _layout(shard: Shard, other: int) -> int:
     """A number that tells whether two workers mean the same elements in the same order."""
     outgoing, incoming = shard.outgoing[other], shard.incoming[other]
     facts = [len(outgoing.element), len(incoming.element), outgoing.state.shape[2]]
-    return zlib.crc32(repr([*facts, outgoing.reads_end_velocity.tolist(), incoming.reads_end_velocity.tolist()]).encode())
+    return zlib.crc32(
+        repr([*facts, outgoing.reads_end_velocity.tolist(), incoming.reads_end_velocity.tolist()]).encode()
+    )

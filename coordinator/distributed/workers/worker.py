@@ -58,7 +58,9 @@ class Ready:
             isinstance(stack, Interface) for stack, _ in stage.operations
         )  # with others, in the middle of it
         incoming: list[Operation] = [(halo, f"unpack {heard}") for halo in shard.incoming.values()] if heard else []
-        outgoing: list[Operation] = [(halo, f"pack {stage.kind}") for halo in shard.outgoing.values()] if stage.kind else []
+        outgoing: list[Operation] = (
+            [(halo, f"pack {stage.kind}") for halo in shard.outgoing.values()] if stage.kind else []
+        )
         self.kind = stage.kind
         self.before = Play([*incoming, *stage.operations, *stage.sending, *outgoing], shard)
         self.meanwhile: Play | None = None

@@ -40,7 +40,7 @@ class Notes:
             return [self.put(item) for item in value]
         if value is None or isinstance(value, str | int | float):
             return value
-        raise ModelError(f"{value!r} ({type(value).__name__}) is no plain data, so it cannot be kept in a file.")
+        raise ModelError(f"{value!r} ({type(value).__name__}) is not plain data, so it cannot be kept in a file.")
 
     def get(self, value: Any) -> Any:
         """What was put."""

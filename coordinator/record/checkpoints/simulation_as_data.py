@@ -60,7 +60,8 @@ def check_keepable(simulation: RecordContext) -> None:
     for bodies in simulation.system.bodies:
         if not isinstance(bodies, Table | SavesAndRestores):
             problems.append(
-                f"'{bodies.names[0]}' ({class_name(type(bodies))}) does not say what it remembers; give its stack the methods save "
+                f"'{bodies.names[0]}' ({class_name(type(bodies))}) does not save its state; give its stack the "
+                "methods save "
                 "and restore (modular.body.SavesAndRestores)."
             )
     if problems:

@@ -42,7 +42,9 @@ def cases(effort: Effort) -> list[Case]:
 class Exudyn(Peer):
     """A mechanism in Exudyn."""
 
-    def __init__(self, mechanism: Mechanism, dt: float, *, implicit: bool = False, share: float = STIFFNESS_SHARE) -> None:
+    def __init__(
+        self, mechanism: Mechanism, dt: float, *, implicit: bool = False, share: float = STIFFNESS_SHARE
+    ) -> None:
         self.exu, self.items = exudyn()
         self.dt, self.implicit, self.mechanism = dt, implicit, mechanism
         self.container: Any = self.exu.SystemContainer()

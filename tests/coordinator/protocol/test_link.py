@@ -236,7 +236,7 @@ def test_a_frame_too_many_is_found_whether_it_comes_before_or_after():
     first, second = left.post(4, 0, numbers(1)), left.post(4, 1, numbers(2))
     give(right, first)
     give(right, second)
-    with pytest.raises(RunFailed, match="step 4, stage 0 is sent, and nobody asks for it"):
+    with pytest.raises(RunFailed, match="step 4, stage 0 was sent, but not requested"):
         right.take(4, 1, 8, 0.0)
     _, right = pair()
     give(right, second)

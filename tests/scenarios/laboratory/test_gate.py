@@ -698,7 +698,13 @@ def test_pieces_that_do_not_belong_to_their_file_are_left_out(gated, silence, se
         sending.start(visitor, 5, 1, source_component_uuid=other._impl.uuid)
         sending.start(visitor, len(content), 2)
         sending.start(visitor, 10, 1)  # of the same name
-        for index, piece in ((2, b"12345"), (-1, b"12345"), (0, b"12345"), (1, b"1234"), (1, content[: hearing.FILE_CHUNK_BYTES])):
+        for index, piece in (
+            (2, b"12345"),
+            (-1, b"12345"),
+            (0, b"12345"),
+            (1, b"1234"),
+            (1, content[: hearing.FILE_CHUNK_BYTES]),
+        ):
             sending.part(visitor, index, piece)
         sending.part(visitor, 1, b"12345", source_component_uuid=other._impl.uuid)
         sending.part(visitor, 1, b"12345", source_component_uuid=None)
@@ -975,7 +981,7 @@ def test_a_gate_that_forgets_a_question_is_noticed_before_anybody_comes(monkeypa
         return original(admission, path, lambda header: right[header] if header == blind else headers(header))
 
     monkeypatch.setattr(Admission, "answer", forgetful)
-    with refused_to_run(r"the gate of the live view does not hold: .* instead of 403, so it was closed"):
+    with refused_to_run(r"the access check of the live view failed: .* instead of 403, so it was closed"):
         open_server()
 
 
@@ -987,7 +993,7 @@ def test_a_gate_that_lets_everybody_in_is_closed(monkeypatch):
 
 def test_a_viser_that_opens_its_port_by_another_call_is_closed(monkeypatch):
     monkeypatch.setattr(doorkeeper._Door, "serve", lambda door, *told, **options: SERVE(*told, **options))
-    with refused_to_run(r"cannot put its gate before viser .* \(it opened another door\)"):
+    with refused_to_run(r"cannot install its access check in viser .* \(it opened another server\)"):
         open_server()
 
 
@@ -998,7 +1004,7 @@ def test_a_websockets_that_does_not_take_our_settings_is_an_error_and_no_waiting
 
     monkeypatch.setattr(websockets.asyncio.server, "serve", Other)
     monkeypatch.setattr(sys.modules[__name__], "SERVE", Other)
-    with refused_to_run(r"cannot put its gate before viser .* \(unexpected keyword argument\)"):
+    with refused_to_run(r"cannot install its access check in viser .* \(unexpected keyword argument\)"):
         open_server()
 
 

@@ -506,7 +506,9 @@ def test_every_kind_of_force_can_be_described(dimension):
     panels = Panels(model)
     try:
         form = panels.controls.applying
-        assert set(kinds_of(Force, dimension)) == {*VISIBLE_FIELDS, *form.kinds, "Hand"} and {"Motor", "Stop"} <= set(form.kinds)
+        assert set(kinds_of(Force, dimension)) == {*VISIBLE_FIELDS, *form.kinds, "Hand"} and {"Motor", "Stop"} <= set(
+            form.kinds
+        )
         for name, kind in form.kinds.items():
             panels.fill("kind of new force", name)
             example = kind.example(dimension)
