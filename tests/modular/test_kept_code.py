@@ -25,7 +25,7 @@ from modular.joint import Attachment, Joint, JointForm, point_marks
 from modular.joints import load_joints, scratch_of, store_joints
 from modular.kernel import kernel
 from modular.lanes import LANES
-from modular.loop import FINE, loop
+from modular.loop import NO_FAILED_ROW, loop
 
 
 @kernel
@@ -44,7 +44,7 @@ def slope_loop(start, stop, joints, elements):
         a, b, marker, error, on_first, on_second = load_joints(joints, elements, n, stop, scratch)
         slope(a, b, error, on_first, on_second)
         store_joints(joints, n, stop, error, on_first, on_second)
-    return FINE
+    return NO_FAILED_ROW
 
 
 SLOPE = JointForm("slope", slope_loop, first=1, second=1, rows=1, translations=1, locks=1, rotations=0)
