@@ -12,71 +12,58 @@ from typing import Any, Self
 
 import numpy as np
 
-from coordinator.checks import carrying
 from coordinator.checks.alarm import Alarm
 from coordinator.checks.diagnosis import diagnose
 from coordinator.checks.foretelling import Foreteller
+from coordinator.checks.inspection import Inspection
 from coordinator.checks.proposals import in_words
 from coordinator.checks.verification import Verification, verify
 from coordinator.couplings import Coupling, Penalty
-from coordinator.couplings.margins import tightest
 from coordinator.couplings.named import coupling_named
 from coordinator.couplings.resting import begin_at_rest
-from coordinator.distributed.workers.black_box import BlackBox
-from coordinator.distributed.workers.channel import Channel
 from coordinator.distributed.workers.distributed_run import (
     COLLECT_TIMEOUT,
     SHORT_TIMEOUT,
     DistributedRun,
     LaunchConfig,
-    check_divisible,
     distributed_run_for,
 )
 from coordinator.distributed.workers.hosted_stack import StackHost
-from coordinator.distributed.workers.placement import black_boxes_in, channels_to, connect, relocate
-from coordinator.distributed.workers.worker_pool import WorkerInfo
+from coordinator.distributed.workers.placement import black_boxes_in, connect
+from coordinator.distributed.workers.workforce import Workforce
 from coordinator.engine.engine import Engine
 from coordinator.engine.interrupt import held_interrupts
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
 from coordinator.engine.threads import check_threads
-from coordinator.events.aiming import aim
 from coordinator.events.breakage import Breakage
 from coordinator.events.bulk_add import add_bodies, add_joints, undisturbed
+from coordinator.events.changes import Changes
 from coordinator.events.controlling import consult, next_look
 from coordinator.events.event_location import advance_through_events
-from coordinator.events.impact import agree_velocities, measure_joint, stop_by_impulse, stop_by_shift
-from coordinator.events.merging import merge, unmerge
+from coordinator.events.impact import agree_velocities
 from coordinator.events.precompile import expect_loops, precompile
 from coordinator.events.schedule import Schedule, check_schedule
-from coordinator.events.undoing import fallible, way_back
 from coordinator.record.checkpoints.folder import Checkpoints
 from coordinator.record.given import Given
 from coordinator.record.growing import recording
-from coordinator.record.past import Past, other_body
+from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
-from coordinator.system import System, ledger_columns
+from coordinator.system import System
 from modular import first_use
 from modular.assembly import Assembly, JointEdge
-from modular.body import Bodies, Body
-from modular.component import class_name, plain
-from modular.elements import TIME, Array
+from modular.component import plain
 from modular.errors import ModelError, VerdictWarning
-from modular.events import Add, Apply, Cut, Event, Join, Merge, Remove, Unmerge, check_law
+from modular.events import Cut, Event
 from modular.first_use import seconds_spent
-from modular.force import Force, TakesAim
-from modular.joint import Joint
 from modular.keywords import Spelt
-from modular.limit import Limit
 from modular.numbers import number
-from modular.port import GROUND, PortName
 
 MIN_STEP = 1e-30  # step [s]: below, its square is nothing
-REST_SPEED = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 Progress = Callable[["Simulation"], None]
 
 
-class Simulation(Spelt):
+class Simulation(Changes, Inspection, Workforce, Spelt):
     """Steps an assembly by integer ticks of `dt` seconds; works on its own copy of the model.
 
     `coupling`: how joints hold, an object such as `Glued(4)`, or its name as the command line takes it, such as "glued(order=4)".
@@ -87,8 +74,6 @@ class Simulation(Spelt):
     bodies of each by its name; the same bits again. `launcher`: where those processes are: "processes" on this machine, "here",
     one after the other in this one, or a `LaunchConfig`.
     """
-
-    distributed_run: DistributedRun | None
 
     def __init__(
         self,
@@ -177,45 +162,6 @@ class Simulation(Spelt):
         self._closed = False
         self.foreteller = Foreteller()
         self.bound_for = 0  # the tick to which it runs, or has run
-
-    @one_at_a_time
-    def hire(self, workers: int | Mapping[str, Sequence[str]], launcher: str | LaunchConfig = "processes") -> None:
-        """Let workers move the bodies from here on: so many of them, or the bodies of each by its name."""
-        if self.distributed_run is not None:
-            raise ModelError("this simulation has workers already; they are in `workers`.")
-        check_divisible(self)
-        distributed_run = distributed_run_for(self.assembly, workers, launcher)
-        try:
-            relocate(self.assembly.bodies, list(self.local_system.bodies), distributed_run.channel)
-        except BaseException:
-            distributed_run.pool.close()
-            raise
-        self.distributed_run = distributed_run
-
-    def _channel(self, name: str, box: BlackBox) -> Channel:
-        """To where a black box lives: at the worker that it names, or in this process where there are no workers."""
-        return channels_to(self.distributed_run, self._stack_host)(name, box)
-
-    @one_at_a_time
-    def enlist(self, name: str, bodies: Sequence[str] = ()) -> None:
-        """One more worker from here on, with some bodies that others have had, or with its share of all."""
-        if self.distributed_run is None:
-            raise ModelError(f"worker '{name}': there are no workers yet; begin with workers=…, or with hire.")
-        self.distributed_run.add_worker(self, name, bodies)
-
-    @one_at_a_time
-    def retire(self, name: str) -> None:
-        """A worker goes, and others take its bodies over; when the last has gone, they are moved in this process."""
-        if self.distributed_run is None:
-            raise ModelError(f"worker '{name}': there are no workers.")
-        self.distributed_run.remove_worker(self, name)
-        self._without_workers()
-
-    def _without_workers(self) -> None:
-        """Go on alone where the last worker has gone."""
-        if self.distributed_run is not None and not self.distributed_run.bodies:
-            self.distributed_run.pool.close()
-            self.distributed_run = None
 
     # --- one step, the table of contents -------------------------------------------------------------------------
 
@@ -404,281 +350,6 @@ class Simulation(Spelt):
             if self.tick > before:
                 return
         self.step()
-
-    # --- changing the model while it moves -------------------------------------------------------------------------
-
-    @one_at_a_time
-    def add(self, name: str, body: Body) -> None:
-        """Add a body, in the state that its description gives."""
-        self._about_to_change()
-        self.assembly.add(name, body)
-        try:
-            if isinstance(body, BlackBox):
-                self.assembly.bodies[name] = body = body.reached(name, self._channel(name, body))
-        except ModelError:
-            del self.assembly.bodies[name]
-            raise
-        if not self.past.enter(name, body):
-            del self.assembly.bodies[name]
-            raise other_body(name)
-        self.system.elements.clock[TIME] = self.tick * self.dt + self.system.part * self.dt  # where courses stand
-        self.system.add_body(name, body)
-        self._after("add", name, [name], Add(name, body))
-
-    @one_at_a_time
-    def remove(self, name: str) -> None:
-        """Remove a body, with the joints and forces on it, or a force."""
-        self._about_to_change()
-        if name in self.assembly.forces:
-            owners = self.system.force_home[name].owners
-            self.assembly.remove(name)
-            released = self.system.remove_force(name)
-            self._after("remove", name, owners, Remove(name), **({"released": released} if released else {}))
-            return
-        self.assembly.known(name, self.assembly.bodies, "body or force")
-        for joint in [n for n, e in self.assembly.joint_edges.items() if name in (e.first.body, e.second.body)]:
-            self.cut(joint)
-        for force in [n for n, f in self.assembly.force_edges.items() if any(p.body == name for p in f.ports)]:
-            self.remove(force)
-        self.past.leave(self.assembly.bodies)
-        self.assembly.remove(name)
-        self.system.remove_body(name)
-        self._after("remove", name, [], Remove(name))
-
-    @one_at_a_time
-    def join(
-        self,
-        name: str,
-        joint: Joint,
-        first: str,
-        second: str,
-        *,
-        at: Sequence[float] | None = None,
-        law: str = "momentum",
-        breaks_at: Limit | None = None,
-    ) -> None:
-        """Connect two ports as they stand now; `at` places the joint where they do not coincide [m].
-
-        If its points move relative to each other, that motion stops at once and the energy it takes is booked in the
-        ledger of the joint. law="momentum": by one impulse at the joint from the seen masses; law="kinematic": by
-        shifting the bodies with their angular velocities kept, as Figure VI-18 of the thesis shows.
-        """
-        self._about_to_change()
-        check_law(name, law)
-        self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
-        system, edge, go_back = self.system, self.assembly.joint_edges[name], way_back(self)
-        try:
-            self.breakage.check(name, edge)
-            system.elements.clock[TIME] = self.tick * self.dt + system.part * self.dt  # where courses begin
-            home = system.add_joint(name, edge, law, moving=self.dt)
-            details: dict[str, Any] = {"between": [first, second], "class": class_name(type(joint))}
-            self.breakage.watch(name, edge, home)
-            measure_joint(system, name)
-            if not home.again and max(map(abs, home.stack.rate[home.stack.row[name]].tolist())) > REST_SPEED:
-                stop = stop_by_impulse if law == "momentum" else stop_by_shift
-                details |= {"impact": stop(system, name), "law": law}
-            act = Join(name, joint, first, second, at=at, law=law, breaks_at=breaks_at)
-            self._after("join", name, home.owners, act, **details)
-        except Exception:  # it did not fit, or a law had no answer: then nothing has happened
-            self.assembly.cut(name)
-            self.breakage.leave(name)
-            if name in system.joint_home:
-                system.remove_joint(name, edge)
-            if go_back is not None:
-                go_back()
-            raise
-
-    @one_at_a_time
-    def cut(self, name: str, kind: str = "cut", **details: float) -> None:
-        """Cut a joint; `kind` and `details` go into the log of events."""
-        self._about_to_change()
-        edge = self.assembly.joint_edges.get(name)
-        self.assembly.cut(name)
-        assert edge is not None
-        system = self.system
-        home = system.joint_home[name]
-        owners, self.past.forms[name] = home.owners, system.facts_of(name)
-        self.breakage.leave(name)
-        released = system.remove_joint(name, edge)
-        self._after(kind, name, owners, Cut(name), released=released, **details)
-
-    @one_at_a_time
-    def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
-        """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
-        self._about_to_change()
-        self.assembly.apply(name, force, *ports, at=at)
-        edge, go_back = self.assembly.force_edges[name], way_back(self)
-        try:
-            self.system.add_force(name, edge)
-            if go_back is None and fallible(self.system):  # the first law: once more, with a way back
-                self.system.take_back_force(name)
-                go_back = way_back(self, always=True)
-                self.system.add_force(name, edge)
-            aimed = isinstance(self.system.force_home[name].stack, TakesAim)  # where to, no event says
-            act = None if aimed else Apply(name, force, ports, at=at)
-            self._after("apply", name, self.system.force_home[name].owners, act, on=list(ports))
-        except Exception:
-            self.assembly.remove(name)
-            if name in self.system.force_home:
-                self.system.take_back_force(name)
-            if go_back is not None:
-                go_back()
-            raise
-
-    @one_at_a_time
-    def aim(self, name: str, target: Sequence[float]) -> None:
-        """Move the target of a force that draws to one, such as a hand [m]; it may be moved at every tick."""
-        self._about_to_change()
-        aim(self, name, target, by_hand=not self._alone)
-
-    @one_at_a_time
-    def merge(self, *bodies: str, why: str = "") -> None:
-        """Let neighbours be one component, solved inside: joints between them have no play, its outer ports stay as they are.
-
-        "ground" may be one of them. A body that is merged already brings its component along.
-        """
-        self._about_to_change()
-        merged = merge(self, bodies)
-        self._after("merge", " + ".join(bodies), merged, Merge(bodies), **({"why": why} if why else {}))
-
-    @one_at_a_time
-    def unmerge(self, *bodies: str) -> None:
-        """Let the components fall apart to which bodies belong."""
-        self._about_to_change()
-        self._after("unmerge", " + ".join(bodies), unmerge(self, bodies), Unmerge(bodies))
-
-    @one_at_a_time
-    def limit(self, name: str, breaks_at: Limit | None) -> None:
-        """Say anew what a joint can take before it breaks; None: everything."""
-        self._about_to_change()
-        self.assembly.known(name, self.assembly.joint_edges, "joint")
-        if breaks_at is not None and not isinstance(breaks_at, Limit):
-            raise ModelError(
-                f"joint '{name}': breaks_at = {breaks_at!r}; give a Limit, such as Limit(force=500.0), or None."
-            )
-        edge = self.assembly.joint_edges[name]._replace(breaks_at=breaks_at)
-        self.breakage.check(name, edge)
-        self.system.limit(name, edge)
-        self.assembly.joint_edges[name] = edge
-        self.breakage.leave(name)
-        self.breakage.forget(name)
-        self.breakage.watch(name, edge, self.system.joint_home[name])
-        self._after("limit", name, [], breaks_at=breaks_at)
-
-    def settle_anew(self, kind: str, name: str) -> None:
-        """Everybody finds accelerations anew: this simulation goes on where another has stood (continuation/reconfigure.py)."""
-        self._after("went on", f"{kind} {name}", list(self.assembly.bodies))
-
-    # --- looking -----------------------------------------------------------------------------------------------------
-
-    @property
-    @one_at_a_time
-    def recorded(self) -> Run:
-        """Everything recorded so far."""
-        return self.past.run(self)
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        """Everything that changed the model, or happened to it, so far."""
-        return self.past.events
-
-    @property
-    def workers(self) -> list[WorkerInfo]:
-        """Who moves which bodies, in which process, and how they did; nobody where all is moved here in one piece."""
-        return [] if self.distributed_run is None else self.distributed_run.worker_info()
-
-    @property
-    def is_distributed(self) -> bool:
-        """Whether workers have the mechanism now."""
-        return self.distributed_run is not None and self.distributed_run.is_distributed
-
-    def check_divisible(self) -> None:
-        """Refuse what workers, if there are any, could not move."""
-        if self.distributed_run is not None:
-            check_divisible(self)
-
-    @property
-    def last_messages(self) -> list[str]:
-        """What workers and coordinator said to each other last, but for what neighbours say at every tick."""
-        return [] if self.distributed_run is None else list(self.distributed_run.pool.message_log)
-
-    @property
-    def margins(self) -> dict[str, float]:
-        """Stability margin of every joint and spring at the present topology, under the loads of now.
-
-        A load on a body of little inertia counts at the joint that brings most of it; `loads` tells of which margins that is so.
-        """
-        own = self.stiffness_margins
-        return dict(carrying.tell(own, carrying.now(self, own))[0])
-
-    @property
-    def loads(self) -> dict[str, str]:
-        """Of joints whose margin is what a load leaves: the body that passes it on."""
-        own = self.stiffness_margins
-        return {joint: load["body"] for joint, load in carrying.tell(own, carrying.now(self, own))[1].items()}
-
-    @property
-    def stiffness_margins(self) -> dict[str, float]:
-        """What their stiffness alone leaves to joints and springs."""
-        latest = self.past.latest_margins()
-        glued = {name for name, (way, _) in self.ways.items() if way == "glued"}
-        return {
-            name: latest[name]
-            for name in (*self.system.joint_home, *self.system.force_home)
-            if name in latest and name not in glued
-        }
-
-    @property
-    def ways(self) -> dict[str, tuple[str, str]]:
-        """How every joint is treated now, "glued" or "penalty", and why, where the coupling does not treat all alike."""
-        return dict(self.coupling.ways(self.system))
-
-    @property
-    def tightest(self) -> tuple[str, float] | None:
-        """The joint nearest to the stability limit, with its margin."""
-        return tightest(self.margins)
-
-    def body(self, name: str) -> Bodies:
-        """A body as a view of its row: the same arrays, the same code."""
-        self.assembly.known(name, self.assembly.bodies, "body")
-        return self.system.body_home[name].one(name)
-
-    def has_port(self, port: str) -> bool:
-        """Whether the body of a port is there now."""
-        return PortName.parse(port, "port").body in self.assembly.bodies
-
-    def has_joint(self, joint: str) -> bool:
-        """Whether a joint holds now."""
-        return joint in self.assembly.joint_edges
-
-    def port_motion(self, port: str) -> tuple[Array, Array, Array]:
-        """Position, velocity and acceleration of a port now."""
-        name = self.assembly.port(port, "port_motion")
-        if name.body == GROUND:
-            raise ModelError("port_motion: the ground does not move; give 'body.port'.")
-        side = self.system.body_home[name.body].side(name.body, name)
-        return side.position, side.velocity, side.acceleration
-
-    def __repr__(self) -> str:
-        tight = self.tightest
-        load = f" (load on {self.loads[tight[0]]})" if tight and tight[0] in self.loads else ""
-        margin = f"stability margin {tight[1]:.3g}; tightest joint: {tight[0]}{load}" if tight else "no joints"
-        return f"<Simulation of {self.assembly!r} at tick {self.tick} ({self.time:g} s), dt = {self.dt:g} s; {margin}>"
-
-    def ledger(self, name: str) -> dict[str, float]:
-        """Energy book of a joint or force now [J]."""
-        if name in self.system.closed:
-            return ledger_columns(self.system.closed[name], self.recorded.led_sides(name))
-        if name in self.system.force_home:
-            forces = self.system.force_home[name]
-            return ledger_columns(forces.stack.ledger[forces.stack.row[name]], self._led(forces.owners))
-        self.assembly.known(name, self.assembly.joints, "joint")
-        home = self.system.joint_home[name]
-        return ledger_columns(home.stack.ledger[home.stack.row[name]], self._led(home.owners))
-
-    def _led(self, owners: Sequence[str]) -> list[bool]:
-        """Which sides are on bodies that are led."""
-        return [owner != GROUND and self.system.described[owner].led for owner in owners]
 
     # --- beginning and end -------------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ def one_at_a_time(method: Method) -> Method:
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **more: Any) -> Any:
         if more:
-            check_keywords(method, more, method.__qualname__)
+            check_keywords(method, more, f"{type(self).__name__}.{method.__name__}")
         with self.turn:
             return method(self, *arguments, **more)
 
