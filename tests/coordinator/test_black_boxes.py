@@ -282,7 +282,7 @@ def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(launch_
 @pytest.mark.parametrize("ping", [1.0, *later([0.001])])
 def test_one_that_ends_every_process_ends_the_run_with_its_last_words(launch_config, ping, monkeypatch):
     """Also where it is noticed first that the connection has gone."""
-    monkeypatch.setattr("coordinator.distributed.workers.process_pool.PING_SECONDS", ping)
+    monkeypatch.setattr("coordinator.distributed.workers.process_supervision.PING_SECONDS", ping)
     model = single(what="plant:Deadly")
     model.join("mount", Spherical(), "ground", "motor.shaft")
     with pytest.raises(ModelError) as caught:

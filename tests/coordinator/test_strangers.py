@@ -21,7 +21,7 @@ from coordinator.distributed.protocol import Deadlines
 from coordinator.distributed.transports.addresses import LOOPBACK_ANY
 from coordinator.distributed.transports.socket_folder import POSSIBLE, is_private
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
-from coordinator.distributed.workers import process, process_pool
+from coordinator.distributed.workers import process, process_admission, process_pool
 from coordinator.distributed.workers.messages import FIELDS, decode_message, encode_message
 from coordinator.record.fingerprint import bits
 from modular import Crossing, Cut, ModelError
@@ -207,7 +207,7 @@ def test_no_number_of_greetings_costs_a_healthy_worker_its_place(count, caplog):
             run = simulation.run(simulation.time + 0.01)
             there.set()
         assert [worker.replaced for worker in simulation.workers] == [0, 0] and pool.deaths == []
-        assert len(pool._rivals) <= process_pool.MAX_RIVALS and len(pool._waiting) == 0
+        assert len(pool._rivals) <= process_admission.MAX_RIVALS and len(pool._waiting) == 0
         until = simulation.time
     flood.join()
     with Simulation(scenarios.load("chain", bodies=4), DT, record_every=50) as simulation:
@@ -278,7 +278,7 @@ def test_a_worker_imports_nothing_from_the_folder_that_it_is_started_in(tmp_path
 
 
 def test_a_process_with_other_versions_is_sent_away_and_where_it_was_launched_the_run_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(process_pool, "bits", lambda: json.dumps({**json.loads(bits()), "numpy": "0.1"}))
+    monkeypatch.setattr(process_admission, "bits", lambda: json.dumps({**json.loads(bits()), "numpy": "0.1"}))
     with (
         Simulation(model(), DT, workers=2) as simulation,
         pytest.raises(

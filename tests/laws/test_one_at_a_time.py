@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-import coordinator.distributed.workers.process_pool as process_pool
+import coordinator.distributed.workers.process_supervision as process_supervision
 import scenarios
 from campaign import later
 from coordinator import Glued, Penalty, Simulation
@@ -96,7 +96,7 @@ def test_a_forked_process_is_told_that_the_workers_are_not_its_own():
 @pytest.mark.parametrize("coupling", [Penalty(), *later([Glued()])])
 def test_ctrl_c_while_workers_start_keeps_the_simulation(coupling, monkeypatch):
     """At several moments on the way of the first slice, again and again: it goes on to the same bits."""
-    usual, calls = process_pool.obey_late, []
+    usual, calls = process_supervision.obey_late, []
 
     def impatient():
         calls.append(None)
@@ -106,7 +106,7 @@ def test_ctrl_c_while_workers_start_keeps_the_simulation(coupling, monkeypatch):
 
     with Simulation(chain(), 1e-3, coupling) as one, Simulation(chain(), 1e-3, coupling, workers=2) as two:
         whole = one.run(0.03).digest
-        monkeypatch.setattr(process_pool, "obey_late", impatient)
+        monkeypatch.setattr(process_supervision, "obey_late", impatient)
         for _ in range(4):
             with pytest.raises(KeyboardInterrupt):
                 two.run(0.03)

@@ -33,6 +33,7 @@ from coordinator.record.recorder import Segment
 from coordinator.record.series import PARTS
 from modular.errors import ModelError
 
+MAX_BRIEF_LENGTH = 200  # letters of a message in a log
 MAX_DATA_BYTES = 1 << 20  # bytes of the data of a message
 MAX_TEXT_LENGTH = 1 << 16  # letters of a text in it
 NUMBER = (int, float)
@@ -96,6 +97,13 @@ def encode_message(
 ) -> list[bytes]:
     """A message as parts."""
     return [kind.encode(), json.dumps(dict(data or {}), allow_nan=False).encode(), payload, second_payload]
+
+
+def brief(kind: str, data: Mapping[str, Any], payload: bytes) -> str:
+    """A message in a line."""
+    if kind == "core":
+        return f"{kind} {payload[:MAX_BRIEF_LENGTH].decode(errors='replace')}"
+    return f"{kind} {json.dumps(data)[:MAX_BRIEF_LENGTH]}" + (f" and {len(payload)} bytes" if payload else "")
 
 
 def oversized(kind: str, payload: bytes, most: int) -> str:

@@ -7,109 +7,57 @@ what they said.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import secrets
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from coordinator.distributed import protocol
-from coordinator.distributed.launchers import ByHand, Exited, Launcher, Order
+from coordinator.distributed.launchers import Launcher, Order
 from coordinator.distributed.protocol import effects
 from coordinator.distributed.transports.addresses import IPC_ANY, LOOPBACK_ANY, is_local
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.transports.socket_folder import SocketFolder, is_private
-from coordinator.distributed.transports.zeromq import ANYONE, Mailbox, fresh_keys, keys_of_this_user
+from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
-from coordinator.distributed.workers.channel import Channel, ProcessLost, Unreachable
-from coordinator.distributed.workers.messages import Message, decode_message, encode_message, samples_from_arrays
-from coordinator.distributed.workers.process_monitor import ProcessMonitor
-from coordinator.distributed.workers.remote_channel import RemoteChannel
+from coordinator.distributed.workers.messages import (
+    Message,
+    brief,
+    encode_message,
+    samples_from_arrays,
+)
+from coordinator.distributed.workers.process_admission import Admission, keys_for
+from coordinator.distributed.workers.process_supervision import (
+    CONNECT_NOTICE_SECONDS,
+    MAX_NAP_SECONDS,
+    Supervision,
+)
+from coordinator.distributed.workers.remote_channel import Calls
 from coordinator.distributed.workers.shard import Shard
+from coordinator.distributed.workers.worker_handle import RETRY_INTERVAL, ProtocolRun, WorkerHandle
 from coordinator.distributed.workers.worker_pool import AdvanceResult, WorkerInfo
-from coordinator.engine.interrupt import obey_late
-from coordinator.record.fingerprint import bits
 from coordinator.record.recorder import Segment
 from modular.allowed import as_data
 from modular.errors import ModelError
-from modular.names import unfit
 from modular.payload import unpacked
 
 _log = logging.getLogger("modular")
 MAX_CHECKPOINT_STEPS = 2000  # steps between two checkpoints, at most
 MIN_CHECKPOINT_STEPS = 16  # and at least, however much is said meanwhile
 MAX_LOG_BYTES = 1 << 26  # bytes that a worker may have to remember until then of what it has said
-MAX_NAP_SECONDS = 0.02  # longest wait before others are looked after [s]
-RETRY_INTERVAL = 0.5  # [s]
-PING_SECONDS = 1.0  # [s]
-EXIT_GRACE = 0.5  # seconds in which a launcher may say how a process has ended that is gone
+
 MAX_WAIT = 1e9  # that anybody may be told to wait [s]
-PROBE_INTERVAL = 0.2  # seconds between two looks after a worker whose place somebody else wants
-MAX_RIVALS = 1000  # of them, and of those who come by themselves, that are remembered
-MAX_BATCH = 1000  # messages that are heard before others are looked after again
-# seconds that somebody waits who wants a place that another has; without a connection it is his then
-RIVAL_WAIT_SECONDS = 3.0
 NEWCOMER_TIMEOUT_SECONDS = 3.0  # seconds after which somebody who came has gone again, if not heard
-CONNECT_NOTICE_SECONDS = 20.0  # seconds without a worker that was started, until somebody may want to know
 COUNTED = ("ticks", "working", "talking", "waiting")
 LOG_LENGTH = 200  # messages that are remembered, for those who look into what went wrong
-MAX_BRIEF_LENGTH = 200  # letters of each
-STALL_NOTICE_SECONDS = 10.0  # seconds in which nobody got on, until it is said who waits for whom
 MAX_DEATHS = 3  # without a new checkpoint, until the run is given up
 
 
-@dataclass
-class WorkerHandle:
-    """A worker as the coordinator knows it."""
-
-    name: str
-    number: int
-    launched: int = 0  # how many processes have been started
-    alive: bool = False
-    identity: bytes = b""  # of the process that is there
-    pid: int | None = None
-    monitor: ProcessMonitor | None = None  # where it can be felt
-    acting: int = 0  # incarnation in the present run
-    has_shard: bool = False
-    wanted: bool = False  # whether it has to begin as soon as it is there
-    again_at: float = math.inf  # when it is told so again, if it has not heard it [s]
-    patience: float = RETRY_INTERVAL  # until then, the next time
-    leaves: bool = False  # whether it has said that it has to go
-    missed_at: float = math.inf  # when somebody is told that it has not come [s]
-    gone_at: float = math.inf  # since when there is no connection to it [s]
-    probed_at: float = -math.inf  # when that was last looked at [s]
-    halt: AdvanceResult | None = None
-    samples: list[Segment] | None = None
-    said: int = 0  # bytes of them
-    state: bytes = b""
-    facts: dict[str, float] = field(default_factory=dict)  # how the worker did, as it last said
-    before: dict[str, float] = field(default_factory=dict)  # how it did before bodies changed hands
-
-
-@dataclass
-class ProtocolRun:
-    """One distribution of the mechanism to workers."""
-
-    core: protocol.Coordinator
-    number: int
-    tick: int  # at which it began
-    starts: list[bytes] = field(default_factory=list)  # how each worker stood then, where not as in its shard
-    blobs: dict[tuple[str, int, int], bytes] = field(default_factory=dict)  # checkpoints by name, step and incarnation
-
-    def store(self, name: str, step: int, incarnation: int, blob: bytes) -> None:
-        """Keep a checkpoint of a worker, and no longer those from which it will never start again."""
-        oldest = self.core.registry[name].checkpoints[-1].step
-        for key in [key for key in self.blobs if key[0] == name and key[1] < oldest]:
-            del self.blobs[key]
-        self.blobs[name, step, incarnation] = blob
-
-
-class ProcessPool:
+class ProcessPool(Admission, Supervision, Calls):
     """A pool of processes."""
 
     slice_seconds = 0.5
@@ -144,7 +92,7 @@ class ProcessPool:
         if bind == IPC_ANY:
             bind = LOOPBACK_ANY if self._socket_folder is None else self._socket_folder.address("run")
         if keys is None and not is_private(bind):
-            keys, authorized_keys = _keys_for(launcher, bind)
+            keys, authorized_keys = keys_for(launcher, bind)
         self.mailbox = Mailbox(bind, keys=keys, most=max_message_bytes)
         self._own_keys = keys is not None and authorized_keys is None
         self._pairs: dict[str, Keys] = {}
@@ -281,11 +229,6 @@ class ProcessPool:
         else:
             handle.launched, handle.alive = handle.launched + 1, True
 
-    def _give_pair(self, name: str) -> None:
-        """A pair of keys of its own."""
-        pair = self._pairs[name] = fresh_keys()
-        self.mailbox.authorized.keys[pair.public], self._public[name] = name, pair.public.decode()
-
     def remove_worker(self, name: str) -> None:
         """A worker goes; its process is told to."""
         handle = self.handles.pop(name)
@@ -324,47 +267,6 @@ class ProcessPool:
             self.mailbox.close()
             if self._socket_folder is not None:
                 self._socket_folder.close()
-
-    # --- black boxes -----------------------------------------------------------------------------------------------------
-
-    def channel(self, worker: str) -> Channel:
-        """To the black boxes of a worker."""
-        return RemoteChannel(self, worker)
-
-    def process_of(self, name: str) -> Hashable:
-        """The process that has the place of a worker; waits until one is there."""
-        if self._closed or name not in self.handles:
-            raise Unreachable(f"worker '{name}' has gone.")
-        handle = self.handles[name]
-        self._pump(lambda: bool(handle.identity))
-        return handle.launched, handle.identity
-
-    def call(self, name: str, process: Hashable, method: str, payload: bytes) -> Message:
-        """Ask a process about a black box, and again until it answers; raises Lost when it is gone."""
-        handle, now = self.handles.get(name), self._clock.now()
-        self._number, self._answers = self._number + 1, {}
-        question = encode_message(
-            "call", {"number": self._number, "method": method, "most": self._max_message_bytes}, payload
-        )
-        ask_at, patience, slow_at = now, RETRY_INTERVAL, now + STALL_NOTICE_SECONDS
-        while self._number not in self._answers:
-            if self._closed or handle is None or (handle.launched, handle.identity) != process:
-                raise ProcessLost(self.deaths[-1] if self.deaths else f"'{name}' has gone")
-            if now >= ask_at:
-                self.mailbox.answer(handle.identity, *question)
-                ask_at, patience = now + patience, 2.0 * patience
-            if now >= slow_at:
-                slow_at = now + STALL_NOTICE_SECONDS
-                _log.warning(
-                    "workers: '%s' has been busy with '%s' of a black box for %.0f s",
-                    name,
-                    method,
-                    STALL_NOTICE_SECONDS,
-                )
-            self.mailbox.wait(MAX_NAP_SECONDS)
-            now = self._clock.now()
-            self._look_after(now)
-        return self._answers[self._number]
 
     # --- runs --------------------------------------------------------------------------------------------------------------
 
@@ -426,81 +328,6 @@ class ProcessPool:
     def _note(self, what: str) -> None:
         self._message_log.append(f"{time.monotonic() - self._began:9.3f} s  {what}")
 
-    def _pump(self, done: Callable[[], bool]) -> None:
-        while not done():
-            self._look_after(self._clock.now())
-            if not done():
-                self.mailbox.wait(MAX_NAP_SECONDS)
-
-    def _look_after(self, now: float) -> None:
-        """Messages, deaths, deadlines."""
-        obey_late()
-        heard = 0
-        while heard < MAX_BATCH and self.mailbox.wait(0.0):
-            for identity, parts, key_owner in self.mailbox.mail():
-                heard += 1
-                message = decode_message(parts)
-                if message is not None:
-                    self._hear(identity, message, key_owner, now)
-        if now >= self._ping_at:
-            self._ping_at = now + PING_SECONDS
-            for handle in self.handles.values():
-                self._probe(handle, now)
-        for gone in self.launcher.exits():
-            if gone.name in self.handles:
-                self._process_exited(gone, now)
-        for handle in self.handles.values():
-            self._give_up_on(handle, now)
-        if self._run is not None:
-            if now >= self._run.core.next_wake():
-                self._run.core.wake(now)
-            self._perform()
-            self._say_who_is_slow(self._run, now)
-        if self._failure:
-            raise ModelError(f"workers: {self._failure}")
-        if time.monotonic() > self._deadline:
-            raise ModelError("workers: they did not return their bodies in time.")
-
-    def _probe(self, handle: WorkerHandle, now: float) -> None:
-        """Look whether a worker is there, and what held it up if it only waited for its turn."""
-        handle.probed_at = now
-        if handle.identity:
-            if self.mailbox.answer(handle.identity, *encode_message("ping")):
-                handle.gone_at = math.inf
-            else:
-                handle.gone_at = min(handle.gone_at, now)
-            if (held_up := handle.monitor.starved() if handle.monitor is not None else 0.0) > 0.0:
-                handle.gone_at += held_up
-                if self._run is not None:
-                    self._run.core.excuse(handle.name, held_up, now)
-        elif now > handle.missed_at:
-            handle.missed_at = math.inf
-            _log.warning(
-                "worker '%s' has not connected for %g s; it should connect to %s",
-                handle.name,
-                CONNECT_NOTICE_SECONDS,
-                self.mailbox.address,
-            )
-
-    def _give_up_on(self, handle: WorkerHandle, now: float) -> None:
-        """A connection that is gone comes back, unless the process is gone too; where that cannot be seen only silence tells."""
-        gone_for = now - handle.gone_at
-        if gone_for > self.deadlines.silence:
-            self.launcher.stop(handle.name, handle.launched)
-            self._worker_died(handle, handle.launched, "its connection was lost", now)
-        elif gone_for > EXIT_GRACE and handle.monitor is not None and not handle.monitor.running:
-            self._worker_died(handle, handle.launched, "its process has ended", now)  # its launcher knows nothing of it
-
-    def _say_who_is_slow(self, run: ProtocolRun, now: float) -> None:
-        """Who waits for whom, where nobody has got on for long; slow is not dead."""
-        step, since = self._moved
-        if run.core.slowest != step or self._reached:
-            self._moved = run.core.slowest, now
-        elif now - since > STALL_NOTICE_SECONDS:
-            self._moved = step, now
-            slowest = "; ".join(run.core.status_lines(now)[:4])
-            _log.warning("workers: no progress for %.0f s: %s", STALL_NOTICE_SECONDS, slowest)
-
     def _hear(self, identity: bytes, message: Message, key_owner: str, now: float) -> None:
         data = message.data
         handle = next((one for one in self.handles.values() if one.identity == identity), None)
@@ -510,7 +337,7 @@ class ProcessPool:
             self._greet(identity, data, key_owner, now)
             return
         if handle is not None and message.kind not in ("answer", "idle", "leave"):
-            self._note(f"{handle.name} says {_brief(message.kind, data, message.payload)}")
+            self._note(f"{handle.name} says {brief(message.kind, data, message.payload)}")
         run = self._run
         if handle is not None:
             handle.gone_at = math.inf
@@ -545,96 +372,6 @@ class ProcessPool:
             blob = run.blobs.get((handle.name, data["step"], data["incarnation"]), b"")
             late = run.tick + data["step"] > self._committed  # there would be no way back
             self._tell(handle, "loaded", {k: data[k] for k in ("step", "incarnation", "digest")}, b"" if late else blob)
-
-    def _greet(self, identity: bytes, data: dict[str, Any], key_owner: str, now: float) -> None:
-        handle = self.handles.get(data["name"])
-        if handle is None and self._elastic and self._opens(data["name"], key_owner) and not unfit(data["name"]):
-            if data["name"] in self._waiting or len(self._waiting) < MAX_RIVALS:
-                self._waiting[data["name"]] = now
-            return
-        why = self._why_not(handle, identity, data, key_owner)
-        if not why and handle is not None and handle.identity not in (b"", identity):
-            why = self._is_taken(handle, identity, now, by_hand=not data["incarnation"])
-            if not why:
-                return
-        if why or handle is None:
-            self._send_away(identity, why)
-            return
-        if identity == handle.identity:
-            handle.gone_at = math.inf
-            return
-        if data["fingerprint"] != bits():
-            why = f"worker '{handle.name}' has {_unlike(data['fingerprint'], bits())}. Install the same versions."
-            if handle.name not in self._unfit:
-                self._unfit.add(handle.name)
-                _log.warning("%s It was rejected.", why)
-            self._send_away(identity, why, unfit=True)
-            return
-        handle.identity, handle.pid, handle.missed_at, handle.gone_at = identity, data["pid"], math.inf, math.inf
-        handle.monitor = ProcessMonitor.of(data["pid"]) if is_local(self.mailbox.address) else None
-        if handle.wanted:
-            self._begin(handle)
-
-    def _opens(self, name: str, key_owner: str) -> bool:
-        """Whether a key opens the place of a worker; without keys all who get in are of this user."""
-        return self.mailbox.keys is None or key_owner in (name, ANYONE)
-
-    def _send_away(self, identity: bytes, why: str, *, unfit: bool = False) -> None:
-        self.mailbox.answer(identity, *encode_message("quit", {"why": why, "unfit": unfit}))
-
-    def _why_not(self, handle: WorkerHandle | None, identity: bytes, data: dict[str, Any], key_owner: str) -> str:
-        """Why a process has no place here; nothing where it has one."""
-        if handle is None:
-            return f"no worker is called {data.get('name')!r}; expected are {', '.join(self._names)}."
-        if not self._opens(handle.name, key_owner):
-            return f"the key of '{key_owner}' is not valid for worker '{handle.name}'."
-        if data.get("incarnation") not in (0, handle.launched) or not handle.alive:
-            return f"'{handle.name}' has been replaced."
-        return ""
-
-    def _is_taken(self, handle: WorkerHandle, rival: bytes, now: float, *, by_hand: bool) -> str:
-        """Why a second process cannot have a place; nothing while it may turn out that the first is gone: it will greet again.
-
-        Whoever has killed a worker and starts another does not wait until its silence has told us. However many want a place,
-        whoever has it is asked now and then, and keeps it.
-        """
-        first = self._rivals.setdefault(rival, now)
-        if len(self._rivals) > MAX_RIVALS:
-            del self._rivals[next(iter(self._rivals))]
-        if now - handle.probed_at > PROBE_INTERVAL:
-            self._probe(handle, now)
-        if handle.gone_at == math.inf:
-            return f"'{handle.name}' is already connected." if now - first > RIVAL_WAIT_SECONDS or not by_hand else ""
-        dead = handle.monitor is not None and not handle.monitor.running
-        if dead or (handle.monitor is None and now - handle.gone_at > RIVAL_WAIT_SECONDS):
-            self._worker_died(
-                handle, handle.launched, "its process has ended" if dead else "its connection was lost", now
-            )
-        return ""
-
-    def _process_exited(self, gone: Exited, now: float) -> None:
-        """A process has ended, says the launcher."""
-        handle = self.handles[gone.name]
-        if gone.hopeless and gone.incarnation == handle.launched:
-            self._failure = f"'{gone.name}' cannot be started: {gone.reason}"
-        else:
-            self._worker_died(handle, gone.incarnation, gone.reason, now)
-
-    def _worker_died(self, handle: WorkerHandle, launched: int, reason: str, now: float) -> None:
-        if launched != handle.launched or not handle.alive:
-            return  # another is there already, or it was heard of before
-        self.deaths.append(f"'{handle.name}': {reason}")
-        self._note(f"{handle.name} is gone: {reason[:MAX_BRIEF_LENGTH]}")
-        handle.alive, handle.identity, handle.has_shard, handle.pid, handle.leaves = False, b"", False, None, False
-        handle.monitor = None
-        handle.state, handle.halt, handle.facts, handle.before = b"", None, {}, {}
-        handle.gone_at = math.inf
-        if self._run is not None and handle.acting:
-            self._run.core.exited(handle.name, handle.acting, reason, now)
-        elif len(self.deaths) > 20 * len(self.handles):
-            self._failure = f"worker '{handle.name}' keeps dying: {reason}"
-        else:
-            self._launch(handle)
 
     def _launch(self, handle: WorkerHandle) -> None:
         handle.launched += 1
@@ -677,7 +414,7 @@ class ProcessPool:
 
     def _tell(self, handle: WorkerHandle, kind: str, data: dict[str, Any] | None = None, payload: bytes = b"") -> None:
         if handle.identity and self._run is not None:
-            self._note(f"{handle.name} is told {_brief(kind, data or {}, payload)}")
+            self._note(f"{handle.name} is told {brief(kind, data or {}, payload)}")
             self.mailbox.answer(
                 handle.identity, *encode_message(kind, {**(data or {}), "run": self._run.number}, payload)
             )
@@ -707,34 +444,6 @@ class ProcessPool:
                 self._reached = effect.step
             elif isinstance(effect, effects.Ended):
                 self._failure = effect.reason
-
-
-def _keys_for(launcher: Launcher, bind: str) -> tuple[Keys | None, Mapping[bytes, str] | None]:
-    """The pair of a run where others can knock, and who may come in: whom the launcher tells, or whoever is of this user.
-
-    On other machines nobody knows what a user has here: then the mailbox says that keys are missing.
-    """
-    if not isinstance(launcher, ByHand):
-        return fresh_keys(), None
-    own = keys_of_this_user() if is_local(bind) else None
-    return own, None if own is None else {own.public: ANYONE}
-
-
-def _unlike(theirs: str, ours: str) -> str:
-    """Where versions differ, as far as they can be read."""
-    try:
-        there, here = json.loads(theirs), json.loads(ours)
-        differ = [f"{key} {there.get(key)!r}, here {here[key]!r}" for key in here if there.get(key) != here[key]]
-    except (ValueError, AttributeError, RecursionError):
-        differ = []
-    return "; ".join(differ)[: 4 * MAX_BRIEF_LENGTH] or f"{theirs[:MAX_BRIEF_LENGTH]!r}, here {ours}"
-
-
-def _brief(kind: str, data: Mapping[str, Any], payload: bytes) -> str:
-    """A message in a line."""
-    if kind == "core":
-        return f"{kind} {payload[:MAX_BRIEF_LENGTH].decode(errors='replace')}"
-    return f"{kind} {json.dumps(data)[:MAX_BRIEF_LENGTH]}" + (f" and {len(payload)} bytes" if payload else "")
 
 
 def _layout(shard: Shard, other: int) -> int:

@@ -6,20 +6,92 @@ more has done it, and only says again what came of it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+import logging
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Protocol
 
-from coordinator.distributed.workers.channel import ProcessLost
+from coordinator.distributed.transports.zeromq import Mailbox
+from coordinator.distributed.workers.capped_clock import CappedClock
+from coordinator.distributed.workers.channel import Channel, ProcessLost, Unreachable
 from coordinator.distributed.workers.hosted_stack import GONE, HostedStack, Refusal, StackHost
 from coordinator.distributed.workers.messages import Message, encode_message, oversized
+from coordinator.distributed.workers.process_supervision import MAX_NAP_SECONDS, STALL_NOTICE_SECONDS
+from coordinator.distributed.workers.worker_handle import RETRY_INTERVAL, WorkerHandle
 from coordinator.record.checkpoints.notes import Notes
 from modular.payload import packed, unpacked
 
-if TYPE_CHECKING:
-    from coordinator.distributed.workers.process_pool import ProcessPool
-
+_log = logging.getLogger("modular")
 MAX_ERROR_LENGTH = 8192  # letters of what a component has raised
 NO_CALL = -1
+
+
+class Calling(Protocol):
+    """A pool whose processes are asked about black boxes."""
+
+    mailbox: Mailbox
+    handles: dict[str, WorkerHandle]
+    deaths: list[str]
+    _clock: CappedClock
+    _closed: bool
+    _number: int
+    _answers: dict[int, Message]
+    _max_message_bytes: int
+
+    def process_of(self, name: str) -> Hashable:
+        """The process that has the place of a worker."""
+
+    def call(self, name: str, process: Hashable, method: str, payload: bytes) -> Message:
+        """Ask a process about a black box."""
+
+    def _pump(self, done: Callable[[], bool]) -> None:
+        """Look after all until something is done."""
+
+    def _look_after(self, now: float) -> None:
+        """Messages, deaths, deadlines."""
+
+
+class Calls:
+    """Questions of a pool to its processes."""
+
+    def channel(self: Calling, worker: str) -> Channel:
+        """To the black boxes of a worker."""
+        return RemoteChannel(self, worker)
+
+    def process_of(self: Calling, name: str) -> Hashable:
+        """The process that has the place of a worker; waits until one is there."""
+        if self._closed or name not in self.handles:
+            raise Unreachable(f"worker '{name}' has gone.")
+        handle = self.handles[name]
+        self._pump(lambda: bool(handle.identity))
+        return handle.launched, handle.identity
+
+    def call(self: Calling, name: str, process: Hashable, method: str, payload: bytes) -> Message:
+        """Ask a process about a black box, and again until it answers; raises Lost when it is gone."""
+        handle, now = self.handles.get(name), self._clock.now()
+        self._number += 1
+        self._answers.clear()
+        question = encode_message(
+            "call", {"number": self._number, "method": method, "most": self._max_message_bytes}, payload
+        )
+        ask_at, patience, slow_at = now, RETRY_INTERVAL, now + STALL_NOTICE_SECONDS
+        while self._number not in self._answers:
+            if self._closed or handle is None or (handle.launched, handle.identity) != process:
+                raise ProcessLost(self.deaths[-1] if self.deaths else f"'{name}' has gone")
+            if now >= ask_at:
+                self.mailbox.answer(handle.identity, *question)
+                ask_at, patience = now + patience, 2.0 * patience
+            if now >= slow_at:
+                slow_at = now + STALL_NOTICE_SECONDS
+                _log.warning(
+                    "workers: '%s' has been busy with '%s' of a black box for %.0f s",
+                    name,
+                    method,
+                    STALL_NOTICE_SECONDS,
+                )
+            self.mailbox.wait(MAX_NAP_SECONDS)
+            now = self._clock.now()
+            self._look_after(now)
+        return self._answers[self._number]
 
 
 class RemoteChannel:
@@ -27,7 +99,7 @@ class RemoteChannel:
 
     persistent = False
 
-    def __init__(self, pool: ProcessPool, worker: str) -> None:
+    def __init__(self, pool: Calling, worker: str) -> None:
         self.pool, self.worker = pool, worker
 
     def process(self) -> Hashable:
