@@ -23,7 +23,9 @@ from __future__ import annotations
 from math import sqrt
 
 from components.bodies.posed.kick_work import exclude_flight
-from components.bodies.subassembly.kernels import (
+from components.bodies.subassembly.dynamics import collect, compose, factorise_mass, momentum_of, pass_down, solve
+from components.bodies.subassembly.kernels import unsound
+from components.bodies.subassembly.kinematics import (
     LINEAR,
     LINKS,
     NEXT,
@@ -34,20 +36,13 @@ from components.bodies.subassembly.kernels import (
     WANTED,
     aim,
     arm_of,
-    collect,
-    compose,
-    factorise_mass,
     link_of,
-    momentum_of,
-    pass_down,
     place_links,
     read_speeds,
     show_places,
     show_rates,
-    solve,
     times_quaternion,
     travel,
-    unsound,
     write_rates,
 )
 from modular.blocks import room

@@ -12,7 +12,7 @@ from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural.compliance import bound_loads_loop
 from components.bodies.posed.impulse_by_body import ImpulseByBody
 from components.bodies.posed.quaternions import spinning
-from components.bodies.subassembly import gluing, kernels
+from components.bodies.subassembly import gluing, kernels, kinematics
 from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
@@ -197,12 +197,12 @@ class Subassemblies(ImpulseByBody):
         d, count = len(self.gravity), self.columns.shape[1]
         found = np.zeros((self.count, self.q.shape[1]))
         for row, name in enumerate(self.names):
-            tree, force = self.bodies[name].tree, self.speeds[row, :, kernels.WANTED].copy()
+            tree, force = self.bodies[name].tree, self.speeds[row, :, kinematics.WANTED].copy()
             found[row, :d] = tree.kilograms * self.gravity
             shrink = np.zeros(count)  # spins fall where quaternions grow
             for place, at in zip(tree.quaternions, tree.speed[tree.ball == 1], strict=True):
                 p, rate = self.q[row, place], self.v[row, place]
-                shrink[at : at + 3] = -2.0 * (p @ rate) / (p @ p) * self.speeds[row, at : at + 3, kernels.SPEED]
+                shrink[at : at + 3] = -2.0 * (p @ rate) / (p @ p) * self.speeds[row, at : at + 3, kinematics.SPEED]
             if shrink.any():
                 lower = np.tril(self.root[row].reshape(count, count))
                 force -= (lower + np.tril(lower, -1).T) @ shrink

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.bodies.subassembly import kernels
+from components.bodies.subassembly import kernels, kinematics
 from components.bodies.subassembly.gluing import respond_loop
 from components.bodies.substeps import in_steps
 from modular.elements import Array
@@ -13,14 +13,14 @@ from modular.views import View
 @kernel
 def copy_coordinates(bodies: View, source: Array, target: Array) -> None:
     """As many as there are."""
-    for i in range(int(bodies.sizes[kernels.COORDINATES])):
+    for i in range(int(bodies.sizes[kinematics.COORDINATES])):
         target[i] = source[i]
 
 
 @kernel
 def push_coordinates(bodies: View, v: Array, span: float, whole: Array, alone: Array) -> None:
     """What the difference of two accelerations does in a span of time."""
-    for i in range(int(bodies.sizes[kernels.COORDINATES])):
+    for i in range(int(bodies.sizes[kinematics.COORDINATES])):
         v[i] += span * (whole[i] - alone[i])
 
 
