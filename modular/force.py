@@ -157,7 +157,7 @@ class BeginsAtRest(Protocol):
     def loads(self) -> Array:
         """And which it has on its bodies until the first tick; written to as well."""
 
-    def lean(self, elements: Elements) -> None:
+    def propose_load(self, elements: Elements) -> None:
         """Write `starts`: a step towards forces under which nothing begins to move against what it rests on."""
 
 

@@ -73,6 +73,21 @@ def links(text: str) -> list[str]:
     return [unquote(target.partition("#")[0]) for target in relative]
 
 
+def headings(text: str) -> set[str]:
+    """The anchors of a page, as they are made of its headings."""
+    lines = text.splitlines()
+    for block in blocks(text):
+        lines[block.start : block.start + len(block.lines)] = [""] * len(block.lines)
+    found = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip()) for line in lines if re.match(r"#+ ", line)]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in found}
+
+
+def anchors(text: str) -> list[tuple[str, str]]:
+    """Headings that a page points to: the page that has them, or nothing for itself, and the anchor."""
+    text = re.sub(r"`[^`\n]*`", "", text)
+    return re.findall(r"\]\((?!\w+:)([^)\s#]*)#([^)\s]+)\)", text)
+
+
 Call = Callable[[list[str], Path], None]
 
 
@@ -212,6 +227,14 @@ def test_the_readme_shows_the_two_commands_and_a_script():
     assert ("python -m pip install -e '.[test]' && python -m pytest",) in shell
     assert ("python -m pip install . && modular run double-pendulum",) in shell
     assert any(block.language == "python" and block.run for block in shown)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_anchor_leads_to_a_heading(page: Path):
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in anchors(text):
+        there = (page.parent / unquote(target)).read_text(encoding="utf-8") if target else text
+        assert anchor in headings(there), f"{target}#{anchor}"
 
 
 # --- the readers of pages themselves ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_load_loop
-from components.forces.contact_law import apply_recorded_loop, contact_loop, lean_loop
+from components.forces.contact_law import apply_recorded_loop, contact_loop, propose_load_loop
 from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
@@ -178,7 +178,7 @@ class Contacts(ForceStack):
         self.loops = {
             "exert": contact_loop, "account": account_loop, "request_load": request_load_loop,
             "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop,
-            "lean": lean_loop, "apply_recorded": apply_recorded_loop,
+            "propose_load": propose_load_loop, "apply_recorded": apply_recorded_loop,
         }  # fmt: skip
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
@@ -209,9 +209,9 @@ class Contacts(ForceStack):
         """What they do until the first tick, (n, 3, 3); written to as well."""
         return self.now[: self.count, FIRST : FIRST + 9].reshape(self.count, 3, 3)
 
-    def lean(self, elements: Elements) -> None:
+    def propose_load(self, elements: Elements) -> None:
         """Write into `starts` what those that begin at rest would do."""
-        self.play("lean", elements)
+        self.play("propose_load", elements)
 
     def apply_recorded(self, elements: Elements) -> None:
         """What a recorded tick did."""

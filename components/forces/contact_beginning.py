@@ -2,7 +2,7 @@
 
 A spring that has to be pressed first lets a body fall for some ticks, ring, and slide meanwhile as if nothing pressed it. A pair
 knows nothing of others, and what one presses with the next has to bear. So before the first tick all pairs look for their loads
-together (`lean`; coordinator/couplings/resting.py): each in turn answers what the others leave, until nothing that touches
+together (`propose_load`; coordinator/couplings/resting.py): each in turn answers what the others leave, until nothing that touches
 accelerates into what it touches. The first tick finds these loads again.
 """
 
@@ -101,7 +101,7 @@ def gather(patch: Patch) -> float:
 
 
 @kernel
-def lean(pair: Pair, patch: Patch, starts: Array) -> None:
+def propose_load(pair: Pair, patch: Patch, starts: Array) -> None:
     """What it would press with, and bear across, where others do what they do now: a step towards what all do together.
 
     Where m contacts share a body, W of all is at most m times that of each alone. So with m W in its place no step goes too far

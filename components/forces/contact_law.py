@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.forces.contact_beginning import begin, lean, touches
+from components.forces.contact_beginning import begin, propose_load, touches
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
 from components.forces.contact_impacts import impacts
@@ -97,7 +97,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
 
 
 @loop
-def lean_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """With what those that begin at rest would begin, as bodies are about to move; before the first tick."""
     patch, ahead = new_patch(), room((MEMORY,))
     for n in range(start, stop):
@@ -130,7 +130,7 @@ def lean_loop(start: int, stop: int, contacts: View, elements: View) -> int:
             record_tick(pair)
             for c in range(3):
                 pair.none[c] = patch.centre[c] = patch.normal[c] = 0.0
-            lean(pair, patch, contacts.starts[n])
+            propose_load(pair, patch, contacts.starts[n])
     return NO_FAILED_ROW
 
 

@@ -1,7 +1,7 @@
-"""What rests from the start on begins in equilibrium: contacts find the forces that carry it together, before the first tick.
+"""What residuals from the start on begins in equilibrium: contacts find the forces that carry it together, before the first tick.
 
 Each contact knows its own two bodies alone. With loads on all of them the bodies accelerate; each then answers by what it would
-rather do (`lean`), and all that is one step of the proximal gradient method towards the complementarity problem of all
+rather do (`propose_load`), and all that is one step of the proximal gradient method towards the complementarity problem of all
 contacts: nothing that touches accelerates into what it touches, nothing pulls, friction bears its share at most. What the last
 steps have shown is put together so that least is left (D. G. Anderson, "Iterative procedures for nonlinear integral equations",
 Journal of the ACM 12 (1965) 547-560): a stack of n bodies takes some n steps instead of n^2, whatever they weigh. Bodies are asked
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -22,15 +24,16 @@ from coordinator.system import System
 from modular.elements import STEP, TIME, Array
 from modular.force import BEGUN, BeginsAtRest
 
-MOST = 500  # steps; what is not quite found only leaves some ringing
-ENOUGH = 1e-9  # of the forces of a contact: steps that change less have found all
-ROUNDING = 1e-12  # of the largest force
-MEMORY = 30  # steps that are put together
-WORSE = 10.0  # times what was left by the step before
+MAX_ITERATIONS = 500  # what is not quite found only leaves some ringing
+CONVERGENCE_TOLERANCE = 1e-9  # of the forces of a contact: what is left is nothing
+ROUNDING_TOLERANCE = 1e-12  # the same, of the largest force
+MIXED_ITERATIONS = 30  # so many are put together
+DEPENDENT_SHARE = 1e-4  # of a step: what is left of it beside newer ones, where it says nothing new
+RESTART_RATIO = 10.0  # times what the iteration before has left: what was learnt holds no more
 
 
 def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: bool = False) -> None:
-    """After everything has been settled: let new contacts that touch carry what rests on them.
+    """After everything has been settled: let new contacts that touch carry what residuals on them.
 
     `everything`: all is new, so joints look for their loads anew as well, with those of contacts on the bodies.
     """
@@ -55,40 +58,71 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
             joints.fresh[: joints.count] = 1
         coupling.settle(system, dt, touched)
 
-    def leaning() -> Array:
+    def proposals() -> Array:
         """What each would rather do."""
         look_ahead(system, dt, stacks)
         return np.array([stack.starts[row] for stack, row, _ in new])
 
-    carry(_together(carry, leaning))
+    carry(_solve_together(carry, proposals))
 
 
-def _together(carry: Callable[[Array], None], leaning: Callable[[], Array]) -> Array:
-    """What all do when nobody would rather do anything else."""
-    loads: Array = leaning()
+def _solve_together(carry: Callable[[Array], None], proposals: Callable[[], Array]) -> Array:
+    """What all do when nobody would rather do anything else: Anderson's mixing of what the last iterations have shown."""
+    loads: Array = proposals()
     answers: list[Array] = []
-    rests: list[Array] = []
-    for _ in range(MOST):
+    residuals: list[Array] = []
+    best, least = loads, np.inf
+    for _ in range(MAX_ITERATIONS):
         carry(loads)
-        found = leaning()
-        rest = (found - loads).ravel()
-        if _is_nothing(rest.reshape(found.shape), found):
+        found = proposals()
+        residual = found - loads
+        if _is_nothing(residual, found):
             return found
-        if rests and np.abs(rest).max() > WORSE * np.abs(rests[-1]).max():  # what was learnt holds no more
-            answers, rests = [], []
-        answers, rests = [*answers, found.ravel()][-MEMORY:], [*rests, rest][-MEMORY:]
-        loads = found
-        if len(rests) > 1:
-            steps = np.diff(rests, axis=0).T
-            share = np.linalg.lstsq(steps, rest, rcond=1e-10)[0]
-            loads = (answers[-1] - np.diff(answers, axis=0).T @ share).reshape(found.shape)
-    return found
+        size = float(np.abs(residual).max())
+        if size < least:
+            best, least = found, size
+        if residuals and size > RESTART_RATIO * np.abs(residuals[-1]).max():
+            answers, residuals = [], []
+        answers, residuals = [*answers, found][-MIXED_ITERATIONS:], [*residuals, residual][-MIXED_ITERATIONS:]
+        steps = [later - former for former, later in pairwise(residuals)]
+        loads = found.copy()
+        for share, (former, later) in zip(_least_squares(steps, residual), pairwise(answers), strict=True):
+            loads -= share * (later - former)
+    return best
 
 
-def _is_nothing(rest: Array, found: Array) -> bool:
+def _least_squares(columns: list[Array], wanted: Array) -> list[float]:
+    """How much of each column, so that least of what is wanted is left; by Gram and Schmidt, the newest column first.
+
+    Columns that depend on newer ones are left out. No library of the machine decides on the last bits.
+    """
+    basis: list[Array] = []
+    upper: list[list[float]] = []
+    kept: list[int] = []
+    for k in reversed(range(len(columns))):
+        rest, along = columns[k].copy(), list[float]()
+        for unit in basis:
+            along.append(float(np.add.reduce(unit * rest, axis=None)))
+            rest -= along[-1] * unit
+        size = sqrt(float(np.add.reduce(rest * rest, axis=None)))
+        if size > DEPENDENT_SHARE * sqrt(float(np.add.reduce(columns[k] * columns[k], axis=None))):
+            basis.append(rest / size)
+            upper.append([*along, size])
+            kept.append(k)
+    shares, left = [0.0] * len(columns), [float(np.add.reduce(unit * wanted, axis=None)) for unit in basis]
+    for i in reversed(range(len(basis))):
+        shares[kept[i]] = left[i] / upper[i][i]
+        for j in range(i):
+            left[j] -= upper[i][j] * shares[kept[i]]
+    return shares
+
+
+def _is_nothing(residual: Array, found: Array) -> bool:
     """Of each contact by its own measure."""
     sizes = np.abs(found).max(axis=(1, 2))
-    return bool((np.abs(rest).max(axis=(1, 2)) <= ENOUGH * sizes + ROUNDING * sizes.max()).all())
+    return bool(
+        (np.abs(residual).max(axis=(1, 2)) <= CONVERGENCE_TOLERANCE * sizes + ROUNDING_TOLERANCE * sizes.max()).all()
+    )
 
 
 def look_ahead(system: System, dt: float, stacks: list[Any]) -> None:
@@ -97,7 +131,7 @@ def look_ahead(system: System, dt: float, stacks: list[Any]) -> None:
     step, now = float(clock[STEP]), float(clock[TIME])
     clock[STEP], clock[TIME] = dt, now + dt
     ahead: list[Operation] = [(bodies, "predict") for bodies in system.bodies]
-    perform(system.elements, [*ahead, *((stack, "lean") for stack in stacks)])
+    perform(system.elements, [*ahead, *((stack, "propose_load") for stack in stacks)])
     clock[STEP], clock[TIME] = step, now
     perform(system.elements, [(bodies, "show") for bodies in system.bodies])
 
@@ -113,8 +147,8 @@ def count_company(meeting: list[tuple[Any, int, list[str]]]) -> None:
 
 def _meeting(system: System) -> Iterator[tuple[Any, int, list[str]]]:
     """Contacts, and their bodies; what is led, nobody carries."""
-    told: list[Any] = [stack for stack in system.forces if isinstance(stack, BeginsAtRest)]
-    for stack in told:
+    beginning: list[Any] = [stack for stack in system.forces if isinstance(stack, BeginsAtRest)]
+    for stack in beginning:
         for name in stack.names:
             owners = system.force_home[name].owners
             yield stack, stack.row[name], [owner for owner in owners if _is_moved(system, owner)]
