@@ -78,7 +78,9 @@ def headings(text: str) -> set[str]:
     lines = text.splitlines()
     for block in blocks(text):
         lines[block.start : block.start + len(block.lines)] = [""] * len(block.lines)
-    found = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip()) for line in lines if re.match(r"#+ ", line)]
+    found = [
+        re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip()) for line in lines if re.match(r"#+ ", line)
+    ]
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in found}
 
 

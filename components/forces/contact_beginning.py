@@ -13,7 +13,7 @@ from typing import Any
 
 from components.forces.contact_friction import Rub, axes_across, new_rub, respond_across, slide
 from components.forces.contact_pair import Pair, Patch, along, answer_to, push
-from components.forces.contact_points import compute_responses, watch
+from components.forces.contact_points import compute_responses, gap_of_touch, watch
 from components.forces.contact_rest import hold, new_rest, respond_at_rest
 from components.forces.touching import touch
 from components.forces.vectors import dot
@@ -21,17 +21,6 @@ from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.workspaces import Workspace
-
-TOUCH_TOLERANCE = 1e-9  # of the sizes of both shapes: gaps so small are none
-
-
-@kernel
-def gap_of_touch(pair: Pair) -> float:
-    """Gaps up to which points touch at the first look [m]."""
-    near = 0.0
-    for k in range(4):
-        near += TOUCH_TOLERANCE * (pair.size_a[k] + pair.size_b[k])
-    return near
 
 
 @kernel

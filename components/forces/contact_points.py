@@ -13,6 +13,16 @@ SLOW_IMPACT_FACTOR = 2.0
 PULL_DECAY_PER_TICK = 0.995  # of the pull that is known, from tick to tick
 # times the way of that velocity in a tick: points so near count as touching when springs are chosen
 TOUCHING_BAND_FACTOR = 20.0
+TOUCH_TOLERANCE = 1e-9  # of the sizes of both shapes: gaps so small are none
+
+
+@kernel
+def gap_of_touch(pair: Pair) -> float:
+    """Gaps up to which points touch at the first look [m]."""
+    near = 0.0
+    for k in range(4):
+        near += TOUCH_TOLERANCE * (pair.size_a[k] + pair.size_b[k])
+    return near
 
 
 @kernel
@@ -40,6 +50,8 @@ def watch(pair: Pair, patch: Patch) -> Any:
         sure = max(now.pull, fall_of(pair, patch, nearest, 0), fall_of(pair, patch, nearest, 2))
     now.usual = max(sure, PULL_DECAY_PER_TICK * before.usual)  # who holds it now may let go
     pair.slow = SLOW_IMPACT_FACTOR * pair.span * max(now.pull, now.usual)
+    if pair.fresh:  # what moves less in a tick than what counts as touching does not meet
+        pair.slow = max(pair.slow, gap_of_touch(pair) / pair.span)
     return near
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from campaign import later
-from components import Box, Contact, HalfSpace, Revolute, RigidBody, Sphere, SpringDamper
+from components import Box, Contact, HalfSpace, LedBody, Revolute, RigidBody, Sine, Sphere, SpringDamper
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation
 from coordinator.record.sensors import exerted
 from modular import Assembly
@@ -152,6 +152,23 @@ def test_springs_lighten_what_rests(coupling):
     run = calmly(model, 1e-3, coupling, 0.2)
     assert moved(run, ["crate"]) < 1e-12
     np.testing.assert_allclose(exerted(run, "floor")[:, 2], 2.0 * G - 10.0, rtol=1e-9)
+
+
+@coupled
+def test_a_lift_that_sets_out_presses_with_its_acceleration_at_once(coupling):
+    """m (g + a) from the first instant on; the velocity of the lift then is a rounding error, and no blow."""
+    height, frequency, mass, dt = 0.05, 1.0, 2.0, 1e-3
+    model, rate = Assembly(gravity=(0.0, 0.0, -G)), 2.0 * np.pi * frequency
+    way = Sine((0.0, 0.0, height), frequency, -np.pi / 2)
+    model.add("lift", LedBody(way=way, centre=(0, 0, 0), ports={"floor": (0, 0, 0)}))
+    put(model, "crate", (0.0, 0.0, 0.1), mass)
+    model.apply("floor", Contact(HalfSpace(), Box((SIDE,) * 3), 0.4), "lift.floor", "crate.G")
+    run = calmly(model, dt, coupling, 0.2)
+    law = mass * (G + height * rate**2 * np.cos(rate * run.time))
+    np.testing.assert_allclose(exerted(run, "floor")[:2, 2], law[:2], rtol=1e-5)
+    np.testing.assert_allclose(exerted(run, "floor")[:20, 2], law[:20], rtol=1e-3)  # springs follow what changes later
+    lifted = height * (1.0 - np.cos(rate * run.time)) + 0.1
+    assert np.abs(run.position("crate.G")[:, 2] - lifted).max() < 4.0 * G * dt**2
 
 
 @pytest.mark.parametrize("workers", [2, 3])
