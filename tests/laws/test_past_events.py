@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import as_far_as, later
+from campaign import as_far_as, whole
 from components import Revolute
 from coordinator import Simulation
 from coordinator.record.evidence import Evidence, Recorded
@@ -39,7 +39,7 @@ def dearer(one, other, changes=40):
     return np.median(times[1]) / np.median(times[0])
 
 
-@pytest.mark.parametrize("before", [1000, *later([10_000])])
+@pytest.mark.parametrize("before", [1000, *whole([10_000])])
 def test_the_time_of_a_change_does_not_grow_with_the_number_of_those_before(before):
     """What came before is made up: what a simulation keeps of a change is there so many times more."""
     with resting() as one, resting() as other:
