@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Substitution,
     )
     from coordinator.couplings.rules import Shannon, Stable, StiffnessRule
+    from coordinator.distributed.protocol.deadlines import Deadlines
     from coordinator.distributed.workers.black_box import BlackBox
     from coordinator.distributed.workers.distributed_run import LaunchConfig
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
@@ -46,6 +47,7 @@ _HOMES = {
     "CheckpointWarning": "record.checkpoints.folder",
     "Checkpoints": "record.checkpoints.folder",
     "Coupling": "couplings",
+    "Deadlines": "distributed.protocol.deadlines",
     "Difference": "record.difference",
     "Examination": "checks.examination",
     "GlobalPenalty": "couplings.centralized",
@@ -83,6 +85,7 @@ __all__ = [
     "CheckpointWarning",
     "Checkpoints",
     "Coupling",
+    "Deadlines",
     "Difference",
     "Examination",
     "GlobalPenalty",

@@ -234,6 +234,8 @@ class Assembly(Spelt):
 
     def cut(self, name: str) -> None:
         """Remove a joint."""
+        if name in self.force_edges:
+            raise ModelError(f"cut: '{name}' is a force, not a joint; take it off with remove({name!r}).")
         self.known(name, self.joint_edges, "joint")
         del self.joint_edges[name]
 

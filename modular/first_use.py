@@ -141,7 +141,7 @@ class _Ear(event.Listener):  # type: ignore[misc]
         ):
             self.logged = True
             _log.warning(
-                "first run on this machine: compiling %s; this takes some seconds, once for every kind of component",
+                "compiling %s; this takes some seconds, once for every kind of component on this machine",
                 up_to(ready, sight),
             )
 

@@ -39,6 +39,11 @@ class Force(Component):
         """Of which order in the step it lets a run be, where it begins, ends or bends at instants within ticks; None: of any."""
         return None
 
+    @property
+    def follows_step(self) -> bool:
+        """Whether its stiffness is as large as the step allows, and not a number of its own."""
+        return False
+
     def unseen(self, dt: float, since: float) -> float | None:
         """The first time [s] at which it does something that is over before ticks see what it is; None: never."""
         return None

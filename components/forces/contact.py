@@ -50,6 +50,11 @@ class Contact(Force):
         """Two; one with a stiffness of its own, whose damper acts at once and from a whole tick on."""
         return 2 if self.stiffness is None else 1
 
+    @property
+    def follows_step(self) -> bool:
+        """Without a stiffness of its own."""
+        return self.stiffness is None
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Shapes that are none, pairs that cannot touch, and numbers out of range."""
         problems = []

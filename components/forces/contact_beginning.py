@@ -66,7 +66,7 @@ def preload_at_rest(pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: f
             speed = sqrt(rub.v[0] * rub.v[0] + rub.v[1] * rub.v[1])
             if speed > pair.slow:
                 rest.way[0], rest.way[1] = -rub.v[0] / speed, -rub.v[1] / speed
-            hold(patch, rest, pair.law.friction)
+            hold(patch, rest, pair.law.friction, True)
             for i in range(patch.count):
                 patch.pressing[i] = rest.pressing[i]
 

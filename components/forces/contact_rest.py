@@ -12,6 +12,8 @@ from modular.workspaces import Workspace, workspace
 FRICTION_LIMIT_TOLERANCE = 1e-6  # of what friction can bear: so much more counts as rounding
 CONVERGENCE_TOLERANCE = 1e-9  # of the largest force: sweeps that change less have found what holds a pair
 MAX_SWEEPS = 60  # of the forces of one pair
+FIRST_TOLERANCE = 1e-14
+MAX_FIRST_SWEEPS = 3000  # at the start, where what is left would decide who carries how much
 UNBOUNDED = 1e300  # more than any force [N], or any coefficient of friction
 
 new_rest = workspace(
@@ -30,7 +32,7 @@ def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
     respond_at_rest(pair, patch, rub, rest)
     for i in range(patch.count):
         rest.touching[i] = 1.0 if patch.gaps[i] <= patch.band else 0.0
-    pressed, bearing = hold(patch, rest, UNBOUNDED), rest.bearing
+    pressed, bearing = hold(patch, rest, UNBOUNDED, new), rest.bearing
     rub.bearing[0], rub.bearing[1] = bearing[0], bearing[1]
     borne = sqrt(bearing[0] * bearing[0] + bearing[1] * bearing[1])
     if new:
@@ -55,7 +57,7 @@ def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace) -
 
 
 @kernel
-def hold(patch: Patch, rest: Workspace, friction: float) -> Any:
+def hold(patch: Patch, rest: Workspace, friction: float, exactly: bool) -> Any:
     """Forces that keep the points of a pair from moving: none pulls, and across the normals friction bears so much at most.
 
     Where it slides, friction bears all that, its own way. Returned is what the normals press with together.
@@ -64,7 +66,7 @@ def hold(patch: Patch, rest: Workspace, friction: float) -> Any:
     for i in range(patch.count):
         pressing[i] = 0.0
     bearing[0] = bearing[1] = 0.0
-    for _ in range(MAX_SWEEPS):
+    for _ in range(MAX_FIRST_SWEEPS if exactly else MAX_SWEEPS):
         pressed, change, most = 0.0, 0.0, 0.0
         for i in range(patch.count):
             if rest.touching[i] == 0.0 or not patch.w[i, i] > 0.0:
@@ -81,7 +83,7 @@ def hold(patch: Patch, rest: Workspace, friction: float) -> Any:
         else:
             hold_across(patch, rest, friction * pressed)
         change = max(change, abs(bearing[0] - first), abs(bearing[1] - second))
-        if change <= CONVERGENCE_TOLERANCE * most:
+        if change <= (FIRST_TOLERANCE if exactly else CONVERGENCE_TOLERANCE) * most:
             break
     return pressed
 

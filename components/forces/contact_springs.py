@@ -58,7 +58,7 @@ def reach(pair: Pair, patch: Patch) -> None:
             raised += more
         if patch.pressing[i] > 0.0:
             raised = max(patch.pressing[i] / k_n + gap, 0.0)
-            pair.came += 0.5 * k_n * raised * raised
+            pair.came += 0.5 * k_n * (raised - gap) * (raised - gap)
         now.raised[i] = raised if gap < raised else 0.0  # what has come off begins anew
         patch.drawn[i] = now.raised[i] - gap
         now.drawn[i] = max(patch.drawn[i], 0.0)

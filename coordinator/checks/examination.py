@@ -186,7 +186,8 @@ def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     lines += [_soft(simulation, report.name, report.share) for report in _softer(reports)]
     if over is not None:
         return [f"'{over[0]}' is beyond the limit; {over[3]}.", *lines]
-    springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
+    edges = simulation.assembly.force_edges
+    springs = {name: m for name, m in margins.items() if name in edges and not edges[name].force.follows_step}
     if springs:
         name, margin = min(springs.items(), key=lambda item: item[1])
         lines.append(

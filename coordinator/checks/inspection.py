@@ -125,7 +125,8 @@ class Inspection:
     def __repr__(self: Inspected) -> str:
         tight = self.tightest
         load = f" (load on {self.loads[tight[0]]})" if tight and tight[0] in self.loads else ""
-        margin = f"stability margin {tight[1]:.3g}; tightest joint: {tight[0]}{load}" if tight else "no joints"
+        what = "joint" if tight and tight[0] in self.assembly.joint_edges else "force"
+        margin = f"stability margin {tight[1]:.3g}; tightest {what}: {tight[0]}{load}" if tight else "no joints"
         return f"<Simulation of {self.assembly!r} at tick {self.tick} ({self.time:g} s), dt = {self.dt:g} s; {margin}>"
 
     def ledger(self: Inspected, name: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What residuals from the start on begins in equilibrium: contacts find the forces that carry it together, before the first tick.
+"""What rests from the start on begins in equilibrium: contacts find the forces that carry it together, before the first tick.
 
 Each contact knows its own two bodies alone. With loads on all of them the bodies accelerate; each then answers by what it would
 rather do (`propose_load`), and all that is one step of the proximal gradient method towards the complementarity problem of all
@@ -11,11 +11,12 @@ through the coupling, so whatever else holds them has its say. The thesis knows 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from math import sqrt
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from coordinator.couplings.coupling import Coupling
@@ -27,13 +28,13 @@ from modular.force import BEGUN, BeginsAtRest
 MAX_ITERATIONS = 500  # what is not quite found only leaves some ringing
 CONVERGENCE_TOLERANCE = 1e-9  # of the forces of a contact: what is left is nothing
 ROUNDING_TOLERANCE = 1e-12  # the same, of the largest force
-MIXED_ITERATIONS = 30  # so many are put together
+MIXED_ITERATIONS = 60  # so many are put together
 DEPENDENT_SHARE = 1e-4  # of a step: what is left of it beside newer ones, where it says nothing new
 RESTART_RATIO = 10.0  # times what the iteration before has left: what was learnt holds no more
 
 
 def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: bool = False) -> None:
-    """After everything has been settled: let new contacts that touch carry what residuals on them.
+    """After everything has been settled: let new contacts that touch carry what rests on them.
 
     `everything`: all is new, so joints look for their loads anew as well, with those of contacts on the bodies.
     """
@@ -50,45 +51,72 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     stacks = list({id(stack): stack for stack, _, _ in new}.values())
     touched = list(dict.fromkeys(owner for _, _, owners in new for owner in owners))
 
-    def carry(loads: Array) -> None:
-        """Let contacts do this, and bodies answer it."""
-        for (stack, row, _), load in zip(new, loads, strict=True):
-            stack.loads[row], stack.begins[row] = load, BEGUN
+    groups = list(_groups(system, meeting, new))
+    mixings = [Mixing() for _ in groups]
+    for _ in range(MAX_ITERATIONS):
+        look_ahead(system, dt, stacks)
+        for mixing, members in zip(mixings, groups, strict=True):
+            if not mixing.done:
+                mixing.take(np.array([stack.starts[row] for stack, row, _ in members]))
+            for (stack, row, _), load in zip(members, mixing.loads, strict=True):
+                stack.loads[row], stack.begins[row] = load, BEGUN
         for joints in system.joints if everything else ():
             joints.fresh[: joints.count] = 1
         coupling.settle(system, dt, touched)
-
-    def proposals() -> Array:
-        """What each would rather do."""
-        look_ahead(system, dt, stacks)
-        return np.array([stack.starts[row] for stack, row, _ in new])
-
-    carry(_solve_together(carry, proposals))
+        if all(mixing.done for mixing in mixings):
+            return
 
 
-def _solve_together(carry: Callable[[Array], None], proposals: Callable[[], Array]) -> Array:
-    """What all do when nobody would rather do anything else: Anderson's mixing of what the last iterations have shown."""
-    loads: Array = proposals()
-    answers: list[Array] = []
-    residuals: list[Array] = []
-    best, least = loads, np.inf
-    for _ in range(MAX_ITERATIONS):
-        carry(loads)
-        found = proposals()
-        residual = found - loads
-        if _is_nothing(residual, found):
-            return found
+Meeting = tuple[Any, int, list[str]]  # a stack of contacts, a row of it, and its bodies that are moved
+
+
+def _groups(system: System, meeting: list[Meeting], new: list[Meeting]) -> Iterator[list[Meeting]]:
+    """Contacts that have to do with each other, by what they and joints hold together: a group for each."""
+    graph = nx.Graph()
+    for _, _, owners in meeting:
+        nx.add_path(graph, owners)
+    for home in system.joint_home.values():
+        nx.add_path(graph, [owner for owner in home.owners if _is_moved(system, owner)])
+    place = {owner: k for k, part in enumerate(nx.connected_components(graph)) for owner in part}
+    found: dict[int, list[Meeting]] = {}
+    for each in new:
+        found.setdefault(place[each[2][0]] if each[2] else -1, []).append(each)
+    yield from found.values()
+
+
+class Mixing:
+    """Loads of a group until nobody would rather do anything else: Anderson's mixing of what the last iterations have shown."""
+
+    def __init__(self) -> None:
+        self.loads: Array = np.zeros((0, 3, 3))
+        self.done = False
+        self._answers: list[Array] = []
+        self._residuals: list[Array] = []
+        self._best: tuple[float, Array] = np.inf, self.loads
+        self._taken = 0
+
+    def take(self, found: Array) -> None:
+        """What all would rather do under these loads; from it the next ones."""
+        self._taken += 1
+        if self._taken == 1:
+            self.loads = found
+            return
+        residual = found - self.loads
         size = float(np.abs(residual).max())
-        if size < least:
-            best, least = found, size
-        if residuals and size > RESTART_RATIO * np.abs(residuals[-1]).max():
-            answers, residuals = [], []
-        answers, residuals = [*answers, found][-MIXED_ITERATIONS:], [*residuals, residual][-MIXED_ITERATIONS:]
-        steps = [later - former for former, later in pairwise(residuals)]
-        loads = found.copy()
-        for share, (former, later) in zip(_least_squares(steps, residual), pairwise(answers), strict=True):
-            loads -= share * (later - former)
-    return best
+        if size < self._best[0]:
+            self._best = size, found
+        self.done = _is_nothing(residual, found) or self._taken == MAX_ITERATIONS
+        if self.done:
+            self.loads = self._best[1]
+            return
+        if self._residuals and size > RESTART_RATIO * np.abs(self._residuals[-1]).max():
+            self._answers, self._residuals = [], []
+        self._answers = [*self._answers, found][-MIXED_ITERATIONS:]
+        self._residuals = [*self._residuals, residual][-MIXED_ITERATIONS:]
+        steps = [later - former for former, later in pairwise(self._residuals)]
+        self.loads = found.copy()
+        for share, (former, later) in zip(_least_squares(steps, residual), pairwise(self._answers), strict=True):
+            self.loads -= share * (later - former)
 
 
 def _least_squares(columns: list[Array], wanted: Array) -> list[float]:

@@ -136,7 +136,7 @@ class Changes:
         """Cut a joint; `kind` and `details` go into the log of events."""
         self._about_to_change()
         edge = self.assembly.joint_edges.get(name)
-        self.assembly.cut(name)
+        self.assembly.cut(name)  # or says what it is, if it is none
         assert edge is not None
         system = self.system
         home = system.joint_home[name]

@@ -92,9 +92,10 @@ def print_margin(console: Console, simulation: Simulation) -> None:
         say(console, f"{why}, so no stability limit")
         return
     joint, margin = simulation.tightest
+    what = "joint" if joint in simulation.assembly.joint_edges else "force"
     say(
         console,
-        f"stability margin {margin_text(margin)}; tightest joint: {joint}{load_text(simulation.loads.get(joint))}",
+        f"stability margin {margin_text(margin)}; tightest {what}: {joint}{load_text(simulation.loads.get(joint))}",
     )
     over = beyond(simulation)
     if over is not None:

@@ -29,7 +29,7 @@ def _overview(title: str, dt: float, found: Examination) -> Table:
         "model": title,
         "step": f"{dt:g} s",
         "bodies": f"{len(found.masses)}, together {sum(found.masses.values()):.4g} kg ({shown})",
-        "degrees of freedom": f"{found.freedoms} of the free bodies, {found.locks} locked by {len(found.joints)} joints",
+        "degrees of freedom": f"{found.freedoms} of the free bodies, {found.locks} locked by {_joint_count(len(found.joints))}",
     }
     if found.mobility is not None:
         again = f"; {found.redundancy} of the locks repeat others" if found.redundancy else ""
@@ -80,3 +80,7 @@ def _springs(found: Examination) -> Table | None:
     for name, margin in sorted(found.springs.items(), key=lambda item: item[1])[:MAX_JOINTS]:
         table.add_row(Text(name), Text(margin_text(margin)), style="yellow" if margin < 1 else "")
     return table
+
+
+def _joint_count(count: int) -> str:
+    return f"{count} joint" if count == 1 else f"{count} joints"

@@ -143,6 +143,39 @@ def test_joints_and_contacts_share_what_rests(coupling):
 
 
 @coupled
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_what_lies_alike_on_two_boxes_is_carried_by_both_alike(coupling, friction, dimension):
+    """How much each point carries statics does not say; half and half is what equal springs would do, whoever comes first."""
+    down, size = (0.0, 0.0, -G)[-dimension:], (1.2, 0.1, 0.1)[:dimension]
+    up = (0.0,) * (dimension - 1)
+    model = Assembly(gravity=down)
+    put(model, "plank", (*up, 0.05), 2.0, 0.8)
+    for name, x in (("left", -0.3), ("right", 0.3)):
+        box = Box((SIDE,) * dimension, centre=(x, *up[1:], -0.1))
+        model.apply(name, Contact(box, Box(size), friction), "ground", "plank.G")
+    run = calmly(model, 1e-3, coupling, 0.1)
+    for name in ("left", "right"):
+        np.testing.assert_allclose(np.abs(exerted(run, name)[:, dimension - 1]), G, rtol=1e-6)
+    assert moved(run, ["plank"]) < 1e-9
+
+
+def test_columns_that_have_nothing_to_do_with_each_other_are_found_as_fast_as_one():
+    """Thirty columns of four, each with weights and offsets of its own: nobody moves."""
+    draw, model, box = np.random.default_rng(1), Assembly(gravity=(0.0, 0.0, -G)), Box((SIDE,) * 3)
+    names = []
+    for row in range(30):
+        for k in range(4):
+            name, x, y = f"box{row}-{k}", *(0.02 * draw.uniform(-1.0, 1.0, 2))
+            put(model, name, (0.5 * row + x, y, (k + 0.5) * SIDE), 10.0 ** draw.uniform(-0.5, 0.5))
+            below = ("ground", HalfSpace()) if k == 0 else (f"{names[-1]}.G", box)
+            model.apply(f"under-{name}", Contact(below[1], box, 0.5), below[0], f"{name}.G")
+            names.append(name)
+    run = calmly(model, 1e-3, Penalty(), 0.05)
+    assert moved(run, names) < 1e-7
+
+
+@coupled
 def test_springs_lighten_what_rests(coupling):
     """A crate that hangs at a spring as well presses with what that leaves."""
     model = Assembly(gravity=(0.0, 0.0, -G))

@@ -83,7 +83,7 @@ def test_who_waits_hears_how_many_there_are_and_when_it_is_over(monkeypatch, cap
     first_use.finish()
     first_use.finish()
     first, last = (record.getMessage() for record in caplog.records)
-    assert first.startswith("first run on this machine: compiling up to 44 kernels")
+    assert first.startswith("compiling up to 44 kernels")
     assert last.startswith("compiled in 1 s")
     done = []
     with first_use.listening(lambda *_: None, lambda: done.append(1)):

@@ -40,6 +40,7 @@ from coordinator.system import System
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
+from modular.keywords import Spelt
 from modular.names import MAX_NAME_LENGTH, missing, unfit
 from modular.table import Table
 
@@ -54,7 +55,7 @@ COLLECT_TIMEOUT, SHORT_TIMEOUT = (
 
 
 @dataclass(frozen=True)
-class LaunchConfig:
+class LaunchConfig(Spelt):
     """Where workers come from and how they find their way: see the pages on workers and on clusters.
 
     `bind`: the mailbox that they turn to; left out, one that the launcher thinks fit. `keys`: those of the coordinator, by which
@@ -73,6 +74,31 @@ class LaunchConfig:
     deadlines: Deadlines | None = None
     elastic: bool = False
     max_message_bytes: int = MAX_MESSAGE_BYTES
+
+    def __post_init__(self) -> None:
+        for name, fits, what in (
+            ("launcher", callable(getattr(self.launcher, "start", None)), "a launcher, such as Ssh([…]) or ByHand()"),
+            ("bind", isinstance(self.bind, str), "an address, such as 'tcp://10.0.0.7:5555'"),
+            ("keys", self.keys is None or isinstance(self.keys, Keys), "Keys, or None for fresh ones"),
+            (
+                "authorized_keys",
+                self.authorized_keys is None or isinstance(self.authorized_keys, Mapping),
+                "names of workers by their public keys, or None",
+            ),
+            (
+                "deadlines",
+                self.deadlines is None or isinstance(self.deadlines, Deadlines),
+                "Deadlines(silence=20.0), or None",
+            ),
+            ("elastic", isinstance(self.elastic, bool), "True or False"),
+            (
+                "max_message_bytes",
+                isinstance(self.max_message_bytes, int) and self.max_message_bytes > 0,
+                "a whole number of bytes from 1 on",
+            ),
+        ):
+            if not fits:
+                raise ModelError(f"LaunchConfig: {name} = {getattr(self, name)!r}; give {what}.")
 
 
 class DistributedRun:

@@ -66,7 +66,7 @@ class Calls:
         return handle.launched, handle.identity
 
     def call(self: Calling, name: str, process: Hashable, method: str, payload: bytes) -> Message:
-        """Ask a process about a black box, and again until it answers; raises Lost when it is gone."""
+        """Ask a process about a black box, and again until it answers; raises ProcessLost when it is gone."""
         handle, now = self.handles.get(name), self._clock.now()
         self._number += 1
         self._answers.clear()

@@ -69,7 +69,9 @@ class Workforce:
     def enlist(self: Distributable, name: str, bodies: Sequence[str] = ()) -> None:
         """One more worker from here on, with some bodies that others have had, or with its share of all."""
         if self.distributed_run is None:
-            raise ModelError(f"worker '{name}': there are no workers yet; begin with workers=…, or with hire.")
+            raise ModelError(
+                f"worker '{name}': there are no workers yet; begin with Simulation(…, workers=2) or simulation.hire(2)."
+            )
         self.distributed_run.add_worker(self, name, bodies)
 
     @one_at_a_time
