@@ -26,6 +26,7 @@ from scenarios.report.progress import waiting
 MAX_ROWS = 12
 MAX_SAMPLES = 1000  # at which efforts are worked out for a table or a picture
 ROUNDING_SHARE = 1e-12  # of the extent: rounding
+REST_ENERGY_SHARE = 1e-12  # of the energy at hand: less in motion is rounding
 PARTS = {
     "gave": "joint '{joint}' yields most",
     "slid": "joint '{joint}' slides",
@@ -141,6 +142,8 @@ def drift_text(book: Balance) -> str:
     ]
     apart = f", {' and '.join(taken)} taken out" if taken else ""
     largest = peak(book.drift)
+    if book.scale < REST_ENERGY_SHARE * max(peak(book.total), largest):
+        return f"at most {quantity(largest, 'J')}: nothing moves{apart}"
     share = f"{largest / book.scale:.2g} of the largest kinetic energy ({_joules(book.scale)})"
     return f"at most {quantity(largest, 'J')}, {share}{apart}"
 
