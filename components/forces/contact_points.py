@@ -40,7 +40,7 @@ def watch(pair: Pair, patch: Patch) -> Any:
             nearest, lowest = i, gap
     if (
         pair.steady and patch.count > 0
-    ):  # where it lies askew, or bears beside its middle, each point is pulled in another way
+    ):  # what lies askew, or is loaded beside its middle, is pulled differently at each point
         now.pull = 0.0
         for i in range(patch.count):
             if i == nearest or patch.gaps[i] <= patch.band:

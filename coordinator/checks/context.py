@@ -1,47 +1,19 @@
-"""What checks ask of the simulation that they look over."""
+"""What checks ask of the simulation that they look over, beside what its record does."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from coordinator.couplings.coupling import Coupling
-from coordinator.record.past import Past
-from coordinator.record.recorder import Recorder
+from coordinator.record.context import RecordContext
 from coordinator.record.run import Run
-from coordinator.system import System
-from modular.assembly import Assembly
 
 if TYPE_CHECKING:
     from coordinator.checks.foretelling import Foreteller
 
 
-class CheckContext(Protocol):
+class CheckContext(RecordContext, Protocol):
     """A simulation, as checks see it."""
-
-    @property
-    def assembly(self) -> Assembly:
-        """The model as it is now."""
-
-    @property
-    def system(self) -> System:
-        """What moves."""
-
-    @property
-    def coupling(self) -> Coupling:
-        """How components get through a tick together."""
-
-    @property
-    def dt(self) -> float:
-        """The step [s]."""
-
-    @property
-    def tick(self) -> int:
-        """Ticks so far."""
-
-    @property
-    def time(self) -> float:
-        """[s]."""
 
     @property
     def bound_for(self) -> int:
@@ -60,16 +32,8 @@ class CheckContext(Protocol):
         """Of joints whose margin is what a load leaves: the body that passes it on."""
 
     @property
-    def recorder(self) -> Recorder:
-        """Where samples go."""
-
-    @property
     def recorded(self) -> Run:
         """What was recorded."""
-
-    @property
-    def past(self) -> Past:
-        """What it remembers beside its samples."""
 
     @property
     def foreteller(self) -> Foreteller:

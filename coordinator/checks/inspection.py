@@ -30,26 +30,6 @@ class Inspected(CheckContext, Protocol):
     def tightest(self) -> tuple[str, float] | None:
         """The joint nearest to the stability limit."""
 
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        """What has happened so far."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether all of it is there."""
-
-    @property
-    def schedule(self) -> Any:
-        """Events that wait."""
-
-    @property
-    def breakage(self) -> Any:
-        """Joints that may break."""
-
-    @property
-    def alarm(self) -> Any:
-        """Who rings where a ledger leaks."""
-
 
 class Inspection:
     """What can be asked of a simulation."""

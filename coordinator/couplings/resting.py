@@ -3,9 +3,10 @@
 Each contact knows its own two bodies alone. With loads on all of them the bodies accelerate; each then answers by what it would
 rather do (`propose_load`), and all that is one step of the proximal gradient method towards the complementarity problem of all
 contacts: nothing that touches accelerates into what it touches, nothing pulls, friction bears its share at most. What the last
-steps have shown is put together so that least is left (D. G. Anderson, "Iterative procedures for nonlinear integral equations",
-Journal of the ACM 12 (1965) 547-560): a stack of n bodies takes some n steps instead of n^2, whatever they weigh. Bodies are asked
-through the coupling, so whatever else holds them has its say. The thesis knows no contact.
+steps have shown is put together so that least is left, for each group of bodies that touch or are joined (D. G. Anderson,
+"Iterative procedures for nonlinear integral equations", Journal of the ACM 12 (1965) 547-560): a stack of n bodies takes some n
+steps instead of n^2, and more where friction holds what lies askew. Bodies are asked through the coupling, so whatever else holds
+them has its say. The thesis knows no contact.
 """
 
 from __future__ import annotations
@@ -45,9 +46,8 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     new = [(stack, row, owners) for stack, row, owners in meeting if stack.begins[row] > 0.0]
     if not new:
         return
-    new.sort(
-        key=lambda each: each[0].names[each[1]]
-    )  # sums go by names: in whatever stacks they live, the last bits stay
+    # sums go by names: in whatever stacks they live, the last bits stay
+    new.sort(key=lambda each: each[0].names[each[1]])
     stacks = list({id(stack): stack for stack, _, _ in new}.values())
     touched = list(dict.fromkeys(owner for _, _, owners in new for owner in owners))
 
