@@ -7,12 +7,30 @@ others call are built into those; nobody ever runs them by themselves, so of the
 from __future__ import annotations
 
 import weakref
+from types import CodeType
 from typing import Any, Self
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
+
+# of numba's: loops over several cores and expressions of whole arrays, which no kernel has
+OF_ARRAYS = frozenset({
+    "PreParforPass", "NopythonRewrites", "ParforPass", "ParforFusionPass", "ParforPreLoweringPass", "DumpParforDiagnostics",
+})  # fmt: skip
+OF_CLOSURES = frozenset({"InlineClosureLikes", "MakeFunctionToJitFunction"})  # functions inside a kernel
+
+
+def passes_without_work(code: CodeType) -> frozenset[str]:
+    """Those of numba's passes that would find nothing to do in a kernel; each takes its time to find that out."""
+    nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
+    return OF_ARRAYS if nested else OF_ARRAYS | OF_CLOSURES
+
+
+def _name(found: Any) -> str:
+    """A pass is told by its class, or is an object of it."""
+    return (found if isinstance(found, type) else type(found)).__name__
 
 
 class Whole(JITCodeLibrary):  # type: ignore[misc]
@@ -76,7 +94,10 @@ class WholeCompiler(Compiler):  # type: ignore[misc]
         """Numba's own, with another library to begin with."""
         self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         self.state.library.enable_object_caching()
-        return super().define_pipelines()
+        pipelines, left_out = super().define_pipelines(), passes_without_work(self.state.func_id.code)
+        for each in pipelines:
+            each.passes = [one for one in each.passes if _name(one[0]) not in left_out]
+        return pipelines
 
 
 class LinkableCompiler(WholeCompiler):
