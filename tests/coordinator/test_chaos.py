@@ -2,14 +2,14 @@
 
 import pytest
 
-from campaign import some
+from campaign import some, spread
 from chaos_cases import FAMILIES
 
 SHORT = sorted(set(FAMILIES) - {"leaks", "strangers"})  # one takes minutes, the other is a speed
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("kind", SHORT)
+@pytest.mark.parametrize("kind", spread(SHORT, least=3))
 @pytest.mark.parametrize("seed", range(some(10)))
 def test_a_bad_day_changes_no_bit(kind, seed):
     case = FAMILIES[kind](seed)

@@ -88,8 +88,8 @@ class LiveActs:
 
 CASES = [
     (Changes, 150),
-    *later([(Changes, as_far_as(3000, 300)), (Runs, as_far_as(6000, 300))], least=2),
-    *whole([(LiveActs, 2000)]),
+    *later([(Runs, as_far_as(6000, 300))]),
+    *whole([(Changes, 3000), (LiveActs, 2000)]),
 ]
 
 
