@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from modular.errors import LeakWarning, RunWarning, StabilityWarning, UnseenWarning, VerdictWarning
+from modular.errors import LeakWarning, RunWarning, StabilityWarning, StartWarning, UnseenWarning, VerdictWarning
 
 if TYPE_CHECKING:
     from coordinator.checks.diagnosis import beyond
@@ -104,6 +104,7 @@ __all__ = [
     "Solver",
     "StabilityWarning",
     "Stable",
+    "StartWarning",
     "StiffnessRule",
     "Substitution",
     "UnseenWarning",

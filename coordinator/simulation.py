@@ -405,7 +405,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         if lost:
             self.events.append({"tick": 0, "time": 0.0, "kind": "projection", "name": "velocities", "energy": lost})
         self.coupling.settle(self.system, self.dt, self.assembly.bodies)
-        begin_at_rest(self.system, self.coupling, self.dt, everything=True)
+        self.foreteller.note_start(self, begin_at_rest(self.system, self.coupling, self.dt, everything=True))
         self._log_margins()
         self.record()
 
@@ -420,7 +420,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         between = system.part > 0.0
         coupling.configure(system, dt)
         coupling.settle(system, dt, touched)
-        begin_at_rest(system, coupling, dt)
+        self.foreteller.note_start(self, begin_at_rest(system, coupling, dt))
         self._log_margins(touched)
         entry = {"tick": system.tick + int(between), "time": system.time(dt), "kind": kind, "name": name}
         for key, value in details.items():

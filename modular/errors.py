@@ -45,6 +45,10 @@ class UnseenWarning(RunWarning):
     """A force does something that is over before ticks see what it is."""
 
 
+class StartWarning(RunWarning):
+    """What should begin at rest does not quite."""
+
+
 class VerdictWarning(RunWarning):
     """What a run has recorded speaks against it."""
 

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 
 MAX_NAME_LENGTH = 200  # letters
+MAX_LISTED = 5  # names that a sentence tells
 # what Unicode calls control, format, surrogate, separator of lines
 INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 PLAIN_NAME = re.compile(rf"[ -~]{{1,{MAX_NAME_LENGTH}}}")
@@ -36,6 +37,13 @@ def hint(name: str, names: Iterable[str]) -> str:
     if near:
         return f"did you mean '{lowered[near[0]]}'?"
     return f"known: {', '.join(known[:12]) or 'none'}{' …' * (len(known) > 12)}."
+
+
+def first_few(names: Iterable[str], most: int = MAX_LISTED) -> str:
+    """`a, b, c, d and 16 more`."""
+    known = list(names)
+    more = len(known) - most
+    return ", ".join(known) if more <= 1 else f"{', '.join(known[:most])} and {more} more"
 
 
 def missing(what: str, name: str, names: Iterable[str], owner: str = "") -> str:

@@ -70,7 +70,12 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
 
 
 def as_typed(sentence: str) -> str:
-    """What is said for Python, as the command takes it: `Glued(4)` as `--coupling "glued(order=4)"`, `dt = 1 s` as `--dt 1`."""
+    """What is said for Python, as the command takes it; `dt = 1 s` as `--dt 1`."""
+    return re.sub(r"\bdt = (\S+) s\b", r"--dt \1", couplings_as_typed(sentence))
+
+
+def couplings_as_typed(sentence: str) -> str:
+    """Couplings that are written for Python as the command takes them: `Glued(4)` as `--coupling "glued(order=4)"`."""
     from coordinator.couplings import Coupling
 
     known = makers(Coupling)
@@ -83,7 +88,7 @@ def as_typed(sentence: str) -> str:
         words = [word if "=" in word else f"{field}={word}" for field, word in zip(fields, given, strict=False)]
         return f'--coupling "{name}({", ".join(words)})"' if words else f"--coupling {name}"
 
-    return re.sub(r"\bdt = (\S+) s\b", r"--dt \1", re.sub(r"\b([A-Z]\w*)\(([^()]*)\)", coupling, sentence))
+    return re.sub(r"\b([A-Z]\w*)\(([^()]*)\)", coupling, sentence)
 
 
 def coupling_for(assembly: Assembly, coupling: str | None, rule: str | None) -> Coupling:

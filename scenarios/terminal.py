@@ -47,7 +47,11 @@ def refusals() -> Iterator[None]:
     """Say what is wrong as one message, without a traceback."""
     try:
         yield
-    except (ModelError, CouplingError, MemoryError) as error:
+    except CouplingError as error:
+        from scenarios.settings import couplings_as_typed
+
+        stop(couplings_as_typed(str(error)), REFUSED)
+    except (ModelError, MemoryError) as error:
         stop(str(error) or "not enough memory; record less often with --record-every.", REFUSED)
     except OSError as error:
         stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", REFUSED)

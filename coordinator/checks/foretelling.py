@@ -10,9 +10,10 @@ from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import proposed
-from modular.errors import StabilityWarning, UnseenWarning
+from modular.errors import StabilityWarning, StartWarning, UnseenWarning
 
 if TYPE_CHECKING:
+    from coordinator.couplings.resting import Unsettled
     from modular.force import Force
 
 
@@ -27,11 +28,13 @@ class Foreteller:
         self._reported = 0  # changes of margins
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
+        self._unsettled: list[str] = []  # what is to be said of starts
         self._looked: dict[str, Force] = {}  # forces of which it knows whether ticks see what they do
 
     def begin(self, simulation: CheckContext) -> None:
         """Say so where something is stiffer than the step can bear, or over before a step is."""
         self._look_between(simulation)
+        self._say_unsettled()
         if self._reported == len(simulation.past.margins):
             return
         self._reported = len(simulation.past.margins)
@@ -41,6 +44,7 @@ class Foreteller:
 
     def look(self, simulation: CheckContext) -> None:
         """Say so where loads ask for more than the step bears: as an event has left them, or now and then."""
+        self._say_unsettled()
         if simulation.tick >= self.look_at:
             self.look_at = carrying.next_look(simulation.tick)
             at_home = not simulation.is_distributed
@@ -52,6 +56,19 @@ class Foreteller:
             self._overloaded.add(load.body)
             remedy, _ = proposed(simulation, *carrying.remedy(load, simulation.coupling, simulation.dt))
             _warn(simulation, load.body, "body", load.margin, remedy)
+
+    def note_start(self, simulation: CheckContext, found: Unsettled | None) -> None:
+        """Log that contacts begin with forces that were not found to the end; it is said when the run goes on."""
+        if found is None:
+            return
+        first, *others = found.contacts
+        at = {"tick": simulation.tick, "time": simulation.time}
+        simulation.events.append({**at, "kind": "unsettled", "name": first, "others": others, "left": found.left})
+        self._unsettled.append(unsettled_words(found))
+
+    def _say_unsettled(self) -> None:
+        while self._unsettled:
+            warnings.warn(self._unsettled.pop(0), StartWarning, stacklevel=5)
 
     def _look_between(self, simulation: CheckContext) -> None:
         """Say so of each new force that does something between two ticks, where nobody goes there."""
@@ -83,6 +100,17 @@ def unseen_words(name: str, at: float, steps: str) -> str:
     return (
         f"force '{name}' has a pulse at {at:.6g} s that lasts about one step ({steps}), too short to be sampled "
         "correctly. Remedy: take a shorter step, or a longer pulse of the same area."
+    )
+
+
+def unsettled_words(found: Unsettled) -> str:
+    """Of contacts that begin at rest, but for a little."""
+    first, *others = found.contacts
+    more = f" and {len(others)} more" if others else ""
+    return (
+        f"contact '{first}'{more}: the forces with which they begin at rest were not found to the end (the last iteration "
+        f"still changed them by {found.left:.1g} of the largest), so what rests there may move a little at first. Remedy: let "
+        "it come to rest for some time before you measure, or divide the pile into smaller ones."
     )
 
 

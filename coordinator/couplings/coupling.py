@@ -10,6 +10,7 @@ from coordinator.engine.program import TickProgram
 from coordinator.system import System
 from modular.component import Component
 from modular.errors import CouplingError
+from modular.names import first_few
 
 
 class Coupling(Component):
@@ -108,5 +109,5 @@ def require(
     lacking = [name for bodies in system.bodies if not isinstance(bodies, capability) for name in bodies.names]
     if lacking:
         raise CouplingError(
-            f"{coupling} needs bodies that {what} ({capability.__name__}); {', '.join(lacking)} cannot. {remedy}."
+            f"{coupling} needs bodies that {what} ({capability.__name__}); {first_few(lacking)} cannot. {remedy}."
         )

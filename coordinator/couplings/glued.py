@@ -25,6 +25,7 @@ from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import CouplingError, ModelError
 from modular.internal_gains import InternalGains
+from modular.names import first_few
 from modular.newmark import Newmark
 
 
@@ -76,7 +77,7 @@ class Glued(Coupling):
             if forward:
                 raise CouplingError(
                     f"{type(self).__name__}: a step of order {self.order} goes back in time in some of its stages, and "
-                    f"{', '.join(forward)} cannot; take order=2."
+                    f"{first_few(forward)} cannot; take order=2."
                 )
         self._refuse_walls(system)
         for bodies in system.bodies_as(PredictsAndCorrects):
@@ -88,7 +89,7 @@ class Glued(Coupling):
         walls = [name for stack in system.forces if getattr(stack, "begins_and_ends", False) for name in stack.names]
         if self.order > 2 and walls:
             raise CouplingError(
-                f"{type(self).__name__}: contacts begin between ticks ({', '.join(walls)}), which reduces a step "
+                f"{type(self).__name__}: contacts begin between ticks ({first_few(walls)}), which reduces a step "
                 f"of order {self.order} to order 2, at the cost of all its stages; take order=2 and a smaller step."
             )
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -26,26 +26,35 @@ from coordinator.system import System
 from modular.elements import STEP, TIME, Array
 from modular.force import BEGUN, BeginsAtRest
 
-MAX_ITERATIONS = 500  # what is not quite found only leaves some ringing
+MAX_ITERATIONS = 500
 CONVERGENCE_TOLERANCE = 1e-9  # of the forces of a contact: what is left is nothing
+UNSETTLED_TOLERANCE = 1e-8  # of the largest force: beyond it what rests rings, or creeps, and that is said
 ROUNDING_TOLERANCE = 1e-12  # the same, of the largest force
 MIXED_ITERATIONS = 60  # so many are put together
 DEPENDENT_SHARE = 1e-4  # of a step: what is left of it beside newer ones, where it says nothing new
 RESTART_RATIO = 10.0  # times what the iteration before has left: what was learnt holds no more
 
 
-def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: bool = False) -> None:
+class Unsettled(NamedTuple):
+    """Contacts that belong together, and begin with forces that were not found to the end."""
+
+    contacts: tuple[str, ...]  # first the one that is furthest off
+    left: float  # what the last iteration would have changed, as a share of the largest force
+
+
+def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: bool = False) -> Unsettled | None:
     """After everything has been settled: let new contacts that touch carry what rests on them.
 
-    `everything`: all is new, so joints look for their loads anew as well, with those of contacts on the bodies.
+    `everything`: all is new, so joints look for their loads anew as well, with those of contacts on the bodies. Returned are
+    contacts that have not come to an end, those that are furthest off.
     """
     meeting = list(_meeting(system))
     if not meeting:
-        return
+        return None
     count_company(meeting)
     new = [(stack, row, owners) for stack, row, owners in meeting if stack.begins[row] > 0.0]
     if not new:
-        return
+        return None
     # sums go by names: in whatever stacks they live, the last bits stay
     new.sort(key=lambda each: each[0].names[each[1]])
     stacks = list({id(stack): stack for stack, _, _ in new}.values())
@@ -64,7 +73,12 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
             joints.fresh[: joints.count] = 1
         coupling.settle(system, dt, touched)
         if all(mixing.done for mixing in mixings):
-            return
+            break
+    mixing, members = max(zip(mixings, groups, strict=True), key=lambda each: each[0].left.max())
+    if mixing.left.max() <= UNSETTLED_TOLERANCE:
+        return None
+    order = np.argsort(-mixing.left, kind="stable")
+    return Unsettled(tuple(members[k][0].names[members[k][1]] for k in order), float(mixing.left.max()))
 
 
 Meeting = tuple[Any, int, list[str]]  # a stack of contacts, a row of it, and its bodies that are moved
@@ -90,9 +104,10 @@ class Mixing:
     def __init__(self) -> None:
         self.loads: Array = np.zeros((0, 3, 3))
         self.done = False
+        self.left: Array = np.zeros(1)  # of each contact, what the iteration would have changed that was best
         self._answers: list[Array] = []
         self._residuals: list[Array] = []
-        self._best: tuple[float, Array] = np.inf, self.loads
+        self._best: tuple[float, Array, Array] = np.inf, self.loads, self.loads
         self._taken = 0
 
     def take(self, found: Array) -> None:
@@ -104,10 +119,12 @@ class Mixing:
         residual = found - self.loads
         size = float(np.abs(residual).max())
         if size < self._best[0]:
-            self._best = size, found
+            self._best = size, found, residual
         self.done = _is_nothing(residual, found) or self._taken == MAX_ITERATIONS
         if self.done:
-            self.loads = self._best[1]
+            _, self.loads, residual = self._best
+            largest = float(np.abs(self.loads).max())
+            self.left = np.abs(residual).max(axis=(1, 2)) / (largest if largest > 0.0 else 1.0)
             return
         if self._residuals and size > RESTART_RATIO * np.abs(self._residuals[-1]).max():
             self._answers, self._residuals = [], []

@@ -11,6 +11,7 @@ from coordinator.record.run import Run
 from modular.elements import Array
 
 SMALLEST_SIZE = 1e-300
+ROUNDING_SIZE = 1e-12  # [m], [-]: errors that are no larger at the end are none
 GROWTH_RATIO = 10.0  # times what it was before
 
 
@@ -31,7 +32,8 @@ def growth(run: Run) -> list[Growth]:
     if len(run) < 6:
         return []
     found = [_grown(name, kind, errors, run) for name, kind, errors in _errors(run)]
-    return sorted((one for one in found if np.isfinite(one.ratio)), key=lambda one: -one.ratio)
+    seen = [one for one in found if np.isfinite(one.ratio) and one.size > ROUNDING_SIZE]
+    return sorted(seen, key=lambda one: -one.ratio)
 
 
 def _errors(run: Run) -> Iterator[tuple[str, str, Array]]:

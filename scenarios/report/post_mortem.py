@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from pathlib import Path
 
-from coordinator.record.growth import Growth, growth
+from coordinator.record.growth import GROWTH_RATIO, Growth, growth
 from coordinator.record.run import Run
 
 MAX_LISTED = 6
@@ -22,8 +22,13 @@ def report(run: Run, why: str, moved_by: Mapping[str, str] | None = None, messag
         lines.append(
             "events: " + "; ".join(f"{e['kind']} '{e['name']}' at tick {e['tick']}" for e in events[-MAX_LISTED:])
         )
-    grown = growth(run)
-    if grown:
+    grown = [one for one in growth(run) if one.ratio >= GROWTH_RATIO]
+    if not grown:
+        lines += [
+            "",
+            f"nothing grew in them: no joint or body is off by {GROWTH_RATIO:g} times as much as it was before",
+        ]
+    else:
         margins: dict[str, float] = {}
         for entry in run.margins:
             margins.update(entry["margins"])

@@ -257,6 +257,7 @@ def _left_out(count: int, order: str) -> str:
 TOLD: dict[str, Callable[[dict[str, Any]], str]] = {
     "too late": lambda event: "it had been removed before",
     "verdict": lambda event: f"causes most of the error of the run, about {quantity(event.get('length', 0.0), 'm')}",
+    "unsettled": lambda event: f"{len(event.get('others', ())) + 1} contacts do not quite begin at rest",
     "alarm": lambda event: f"leaked {quantity(event.get('leaked', 0.0), 'J')}",
 }
 

@@ -10,7 +10,7 @@ import pytest
 
 from campaign import later
 from components import Box, Contact, HalfSpace, LedBody, Revolute, RigidBody, Sine, Sphere, SpringDamper
-from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation
+from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation, StartWarning
 from coordinator.record.sensors import exerted
 from modular import Assembly
 
@@ -173,6 +173,23 @@ def test_columns_that_have_nothing_to_do_with_each_other_are_found_as_fast_as_on
             names.append(name)
     run = calmly(model, 1e-3, Penalty(), 0.05)
     assert moved(run, names) < 1e-7
+
+
+def test_a_start_that_is_not_found_to_the_end_is_said(monkeypatch):
+    """Where there are too few iterations: the contact that is furthest off is named, in the log too; each time only once."""
+    draw = np.random.default_rng(3)
+    model = stack(10.0 ** draw.uniform(-0.5, 0.5, 8), 0.05 * draw.uniform(-0.5, 0.5, (8, 2)), 3, (0.0, 0.0, -G))
+    calmly(model, 1e-3, Penalty(), 0.005)
+    monkeypatch.setattr("coordinator.couplings.resting.MAX_ITERATIONS", 12)
+    with Simulation(model, 1e-3) as simulation:
+        with pytest.warns(StartWarning, match=r"contact 'under\d' and 7 more: .* Remedy: ") as said:
+            run = simulation.run(0.005)
+        (entry,) = [event for event in run.events if event["kind"] == "unsettled"]
+        assert entry["left"] > 1e-8 and sorted([entry["name"], *entry["others"]]) == [f"under{k}" for k in range(8)]
+        assert f"contact '{entry['name']}'" in str(said[0].message)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", StartWarning)
+            simulation.run(0.01)
 
 
 @coupled

@@ -265,6 +265,13 @@ def test_python_words_of_couplings_are_typed_as_the_command_takes_them():
     assert [read_coupling(text, None) for text in couplings] == [Glued(), Glued(4), Penalty(preload=False)]
 
 
+def test_a_coupling_that_is_refused_names_a_few_components_and_what_to_type():
+    result = run("stacked-boxes", "--coupling", "hht")
+    assert result.exit_code == 2
+    assert result.output.count("box") == 5 and " and 10 more can only step forward" in result.output
+    assert "take --coupling penalty, --coupling glued or --coupling relaxed." in result.output
+
+
 def test_springs_in_closed_loops_and_at_drives_are_told_before_the_run():
     """In the words of `check`; not where nothing rings, and not where the model says how it is to be run."""
     knows = "import scenarios\n\ndef build():\n    model = scenarios.load('slider-crank')\n"

@@ -19,6 +19,7 @@ from modular.body import GivesEquations
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError
 from modular.ledger import IMPACT, LEAKED
+from modular.names import first_few
 
 REST_SPEED_TOLERANCE = 1e-9  # of the largest velocity: what joints may find moving against them after an event
 
@@ -50,9 +51,8 @@ class Centralized(Coupling):
         forward = [name for stack in system.forces if getattr(stack, "forward_only", False) for name in stack.names]
         if forward:
             raise CouplingError(
-                f"Centralized: {', '.join(forward)} can only step forward, but solvers iterate on the state; take "
-                "Penalty(), "
-                "Glued() or Relaxed()."
+                f"Centralized: {first_few(forward)} can only step forward, but solvers iterate on the state; take "
+                "Penalty(), Glued() or Relaxed()."
             )
         system.show()
         equations = Equations(system)
