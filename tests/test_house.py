@@ -430,3 +430,10 @@ def inside(path: Path) -> str:
 
 def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_every_file_of_the_core_has_its_room():
+    """A stranger finds in docs/rooms.md what each file of `modular` and `coordinator` answers."""
+    told = set(re.findall(r"`(?:\w+/)*(\w+\.py)`", (ROOT / "docs" / "rooms.md").read_text(encoding="utf-8")))
+    files = {file.name for package in ("modular", "coordinator") for file in (ROOT / package).rglob("*.py")}
+    assert sorted(files - told - {"__init__.py"}) == []
