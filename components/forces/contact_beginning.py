@@ -39,14 +39,19 @@ def begin(pair: Pair, patch: Patch) -> None:
         patch.pressing[i] = 0.0
     if pair.before.known == 1.0 and pair.before.rests > 0.0 and pair.law.stiffness < 0.0:
         rub, rest, about = new_rub(), new_rest(), pair.now.usual * pair.span * pair.span
-        preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair) + about)
+        preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair) + about, pair.rates, 1.0)
         for c in range(3):
             patch.centre[c] = patch.normal[c] = 0.0
 
 
 @kernel
-def preload_at_rest(pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: float) -> None:
-    """Of points so near, friction bears what it can across, or acts against what slides; at last where they press together."""
+def preload_at_rest(
+    pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: float, rates: Array, share: float
+) -> None:
+    """Of points so near, friction bears what it can across, or acts against what slides; at last where they press together.
+
+    `share`: of accelerations by turning at these rates.
+    """
     touching = 0
     for i in range(patch.count):
         rest.touching[i] = 0.0
@@ -62,7 +67,7 @@ def preload_at_rest(pair: Pair, patch: Patch, rub: Rub, rest: Workspace, near: f
             axes_across(patch.normal, pair.flat, rub.t)
             slide(pair, patch, rub)
             respond_across(pair, patch, rub)
-            respond_at_rest(pair, patch, rub, rest)
+            respond_at_rest(pair, patch, rub, rest, rates, share)
             speed = sqrt(rub.v[0] * rub.v[0] + rub.v[1] * rub.v[1])
             if speed > pair.slow:
                 rest.way[0], rest.way[1] = -rub.v[0] / speed, -rub.v[1] / speed
@@ -114,7 +119,7 @@ def propose_load(pair: Pair, patch: Patch, starts: Array) -> None:
         patch.hurry[i] = along(pair, pair.pace, patch.points[i], patch.normals[i])
         patch.v[i] = along(pair, pair.before.rates, patch.points[i], patch.normals[i])
     compute_responses(pair, patch)
-    preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair))
+    preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair), pair.before.rates, 1.0 / pair.company)
     for i in range(patch.count):
         push(pair, patch.points[i], patch.normals[i], patch.pressing[i], starts)
     for k in range(2):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_pair import Pair, Patch, push, relative, respond_to, turning, wind
+from components.forces.contact_pair import Pair, Patch, push, relative, respond_to, turn_about, turning, wind
 from components.forces.contact_rest import hold_still
 from components.forces.shapes import BOX
 from components.forces.vectors import cross, dot
@@ -74,9 +74,17 @@ def axes_across(normal: Array, flat: int, t: Array) -> None:
 
 @kernel
 def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
-    """How shapes slide and turn, with what the normal impulses of an impact have changed."""
+    """How shapes slide and turn, with what the normal impulses of an impact have changed.
+
+    Rates are ways by times, so they belong to the middle of the tick; what turns was not yet where it is now.
+    """
     out, more, normal = room((3,)), room((3,)), patch.normal
     relative(pair, pair.rates, patch.centre, out)
+    if not pair.shown:
+        pull, slip = room((3,)), room((3,))
+        turn_about(pair, pair.rates, patch.centre, normal, pull, slip)
+        for c in range(3):
+            out[c] -= 0.5 * pair.span * pull[c]
     rub.turn = turning(pair.rates, normal)
     if pair.struck:
         for i in range(patch.count):

@@ -153,6 +153,24 @@ def relative(pair: Pair, rates: Array, x: Array, out: Array) -> None:
 
 
 @kernel
+def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, pull: Array, slip: Array) -> None:
+    """What goes with shapes at a point where they touch, the second against the first: w x (w x r) by steady turning, and velocity.
+
+    On a round side that is its middle, and on a flat one what lies under that of the other.
+    """
+    p, q, round_a, round_b = room((3,)), room((3,)), pair.size_a[3], pair.size_b[3]
+    for c in range(3):
+        p[c] = x[c] + (round_b if round_a == 0.0 else -round_a) * normal[c] - pair.a[0, c]
+        q[c] = x[c] + (-round_a if round_b == 0.0 else round_b) * normal[c] - pair.b[0, c]
+    first, second = rates[1], rates[3]
+    along_p, along_q, turn_p, turn_q = dot(first, p), dot(second, q), dot(first, first), dot(second, second)
+    for c in range(3):
+        pull[c] = (along_q * second[c] - turn_q * q[c]) - (along_p * first[c] - turn_p * p[c])
+        i, j = (c + 1) % 3, (c + 2) % 3
+        slip[c] = rates[2, c] - rates[0, c] + second[i] * q[j] - second[j] * q[i] - (first[i] * p[j] - first[j] * p[i])
+
+
+@kernel
 def along(pair: Pair, rates: Array, x: Array, line: Array) -> float:
     """Its part along a line."""
     out = room((3,))

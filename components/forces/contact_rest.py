@@ -5,7 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_pair import Pair, Patch, along
+from components.forces.contact_pair import Pair, Patch, along, turn_about
+from components.forces.vectors import dot
+from modular.blocks import room
+from modular.elements import Array
 from modular.kernel import kernel
 from modular.workspaces import Workspace, workspace
 
@@ -18,6 +21,7 @@ UNBOUNDED = 1e300  # more than any force [N], or any coefficient of friction
 
 new_rest = workspace(
     touching=(8,),  # 1 where a point does, or nearly
+    turning=(8,),  # accelerations along normals that the turning of both shapes brings, beside patch.hurry
     pull=(2,),  # accelerations across the normal without these forces
     across=(2, 2), along=(2, 8),  # how those across and those along normals answer forces across
     way=(2,),  # where it slides: which way friction acts
@@ -29,7 +33,7 @@ new_rest = workspace(
 def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
     """Whether friction bears what keeps all points where they are; then nothing slips. A spring that is new starts with that."""
     rest = new_rest()
-    respond_at_rest(pair, patch, rub, rest)
+    respond_at_rest(pair, patch, rub, rest, pair.rates, 1.0)
     for i in range(patch.count):
         rest.touching[i] = 1.0 if patch.gaps[i] <= patch.band else 0.0
     pressed, bearing = hold(patch, rest, UNBOUNDED, new), rest.bearing
@@ -44,16 +48,36 @@ def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
 
 
 @kernel
-def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace) -> None:
-    """What pulls across the normal, and how points answer what holds against it."""
+def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace, rates: Array, share: float) -> None:
+    """What pulls across the normal, and how points answer what holds against it; turning at these rates brings a share of it."""
     for k in range(2):
         out = pair.flat == 1 and k == 0  # of the plane
-        rest.pull[k] = 0.0 if out else along(pair, pair.pace, patch.centre, rub.t[k])
+        rest.pull[k] = 0.0
+        if not out:
+            rest.pull[k] = along(pair, pair.pace, patch.centre, rub.t[k])
+            rest.pull[k] += share * turning_pull(pair, rates, patch.centre, patch.normal, rub.t[k])
         rest.across[k, k] = 1.0 if out else rub.w[k, k]
         rest.across[k, 1 - k] = rub.w[0, 1]
         rest.way[k] = 0.0
         for i in range(patch.count):
             rest.along[k, i] = 0.0 if out else along(pair, rub.answers[k], patch.points[i], patch.normals[i])
+    for i in range(patch.count):
+        rest.turning[i] = share * turning_pull(pair, rates, patch.points[i], patch.normals[i], patch.normals[i])
+
+
+@kernel
+def turning_pull(pair: Pair, rates: Array, x: Array, normal: Array, line: Array) -> float:
+    """How shapes that turn accelerate from each other along a line at a point where they touch, middles and turning being steady.
+
+    Of two round ones the normal turns as they pass each other, which takes their middles apart.
+    """
+    pull, slip, apart = room((3,)), room((3,)), pair.size_a[3] + pair.size_b[3]
+    turn_about(pair, rates, x, normal, pull, slip)
+    found: float = dot(pull, line)
+    if pair.size_a[3] > 0.0 and pair.size_b[3] > 0.0:
+        coming = dot(slip, normal)
+        found += (dot(slip, slip) - coming * coming) / apart * dot(normal, line)
+    return found
 
 
 @kernel
@@ -71,7 +95,7 @@ def hold(patch: Patch, rest: Workspace, friction: float, exactly: bool) -> Any:
         for i in range(patch.count):
             if rest.touching[i] == 0.0 or not patch.w[i, i] > 0.0:
                 continue
-            left = patch.hurry[i] + rest.along[0, i] * bearing[0] + rest.along[1, i] * bearing[1]
+            left = patch.hurry[i] + rest.turning[i] + rest.along[0, i] * bearing[0] + rest.along[1, i] * bearing[1]
             for j in range(patch.count):
                 left += patch.w[i, j] * pressing[j]
             new = max(pressing[i] - left / patch.w[i, i], 0.0)
