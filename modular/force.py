@@ -81,7 +81,7 @@ class Forces(Protocol):
     `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does not tell what it
     exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in a column `late` or
     `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m]. They only grow; it
-    names them in `told`, and the verdict on a run reads them. One of mere loads says `requests_load = False`, and is not asked.
+    names them in `error_columns`, which the verdict reads. One of mere loads says `requests_load = False`, and is not asked.
     """
 
     names: list[str]

@@ -55,7 +55,7 @@ def test_a_run_that_listens_everywhere_is_told_by_the_address_that_each_host_rea
     assert launcher.mailbox() == "tcp://10.0.0.7:*"
     told = []
     monkeypatch.setattr(
-        launcher._children, "start", lambda order, command: told.append((order.told["hub"], command[-2]))
+        launcher._children, "start", lambda order, command: told.append((order.settings["hub"], command[-2]))
     )
     for name in "abcd":
         launcher.start(Order(name, 1, {"name": name, "incarnation": "1", "hub": "tcp://0.0.0.0:5555"}))

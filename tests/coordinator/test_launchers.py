@@ -164,7 +164,7 @@ def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_it
 ):
     told = []
     start = launcher.start
-    launcher.start = lambda order: (told.append(order.told), start(order))
+    launcher.start = lambda order: (told.append(order.settings), start(order))
     launch_config = LaunchConfig(launcher, keys=fresh_keys())
     with Simulation(model(), 1e-4, record_every=50, workers=2, launcher=launch_config) as simulation:
         simulation.run(0.01)

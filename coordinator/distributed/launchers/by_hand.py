@@ -48,7 +48,7 @@ class ByHand:
 
 def command(order: Order) -> str:
     """What starts a worker, to be pasted as it stands; its pair is called as it is itself, and the key of the run is no secret."""
-    hub, key = order.told["hub"], order.told.get("hub key", "")
+    hub, key = order.settings["hub"], order.settings.get("hub key", "")
     if is_everywhere(hub):
         hub = with_host(hub, outbound_address())
     words = ["modular", "worker", "--connect", hub, "--name", order.name]

@@ -29,7 +29,7 @@ Key = tuple[str, int]
 class Child:
     """A process, and what it says."""
 
-    def __init__(self, command: Sequence[str], told: Mapping[str, str], environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], settings: Mapping[str, str], environment: Mapping[str, str]) -> None:
         """Start it; Ctrl-C in a terminal does not reach it."""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the process has ended
         try:
@@ -47,7 +47,7 @@ class Child:
             raise
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):  # it has ended at once, and will be heard of
-            self.process.stdin.write(json.dumps(dict(told)).encode() + b"\n")
+            self.process.stdin.write(json.dumps(dict(settings)).encode() + b"\n")
             self.process.stdin.flush()
 
     @property
@@ -91,7 +91,7 @@ class Children:
         for older in list(self.running):
             if older[0] == order.name:
                 self.stop(*older)
-        self.running[key] = Child(command, order.told, os.environ if environment is None else environment)
+        self.running[key] = Child(command, order.settings, os.environ if environment is None else environment)
 
     def ended(self) -> list[tuple[Key, int, str]]:
         """Those that have ended since the last call: their codes and last words."""

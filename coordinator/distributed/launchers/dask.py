@@ -50,7 +50,7 @@ class Dask:
         self._since: dict[Key, float] = {}
         self._started: set[Key] = set()
         self._cancelled: list[str] = []
-        self._told = False
+        self._reported = False
 
     @classmethod
     def on_this_machine(cls, workers: int) -> Self:
@@ -79,16 +79,16 @@ class Dask:
         key = (order.name, order.incarnation)
         if key in self._started:
             return
-        scheduler, told = self._scheduler(), dict(order.told)
-        if told.get("secret") and not (_is_here(scheduler) or scheduler.startswith("tls://") or self.insecure):
+        scheduler, settings = self._scheduler(), dict(order.settings)
+        if settings.get("secret") and not (_is_here(scheduler) or scheduler.startswith("tls://") or self.insecure):
             raise ModelError(
                 f"the Dask scheduler at {scheduler} does not use TLS, so others could read the secret keys of "
                 "workers; start the cluster with security=True, or pass Dask(…, insecure=True) in a network that "
                 "nobody else uses."
             )
-        hub = told.get("hub", LOOPBACK_ANY)
+        hub = settings.get("hub", LOOPBACK_ANY)
         if is_everywhere(hub):
-            told["hub"] = with_host(hub, route_to(_host(scheduler)))
+            settings["hub"] = with_host(hub, route_to(_host(scheduler)))
         elif is_local(hub) and (far := [place for place in self._places() if not _is_here(place)]):
             raise ModelError(
                 f"a worker beside {far[0]} cannot reach {hub}, which is reachable from this machine only; bind an "
@@ -102,7 +102,7 @@ class Dask:
         name = self._name(key)
         self._since[key] = time.monotonic()
         self._tasks[key] = self.client.submit(
-            work, told, name, key=name, pure=False, retries=0, resources=self.resources or None
+            work, settings, name, key=name, pure=False, retries=0, resources=self.resources or None
         )
 
     def exits(self) -> list[Exited]:
@@ -175,7 +175,7 @@ class Dask:
             error = future.exception(timeout=SCHEDULER_TIMEOUT)
             lacks = "No module named" in f"{error} {error.__cause__}"
             remedy = " Install the same packages for the scheduler and the workers of Dask as here." if lacks else ""
-            return Exited(*key, f"Dask could not run it: {_told(error)}.{remedy}", hopeless=lacks)
+            return Exited(*key, f"Dask could not run it: {_sentence_of(error)}.{remedy}", hopeless=lacks)
         return Exited(*key, "stopped" if future.key in self._cancelled else f"its Dask task is {future.status}")
 
     def _some_running(self) -> bool:
@@ -189,9 +189,9 @@ class Dask:
     def _tell_of_waiting(self) -> None:
         """Say once that processes find no room."""
         oldest = min((self._since[key] for key in self._tasks), default=time.monotonic())
-        if self._told or time.monotonic() - oldest < UNPLACED_NOTICE_SECONDS:
+        if self._reported or time.monotonic() - oldest < UNPLACED_NOTICE_SECONDS:
             return
-        self._told = True
+        self._reported = True
         placed = {name for names in self.client.processing().values() for name in names}
         waiting = [key[0] for key in self._tasks if self._name(key) not in placed]
         threads = sum(self.client.nthreads().values())
@@ -215,7 +215,7 @@ def _distributed() -> Any:
     return distributed
 
 
-def _told(error: BaseException) -> str:
+def _sentence_of(error: BaseException) -> str:
     """An error with its cause, as far as there is one."""
     errors = [error] if error.__cause__ is None else [error, error.__cause__]
     return "; ".join(f"{type(one).__name__}: {one}" for one in errors)

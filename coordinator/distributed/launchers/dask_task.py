@@ -16,12 +16,12 @@ POLL_INTERVAL = 0.05  # seconds between two looks
 running: dict[str, Child] = {}  # in this Dask worker, so that others can ask whether all have ended
 
 
-def work(told: Mapping[str, str], key: str) -> tuple[int, str]:
+def work(settings: Mapping[str, str], key: str) -> tuple[int, str]:
     """Run a worker process to its end; its code and last words."""
     from distributed import get_worker
 
     worker = get_worker()
-    child = running[key] = Child(worker_command(), told, worker_environment())
+    child = running[key] = Child(worker_command(), settings, worker_environment())
     try:
         while not child.ended:
             if not wanted(worker, key):

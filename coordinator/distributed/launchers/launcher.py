@@ -9,14 +9,14 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Order:
-    """A worker process to be started; `told` is what it reads from its standard input, so that secrets stay secret.
+    """A worker process to be started; `settings` are what it reads from its standard input, so that secrets stay secret.
 
     `silence`: how long the way to it may be dead before it counts as gone [s].
     """
 
     name: str
     incarnation: int
-    told: Mapping[str, str]
+    settings: Mapping[str, str]
     silence: float = 60.0
 
 

@@ -88,7 +88,7 @@ class Ssh:
         if key in self._on:
             return
         host = self._on[key] = self._host_for(order.name)
-        hub = order.told.get("hub", LOOPBACK_ANY)
+        hub = order.settings.get("hub", LOOPBACK_ANY)
         if is_everywhere(hub):
             hub = with_host(hub, self._seen_from(host))
         elif is_local(hub) and not is_this_machine(_name(host)):
@@ -97,7 +97,7 @@ class Ssh:
                 "address of this machine that it can reach, as in LaunchConfig(bind='tcp://ADDRESS:*') or --bind "
                 "tcp://ADDRESS:*."
             )
-        self._children.start(replace(order, told={**order.told, "hub": hub}), self.command(host, order.silence))
+        self._children.start(replace(order, settings={**order.settings, "hub": hub}), self.command(host, order.silence))
 
     def command(self, host: str, silence: float = 60.0) -> list[str]:
         """What is called to start a worker on a host; after so long without an answer from there the connection is lost [s]."""

@@ -40,10 +40,10 @@ class BlackBoxShard:
 
     # --- a stack of bodies -------------------------------------------------------------------------------------------
 
-    def _play(self, verb: str, elements: Elements, **told: Any) -> Any:
+    def _play(self, verb: str, elements: Elements, **arguments: Any) -> Any:
         rows = self.rows
         columns = {name: getattr(elements, name)[rows] for name in exchanged(verb)}
-        found = self.stack.play(verb, self.slots, columns, elements.clock, told)
+        found = self.stack.play(verb, self.slots, columns, elements.clock, arguments)
         for name, values in found["columns"].items():
             getattr(elements, name)[rows] = values
         return found["answer"]

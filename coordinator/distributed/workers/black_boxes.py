@@ -102,7 +102,7 @@ class BlackBoxes:
         return str(said.get("verb", method))
 
     def _whose(self, said: Mapping[str, Any]) -> str:
-        name = said.get("name") or said.get("told", {}).get("name") or (self.names[0] if self.names else "a body")
+        name = said.get("name") or said.get("arguments", {}).get("name") or (self.names[0] if self.names else "a body")
         return f"'{name}' ({self.what})"
 
     def _settle_in(self) -> None:
@@ -212,7 +212,7 @@ class BlackBoxes:
         """A part of an event, for stretches of rows."""
         self._play(verb, elements, np.array(rows, np.int64))
 
-    def _play(self, verb: str, elements: Elements, stretches: Any = None, **told: Any) -> Any:
+    def _play(self, verb: str, elements: Elements, stretches: Any = None, **arguments: Any) -> Any:
         """Show the elements as they are, and take over what becomes of them."""
         assert verb in PLAYED
         if self._slots is None:
@@ -220,7 +220,13 @@ class BlackBoxes:
             self._slots = np.array(list(held), np.int64), np.array([slot for _, slot, _ in held.values()], np.int64)
         rows, slots = self._slots
         columns = {name: getattr(elements, name)[rows] for name in exchanged(verb)}
-        said = {"verb": verb, "slots": slots, "columns": columns, "clock": elements.clock.copy(), "told": told}
+        said = {
+            "verb": verb,
+            "slots": slots,
+            "columns": columns,
+            "clock": elements.clock.copy(),
+            "arguments": arguments,
+        }
         found = self.call("play", **said, **({} if stretches is None else {"stretches": stretches}))
         for name, values in found["columns"].items():
             getattr(elements, name)[rows] = values

@@ -150,7 +150,7 @@ class HostedStack:
         slots: Indices,
         columns: Mapping[str, Any],
         clock: Any,
-        told: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         stretches: Any = None,
     ) -> Any:
         """Do something with elements as they are shown; what the stack says, and what has become of them.
@@ -175,11 +175,13 @@ class HostedStack:
         elif verb == "respond_freely":
             answer = stack.respond(elements, constrained=False)
         elif verb == "reevaluate":
-            answer = stack.reevaluate(elements, told["names"])
+            answer = stack.reevaluate(elements, arguments["names"])
         elif verb == "push":
-            answer = stack.push(told["name"], {int(slot): np.array(p) for slot, p in told["impulses"]}, elements)
+            answer = stack.push(
+                arguments["name"], {int(slot): np.array(p) for slot, p in arguments["impulses"]}, elements
+            )
         else:
-            answer = getattr(stack, verb)(elements, **told)
+            answer = getattr(stack, verb)(elements, **arguments)
         return {"answer": answer, "columns": {name: getattr(elements, name)[slots] for name in exchanged(verb)}}
 
     def shift(self, name: str, velocity: Any) -> float:
@@ -216,18 +218,18 @@ class StackHost:
 
     def dispatch(self, method: str, said: Mapping[str, Any]) -> Any:
         """Do one of the few things that can be asked; what components raise becomes a Refusal."""
-        told = dict(said)
+        arguments = dict(said)
         try:
             if method in REMOTE_METHODS:
-                return REMOTE_METHODS[method](self._hosted(told.pop("key")), **told)
+                return REMOTE_METHODS[method](self._hosted(arguments.pop("key")), **arguments)
             if method == "make":
-                self.known[told["key"]] = HostedStack(told["record"])
+                self.known[arguments["key"]] = HostedStack(arguments["record"])
             elif method == "forget":
-                self.known.pop(told["key"], None)
+                self.known.pop(arguments["key"], None)
             elif method == "facts":
-                return facts_of(told["name"], told["description"])
-            elif method == "describe" and told["question"] in DESCRIBED:
-                return getattr(body_from(told["description"]), told["question"])(**told["about"])
+                return facts_of(arguments["name"], arguments["description"])
+            elif method == "describe" and arguments["question"] in DESCRIBED:
+                return getattr(body_from(arguments["description"]), arguments["question"])(**arguments["about"])
             else:
                 raise ModelError(f"{method!r} is not a question that black boxes answer.")
         except ModelError as error:

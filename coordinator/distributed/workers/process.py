@@ -57,15 +57,15 @@ class Unfit(ModelError):
 class Process:
     """The loop of one worker process."""
 
-    def __init__(self, told: Mapping[str, str]) -> None:
-        self.name, self.incarnation = told["name"], int(told["incarnation"])
-        keys = Keys(told["public"].encode(), told["secret"].encode()) if told.get("secret") else None
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self.name, self.incarnation = settings["name"], int(settings["incarnation"])
+        keys = Keys(settings["public"].encode(), settings["secret"].encode()) if settings.get("secret") else None
         self._has_keys = keys is not None
-        self.mailbox = Mailbox(told.get("where") or mailbox_towards(told["hub"]), keys=keys)
+        self.mailbox = Mailbox(settings.get("where") or mailbox_towards(settings["hub"]), keys=keys)
         self._wire = self.mailbox.wire(int(1000 * POLL_INTERVAL), SPIN_LOOKS, yield_address())
         identity = f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(16).hex()}"  # which nobody guesses
-        self.mailbox.connect(HUB, told["hub"], key=told.get("hub key", "").encode(), identity=identity)
-        self.address = told.get("announce") or reached_at(self.mailbox.address, told["hub"])
+        self.mailbox.connect(HUB, settings["hub"], key=settings.get("hub key", "").encode(), identity=identity)
+        self.address = settings.get("announce") or reached_at(self.mailbox.address, settings["hub"])
         self._keys: dict[str, str] = {}  # of neighbours
         self._most = 0  # bytes that the coordinator takes at once
         self.rpc_server = RpcServer()  # where black boxes are asked for
@@ -75,12 +75,12 @@ class Process:
         self._ticks, self._sent = 0, 0  # bytes
         self._working = self._talking = self._waiting = 0.0  # [s]
         self._clock = CappedClock()  # by which everybody is waited for
-        self._hub, self._began, self._told = told["hub"], self._clock.now(), False
+        self._hub, self._began, self._reported = settings["hub"], self._clock.now(), False
         self._greeted = False
         self._greet_at = self._idle_at = self._leave_at = 0.0
         self._nap = MAX_NAP_SECONDS
         self._leaving = False
-        self._heard_at, self._orphan = self._clock.now(), float(told.get("orphan", "inf"))
+        self._heard_at, self._orphan = self._clock.now(), float(settings.get("orphan", "inf"))
 
     def serve(self) -> None:
         """Until it is over: a neighbour that is waited for at once, all others every other millisecond."""
@@ -132,8 +132,8 @@ class Process:
         else:
             while not self.over and (parts := self.mailbox.next_heard(HUB)) is not None:
                 self._listen(parts, now)
-        if not self._greeted and now - self._began > NO_ANSWER_NOTICE_SECONDS and not self._told:
-            self._told = True
+        if not self._greeted and now - self._began > NO_ANSWER_NOTICE_SECONDS and not self._reported:
+            self._reported = True
             known = "; without --keys it answers to processes of the user who started it"
             if self._has_keys:
                 known = f"; it answers to '{self.name}' if it was given its public key, and if --coordinator is its own"
@@ -295,18 +295,18 @@ class Process:
                 print(effect.reason, file=sys.stderr, flush=True)
 
 
-def serve(told: Mapping[str, str], *, by_hand: bool = False) -> None:
+def serve(settings: Mapping[str, str], *, by_hand: bool = False) -> None:
     """Serve a coordinator until it lets us go; one that was started `by_hand` can be told to leave, by Ctrl-C or SIGTERM."""
-    process = Process(told)
+    process = Process(settings)
     try:
-        with _told_to_leave(process) if by_hand else nullcontext():
+        with _leaving_on_signals(process) if by_hand else nullcontext():
             process.serve()
     finally:
         process.mailbox.close()
 
 
 @contextmanager
-def _told_to_leave(process: Process) -> Iterator[None]:
+def _leaving_on_signals(process: Process) -> Iterator[None]:
     """The first time it leaves as soon as it may, the second time at once."""
 
     def leave(number: int, frame: object) -> None:
@@ -340,10 +340,10 @@ def _end_with_parent() -> None:
 
 def main() -> None:
     """Serve the coordinator that the first line of the standard input tells of."""
-    told = json.loads(first_line())
+    settings = json.loads(first_line())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        serve(told)
+        serve(settings)
     except ModelError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(UNFIT if isinstance(error, Unfit) else 1)

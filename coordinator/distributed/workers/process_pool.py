@@ -377,17 +377,17 @@ class ProcessPool(Admission, Supervision, Calls):
         handle.launched += 1
         handle.alive = True
         handle.missed_at = self._clock.now() + CONNECT_NOTICE_SECONDS
-        told = {"name": handle.name, "incarnation": str(handle.launched), "hub": self.mailbox.address}
+        settings = {"name": handle.name, "incarnation": str(handle.launched), "hub": self.mailbox.address}
         if self._socket_folder is not None:
             self._sockets += 1
-            told["where"] = self._socket_folder.address(str(self._sockets))
+            settings["where"] = self._socket_folder.address(str(self._sockets))
         if self.mailbox.keys is not None:
-            told["hub key"] = self.mailbox.keys.public.decode()
+            settings["hub key"] = self.mailbox.keys.public.decode()
         pair = self._pairs.get(handle.name)
         if pair is not None:
-            told |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
+            settings |= {"public": pair.public.decode(), "secret": pair.secret.decode()}
         self._note(f"{handle.name} is started, for the {handle.launched}. time")
-        self.launcher.start(Order(handle.name, handle.launched, told, self.deadlines.silence))
+        self.launcher.start(Order(handle.name, handle.launched, settings, self.deadlines.silence))
 
     def _begin(self, handle: WorkerHandle) -> None:
         """Let a worker take part in the run."""

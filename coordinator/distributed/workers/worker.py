@@ -218,7 +218,7 @@ class Worker:
                 yield kind
             wrong = coroutine.result
         except Exception as error:
-            wrong = told(error)
+            wrong = sentence_of(error)
         finally:
             coroutine.close()
         return wrong or ("the interface" if collectives.lost else None)
@@ -250,7 +250,7 @@ class Worker:
             name: str | None = self._timed(play)
             return name
         except Exception as error:  # of somebody's component; the simulation takes this tick itself, and raises it
-            return told(error)
+            return sentence_of(error)
 
     def _breaks(self) -> bool:
         """Whether a limited joint breaks before the next tick."""
@@ -312,6 +312,6 @@ class Worker:
         return found if guards is None else [*found, guards.side]
 
 
-def told(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
     """What somebody's component has raised."""
     return f"{type(error).__name__}: {error}"
