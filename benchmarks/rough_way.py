@@ -118,10 +118,10 @@ class RoughWay(Subprocess):
     def start(self, order: Order) -> None:
         """With a gate in front of its mailbox, and one in front of that of the run."""
         if self._hub is None:
-            self._hub = self.gates.to(int(order.told["hub"].rpartition(":")[2]))
+            self._hub = self.gates.to(int(order.settings["hub"].rpartition(":")[2]))
         mailbox = free_port()
         ways = {"where": mailbox, "announce": self.gates.to(mailbox).port, "hub": self._hub.port}
-        told: Mapping[str, str] = {**order.told, **{name: f"tcp://{HERE}:{port}" for name, port in ways.items()}}
+        told: Mapping[str, str] = {**order.settings, **{name: f"tcp://{HERE}:{port}" for name, port in ways.items()}}
         super().start(replace(order, told=told))
 
     def spoil(self, rng: random.Random) -> str:

@@ -21,7 +21,7 @@ class Threads:
         return IPC_ANY
 
     def start(self, order):
-        process = Process(order.told)
+        process = Process(order.settings)
         thread = threading.Thread(target=self._serve, args=(process,))
         self._serving.append((process, thread))
         thread.start()
