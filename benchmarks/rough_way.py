@@ -121,8 +121,8 @@ class RoughWay(Subprocess):
             self._hub = self.gates.to(int(order.settings["hub"].rpartition(":")[2]))
         mailbox = free_port()
         ways = {"where": mailbox, "announce": self.gates.to(mailbox).port, "hub": self._hub.port}
-        told: Mapping[str, str] = {**order.settings, **{name: f"tcp://{HERE}:{port}" for name, port in ways.items()}}
-        super().start(replace(order, told=told))
+        settings: Mapping[str, str] = {**order.settings, **{name: f"tcp://{HERE}:{port}" for name, port in ways.items()}}
+        super().start(replace(order, settings=settings))
 
     def spoil(self, rng: random.Random) -> str:
         """Put a gate, or all, into a mood; which."""
