@@ -121,7 +121,10 @@ class RoughWay(Subprocess):
             self._hub = self.gates.to(int(order.settings["hub"].rpartition(":")[2]))
         mailbox = free_port()
         ways = {"where": mailbox, "announce": self.gates.to(mailbox).port, "hub": self._hub.port}
-        settings: Mapping[str, str] = {**order.settings, **{name: f"tcp://{HERE}:{port}" for name, port in ways.items()}}
+        settings: Mapping[str, str] = {
+            **order.settings,
+            **{name: f"tcp://{HERE}:{port}" for name, port in ways.items()},
+        }
         super().start(replace(order, settings=settings))
 
     def spoil(self, rng: random.Random) -> str:

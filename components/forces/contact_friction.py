@@ -81,10 +81,10 @@ def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
     out, more, normal = room((3,)), room((3,)), patch.normal
     relative(pair, pair.rates, patch.centre, out)
     if not pair.shown:
-        pull, slip = room((3,)), room((3,))
-        turn_about(pair, pair.rates, patch.centre, normal, pull, slip)
+        pull, slip, passing = room((3,)), room((3,)), room((3,))
+        turn_about(pair, pair.rates, patch.centre, normal, pull, slip, passing)
         for c in range(3):
-            out[c] -= 0.5 * pair.span * pull[c]
+            out[c] -= 0.5 * pair.span * (pull[c] - passing[c])
     rub.turn = turning(pair.rates, normal)
     if pair.struck:
         for i in range(patch.count):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from components.forces.vectors import dot
+from components.forces.shapes import HALF_SPACE
+from components.forces.vectors import cross, dot
 from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
@@ -153,10 +154,11 @@ def relative(pair: Pair, rates: Array, x: Array, out: Array) -> None:
 
 
 @kernel
-def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, pull: Array, slip: Array) -> None:
-    """What goes with shapes at a point where they touch, the second against the first: w x (w x r) by steady turning, and velocity.
+def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, pull: Array, slip: Array, passing: Array) -> None:
+    """How what goes with shapes moves at a point where they touch, the second against the first.
 
-    On a round side that is its middle, and on a flat one what lies under that of the other.
+    `pull`: w x (w x r) by steady turning; `slip`: velocity; `passing`: w x slip with the turning of a flat side, over which the
+    point goes with the other. On a round side what goes with it is its middle, and on a flat one what lies under that of the other.
     """
     p, q, round_a, round_b = room((3,)), room((3,)), pair.size_a[3], pair.size_b[3]
     for c in range(3):
@@ -168,6 +170,11 @@ def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, pull: Array, s
         pull[c] = (along_q * second[c] - turn_q * q[c]) - (along_p * first[c] - turn_p * p[c])
         i, j = (c + 1) % 3, (c + 2) % 3
         slip[c] = rates[2, c] - rates[0, c] + second[i] * q[j] - second[j] * q[i] - (first[i] * p[j] - first[j] * p[i])
+        passing[c] = 0.0
+    if pair.kind_a == HALF_SPACE or (round_a == 0.0 and round_b > 0.0):
+        cross(first, slip, passing)
+    elif round_b == 0.0 and round_a > 0.0:
+        cross(second, slip, passing)
 
 
 @kernel

@@ -69,14 +69,15 @@ def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace, r
 def turning_pull(pair: Pair, rates: Array, x: Array, normal: Array, line: Array) -> float:
     """How shapes that turn accelerate from each other along a line at a point where they touch, middles and turning being steady.
 
-    Of two round ones the normal turns as they pass each other, which takes their middles apart.
+    The normal turns with a flat side, which counts twice along it; of two round ones it turns as they pass each other, which takes
+    their middles apart.
     """
-    pull, slip, apart = room((3,)), room((3,)), pair.size_a[3] + pair.size_b[3]
-    turn_about(pair, rates, x, normal, pull, slip)
-    found: float = dot(pull, line)
+    pull, slip, passing, steep = room((3,)), room((3,)), room((3,)), dot(normal, line)
+    turn_about(pair, rates, x, normal, pull, slip, passing)
+    found: float = dot(pull, line) - (1.0 + steep) * dot(passing, line)
     if pair.size_a[3] > 0.0 and pair.size_b[3] > 0.0:
         coming = dot(slip, normal)
-        found += (dot(slip, slip) - coming * coming) / apart * dot(normal, line)
+        found += (dot(slip, slip) - coming * coming) / (pair.size_a[3] + pair.size_b[3]) * steep
     return found
 
 

@@ -267,6 +267,30 @@ def test_what_friction_cannot_hold_slides_off_a_turntable(coupling, friction):
 
 
 @coupled
+def test_a_ball_rolls_round_on_a_turntable_two_sevenths_as_fast_as_the_table(coupling):
+    """In circles, wherever it begins, to second order: a = 2/7 w x v for a ball that is full."""
+    spin, size, at, speed = 4.0, 0.05, np.array([0.2, 0.0, 0.05]), np.array([0.0, 0.3, 0.0])
+    axis, inertia = np.array([0.0, 0.0, 1.0]), 0.4 * size**2
+    model = Assembly(gravity=(0.0, 0.0, -G))
+    model.add("table", LedBody(turning=Ramp(spin), centre=(0.0, 0.0, 0.0), ports={"hub": (0.0, 0.0, 0.0)}))
+    model.add(
+        "ball",
+        RigidBody(
+            mass=1.0, inertia=(inertia,) * 3, centre=tuple(at), ports={"G": tuple(at)}, velocity=tuple(speed),
+            angular_velocity=tuple(np.cross(axis, speed - spin * np.cross(axis, at)) / size),
+        ),
+    )  # fmt: skip
+    model.apply("top", Contact(HalfSpace(), Sphere(size), 0.8), "table.hub", "ball.G")
+    errors, k = [], 2.0 / 7.0 * spin
+    for dt in (2e-3, 1e-3):
+        with Simulation(model, dt, coupling) as simulation:
+            run = simulation.run(1.0)
+        way = np.outer(np.sin(k * run.time), speed) + np.outer(1.0 - np.cos(k * run.time), np.cross(axis, speed))
+        errors.append(np.linalg.norm(run.position("ball.G") - at - way / k, axis=1).max())
+    assert errors[1] < 1e-4 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
+@coupled
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_what_passes_over_a_dome_is_lighter_from_the_first_tick(coupling, dimension):
     """m (g - v^2 / R), with R from middle to middle."""
