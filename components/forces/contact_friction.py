@@ -79,12 +79,7 @@ def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
     Rates are ways by times, so they belong to the middle of the tick; what turns was not yet where it is now.
     """
     out, more, normal = room((3,)), room((3,)), patch.normal
-    relative(pair, pair.rates, patch.centre, out)
-    if not pair.shown:
-        pull, slip, passing = room((3,)), room((3,)), room((3,))
-        turn_about(pair, pair.rates, patch.centre, normal, pull, slip, passing)
-        for c in range(3):
-            out[c] -= 0.5 * pair.span * (pull[c] - passing[c])
+    slip_of(pair, pair.rates, patch, 0.0 if pair.shown else 0.5, out)
     rub.turn = turning(pair.rates, normal)
     if pair.struck:
         for i in range(patch.count):
@@ -97,6 +92,16 @@ def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
         rub.v[k] = dot(out, rub.t[k])
     if pair.flat:
         rub.v[0] = 0.0
+
+
+@kernel
+def slip_of(pair: Pair, rates: Array, patch: Patch, since: float, out: Array) -> None:
+    """Velocity where they touch at rates of so many ticks ago: what turns was not yet where it is now."""
+    pull, slip, passing = room((3,)), room((3,)), room((3,))
+    relative(pair, rates, patch.centre, out)
+    turn_about(pair, rates, patch.centre, patch.normal, pull, slip, passing)
+    for c in range(3):
+        out[c] -= since * pair.span * (pull[c] - passing[c])
 
 
 @kernel
@@ -194,8 +199,29 @@ def stick(pair: Pair, patch: Patch, rub: Rub) -> None:
         s[0], s[1], rub.twist = full * s[0] / drawn, full * s[1] / drawn, full * rub.twist / drawn
     if slides and pair.now.turned > 0.0:
         c_t = 0.0
+    elif drawn > 1.0 and swift and pair.steady and not pair.flat:
+        turn_on(pair, patch, rub)
     rub.f[0], rub.f[1] = -k_t * s[0] - c_t * v[0], -k_t * s[1] - c_t * v[1]
     rub.moment = -rub.k_r * rub.twist - rub.c_r * rub.turn
+
+
+@kernel
+def turn_on(pair: Pair, patch: Patch, rub: Rub) -> None:
+    """What slides has its way from the middle of the tick, and friction acts at its end: the way turns on as it has turned lately.
+
+    By half of the angle between the last two ways, and the spring goes along.
+    """
+    s, v, was, out = rub.s, rub.v, room((2,)), room((3,))
+    slip_of(pair, pair.before.rates, patch, 1.5, out)
+    for k in range(2):
+        was[k] = dot(out, rub.t[k])
+    speed, before = sqrt(v[0] * v[0] + v[1] * v[1]), sqrt(was[0] * was[0] + was[1] * was[1])
+    if was[0] * v[0] + was[1] * v[1] <= 0.0:
+        return
+    first, second = 1.5 * v[0] / speed - 0.5 * was[0] / before, 1.5 * v[1] / speed - 0.5 * was[1] / before
+    length, drawn = sqrt(first * first + second * second), sqrt(s[0] * s[0] + s[1] * s[1])
+    v[0], v[1] = speed * first / length, speed * second / length
+    s[0], s[1] = drawn * first / length, drawn * second / length
 
 
 @kernel
