@@ -15,7 +15,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 
-# of numba's: loops over several cores and expressions of whole arrays, which no kernel has
+# for loops over several cores, and for expressions of whole arrays, which give the same bits without
 OF_ARRAYS = frozenset({
     "PreParforPass", "NopythonRewrites", "ParforPass", "ParforFusionPass", "ParforPreLoweringPass", "DumpParforDiagnostics",
 })  # fmt: skip
@@ -23,7 +23,7 @@ OF_CLOSURES = frozenset({"InlineClosureLikes", "MakeFunctionToJitFunction"})  # 
 
 
 def passes_without_work(code: CodeType) -> frozenset[str]:
-    """Those of numba's passes that would find nothing to do in a kernel; each takes its time to find that out."""
+    """Those of numba's passes that a kernel does without; each takes its time to find that out."""
     nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
     return OF_ARRAYS if nested else OF_ARRAYS | OF_CLOSURES
 

@@ -50,7 +50,7 @@ def preload_at_rest(
 ) -> None:
     """Of points so near, friction bears what it can across, or acts against what slides; at last where they press together.
 
-    `share`: of accelerations by turning at these rates.
+    `share`: of what turning at these rates brings.
     """
     touching = 0
     for i in range(patch.count):

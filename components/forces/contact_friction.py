@@ -97,11 +97,11 @@ def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
 @kernel
 def slip_of(pair: Pair, rates: Array, patch: Patch, since: float, out: Array) -> None:
     """Velocity where they touch at rates of so many ticks ago: what turns was not yet where it is now."""
-    pull, slip, passing = room((3,)), room((3,)), room((3,))
+    steady, slip, passing = room((3,)), room((3,)), room((3,))
     relative(pair, rates, patch.centre, out)
-    turn_about(pair, rates, patch.centre, patch.normal, pull, slip, passing)
+    turn_about(pair, rates, patch.centre, patch.normal, steady, slip, passing)
     for c in range(3):
-        out[c] -= since * pair.span * (pull[c] - passing[c])
+        out[c] -= since * pair.span * (steady[c] - passing[c])
 
 
 @kernel

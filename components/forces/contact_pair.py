@@ -154,11 +154,12 @@ def relative(pair: Pair, rates: Array, x: Array, out: Array) -> None:
 
 
 @kernel
-def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, pull: Array, slip: Array, passing: Array) -> None:
+def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, steady: Array, slip: Array, passing: Array) -> None:
     """How what goes with shapes moves at a point where they touch, the second against the first.
 
-    `pull`: w x (w x r) by steady turning; `slip`: velocity; `passing`: w x slip with the turning of a flat side, over which the
+    `steady`: w x (w x r), by steady turning; `slip`: velocity; `passing`: w x slip with the turning of a flat side, over which the
     point goes with the other. On a round side what goes with it is its middle, and on a flat one what lies under that of the other.
+    Of two boxes it does not show whose corner it is: there nothing passes.
     """
     p, q, round_a, round_b = room((3,)), room((3,)), pair.size_a[3], pair.size_b[3]
     for c in range(3):
@@ -167,7 +168,7 @@ def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, pull: Array, s
     first, second = rates[1], rates[3]
     along_p, along_q, turn_p, turn_q = dot(first, p), dot(second, q), dot(first, first), dot(second, second)
     for c in range(3):
-        pull[c] = (along_q * second[c] - turn_q * q[c]) - (along_p * first[c] - turn_p * p[c])
+        steady[c] = (along_q * second[c] - turn_q * q[c]) - (along_p * first[c] - turn_p * p[c])
         i, j = (c + 1) % 3, (c + 2) % 3
         slip[c] = rates[2, c] - rates[0, c] + second[i] * q[j] - second[j] * q[i] - (first[i] * p[j] - first[j] * p[i])
         passing[c] = 0.0

@@ -49,35 +49,40 @@ def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
 
 @kernel
 def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace, rates: Array, share: float) -> None:
-    """What pulls across the normal, and how points answer what holds against it; turning at these rates brings a share of it."""
+    """What pulls at points, across the normal and by turning, and how they answer what holds against it.
+
+    `share`: of what turning at these rates brings.
+    """
+    steady, slip, passing = room((3,)), room((3,)), room((3,))
+    turn_about(pair, rates, patch.centre, patch.normal, steady, slip, passing)
     for k in range(2):
         out = pair.flat == 1 and k == 0  # of the plane
         rest.pull[k] = 0.0
         if not out:
             rest.pull[k] = along(pair, pair.pace, patch.centre, rub.t[k])
-            rest.pull[k] += share * turning_pull(pair, rates, patch.centre, patch.normal, rub.t[k])
+            rest.pull[k] += share * (dot(steady, rub.t[k]) - dot(passing, rub.t[k]))
         rest.across[k, k] = 1.0 if out else rub.w[k, k]
         rest.across[k, 1 - k] = rub.w[0, 1]
         rest.way[k] = 0.0
         for i in range(patch.count):
             rest.along[k, i] = 0.0 if out else along(pair, rub.answers[k], patch.points[i], patch.normals[i])
     for i in range(patch.count):
-        rest.turning[i] = share * turning_pull(pair, rates, patch.points[i], patch.normals[i], patch.normals[i])
+        rest.turning[i] = share * parting(pair, rates, patch.points[i], patch.normals[i])
 
 
 @kernel
-def turning_pull(pair: Pair, rates: Array, x: Array, normal: Array, line: Array) -> float:
-    """How shapes that turn accelerate from each other along a line at a point where they touch, middles and turning being steady.
+def parting(pair: Pair, rates: Array, x: Array, normal: Array) -> float:
+    """How shapes that turn accelerate from each other along the normal at a point, velocities of middles and turning being steady.
 
-    The normal turns with a flat side, which counts twice along it; of two round ones it turns as they pass each other, which takes
-    their middles apart.
+    The normal turns with a flat side, so that what passes over it counts twice; of two round ones it turns as they pass each other,
+    which takes their middles apart.
     """
-    pull, slip, passing, steep = room((3,)), room((3,)), room((3,)), dot(normal, line)
-    turn_about(pair, rates, x, normal, pull, slip, passing)
-    found: float = dot(pull, line) - (1.0 + steep) * dot(passing, line)
+    steady, slip, passing = room((3,)), room((3,)), room((3,))
+    turn_about(pair, rates, x, normal, steady, slip, passing)
+    found: float = dot(steady, normal) - 2.0 * dot(passing, normal)
     if pair.size_a[3] > 0.0 and pair.size_b[3] > 0.0:
         coming = dot(slip, normal)
-        found += (dot(slip, slip) - coming * coming) / (pair.size_a[3] + pair.size_b[3]) * steep
+        found += (dot(slip, slip) - coming * coming) / (pair.size_a[3] + pair.size_b[3])
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modular.errors import CouplingError, Diverged, ModelError
+from modular.names import first_few
 from scenarios.commands.launch_options import close_launcher
 from scenarios.commands.resume import checkpoint_warnings
 from scenarios.commands.rewind import leave_last_ticks, who_moves_what
@@ -76,8 +77,7 @@ def print_ways(console: Console, simulation: Simulation) -> None:
     for joint, way in simulation.ways.items():
         alike.setdefault(way, []).append(joint)
     for (kind, why), joints in alike.items():
-        some = ", ".join(joints[:6]) + (f" and {len(joints) - 6} more" if len(joints) > 6 else "")
-        say(console, f"{kind}: {some}; {why}")
+        say(console, f"{kind}: {first_few(joints, 6)}; {why}")
 
 
 def print_margin(console: Console, simulation: Simulation) -> None:

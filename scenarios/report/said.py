@@ -16,13 +16,20 @@ if TYPE_CHECKING:
     from modular.assembly import Assembly
 
 
+def _foretold() -> tuple[type[Warning], ...]:
+    """What a simulation warns of before it runs on, or on its way."""
+    from coordinator import StabilityWarning, StartWarning, UnseenWarning
+
+    return StabilityWarning, StartWarning, UnseenWarning
+
+
 @contextmanager
 def said_already() -> Iterator[None]:
     """Margins, verdicts and errors are told by the command, and not by Python with a line of our sources as well."""
-    from coordinator import StabilityWarning, StartWarning, UnseenWarning, VerdictWarning
+    from coordinator import VerdictWarning
 
     with warnings.catch_warnings():
-        for category in (StabilityWarning, StartWarning, UnseenWarning, VerdictWarning):
+        for category in (*_foretold(), VerdictWarning):
             warnings.simplefilter("ignore", category)
         yield
 
@@ -43,14 +50,14 @@ def tell_unseen(console: Console, model: Assembly, steps: Sequence[float]) -> No
 @contextmanager
 def warnings_on_the_way(simulation: Simulation) -> Iterator[None]:
     """The same, where what passes its stability limit on the way is a line for people: nobody could know before."""
-    from coordinator import StabilityWarning, StartWarning, UnseenWarning
+    from coordinator import StabilityWarning
 
     first = simulation.tick
 
     def known(category: type[Warning]) -> bool:
         return issubclass(category, StabilityWarning) and simulation.tick == first
 
-    with said_already(), as_lines(StabilityWarning, StartWarning, UnseenWarning, known=known):
+    with said_already(), as_lines(*_foretold(), known=known):
         yield
 
 

@@ -1,4 +1,4 @@
-"""Bad days of real processes, one of each kind; `benchmarks/chaos.py` has as many as asked."""
+"""Bad days of real processes: one of each kind, of some where the campaign is short; `benchmarks/chaos.py` has as many as asked."""
 
 import pytest
 

@@ -6,7 +6,7 @@ A box on a turntable was held by twice what friction bears, and crept to the axi
 import numpy as np
 import pytest
 
-from components import Box, Contact, HalfSpace, LedBody, Ramp, RigidBody, Sphere
+from components import Box, Capsule, Contact, HalfSpace, LedBody, Ramp, RigidBody, Sphere
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation
 from coordinator.record.sensors import exerted
 from modular import Assembly
@@ -44,8 +44,12 @@ def test_what_lies_in_a_drum_that_turns_is_pressed_by_its_turning_from_the_first
     assert np.ptp(np.linalg.norm(run.position("box.G"), axis=1)) < 5e-6
 
 
-def on_a_turntable(friction, spin=3.0, r=0.3, mass=2.0):
-    """A box beside the middle of a table, with which it turns."""
+TABLES = {"half space": HalfSpace(), "box": Box((4.0, 4.0, 0.2), centre=(0.0, 0.0, -0.1))}
+RIDERS = {"box": Box((SIDE,) * 3), "capsule": Capsule(radius=SIDE / 2, length=0.3, axis=(1.0, 0.0, 0.0))}
+
+
+def on_a_turntable(friction, table="half space", rider="box", spin=3.0, r=0.3, mass=2.0):
+    """Something beside the middle of a table, with which it turns."""
     at = (r, 0.0, SIDE / 2)
     model = Assembly(gravity=(0.0, 0.0, -G))
     model.add("table", LedBody(turning=Ramp(spin), centre=(0.0, 0.0, 0.0), ports={"hub": (0.0, 0.0, 0.0)}))
@@ -56,14 +60,15 @@ def on_a_turntable(friction, spin=3.0, r=0.3, mass=2.0):
             velocity=(0.0, spin * r, 0.0), angular_velocity=(0.0, 0.0, spin),
         ),
     )  # fmt: skip
-    model.apply("top", Contact(HalfSpace(), Box((SIDE,) * 3), friction), "table.hub", "box.G")
+    model.apply("top", Contact(TABLES[table], RIDERS[rider], friction), "table.hub", "box.G")
     return model, mass * spin**2 * r, mass * G
 
 
 @coupled
-def test_what_rides_on_a_turntable_is_held_by_friction_and_stays_where_it_is(coupling):
+@pytest.mark.parametrize(("table", "rider"), [("half space", "box"), ("half space", "capsule"), ("box", "box")])
+def test_what_rides_on_a_turntable_is_held_by_friction_and_stays_where_it_is(coupling, table, rider):
     """By m w^2 r towards the axis; to second order, or better (it crept inwards by w^2 r dt / 2)."""
-    model, force, weight = on_a_turntable(0.8)
+    model, force, weight = on_a_turntable(0.8, table, rider)
     crept = []
     for dt in (2e-3, 1e-3):
         with Simulation(model, dt, coupling) as simulation:
