@@ -46,7 +46,7 @@ class UnseenWarning(RunWarning):
 
 
 class StartWarning(RunWarning):
-    """What should begin at rest does not quite."""
+    """A run does not begin as it was meant: what should rest does not quite, or what should touch is inside."""
 
 
 class VerdictWarning(RunWarning):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
-from typing import Any, Protocol, Self, runtime_checkable
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from modular.component import Component
 from modular.elements import Array, Elements
@@ -147,6 +147,16 @@ class TakesAim(Protocol):
 BEGUN = 2.0
 
 
+class Overlap(NamedTuple):
+    """A contact whose shapes are in each other from the start."""
+
+    name: str
+    depth: float  # [m]
+    mover: int  # the side that goes out
+    way: tuple[float, ...]  # that way
+    speed: float  # along it [m/s]
+
+
 @runtime_checkable
 class BeginsAtRest(Protocol):
     """Forces that carry what rests on them from their first tick on; they look at nobody but their own two bodies."""
@@ -161,6 +171,9 @@ class BeginsAtRest(Protocol):
     @property
     def loads(self) -> Array:
         """And which it has on its bodies until the first tick; written to as well."""
+
+    def overlaps(self) -> Iterator[Overlap]:
+        """Those that began in each other, which only a stiffness of their own can mean; each is told once."""
 
     def propose_load(self, elements: Elements) -> None:
         """Write `starts`: a step towards forces under which nothing begins to move against what it rests on."""

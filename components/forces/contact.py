@@ -17,7 +17,7 @@ from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
-from modular.force import Force
+from modular.force import Force, Overlap
 from modular.forces import ForceStack
 from modular.ledger import account_loop
 from modular.port import GROUND
@@ -157,6 +157,7 @@ class Contacts(ForceStack):
     company: Array
     begins: Array
     starts: Array
+    inside: Array  # how deep shapes are in each other at the first look [m], which way the second goes out, how fast that is [m/s]
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -180,6 +181,7 @@ class Contacts(ForceStack):
         self.column("begins")
         self.column("starts", 3, 3)
         self.column("sunk", 2)
+        self.column("inside", 5)
         self.loops = {
             "exert": contact_loop, "account": account_loop, "request_load": request_load_loop,
             "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop,
@@ -213,6 +215,14 @@ class Contacts(ForceStack):
     def loads(self) -> Array:
         """What they do until the first tick, (n, 3, 3); written to as well."""
         return self.now[: self.count, FIRST : FIRST + 9].reshape(self.count, 3, 3)
+
+    def overlaps(self) -> Iterator[Overlap]:
+        """Those that were in each other when they were first looked at; each is told once."""
+        for row in np.flatnonzero(self.inside[: self.count, 0] > 0.0):
+            depth, *way, speed = self.inside[row].tolist()
+            self.inside[row] = 0.0
+            second, dimension = 1 - int(self.swapped[row]), self.first_side.shape[1]
+            yield Overlap(self.names[row], depth, second, tuple(way[:dimension]), speed)
 
     def propose_load(self, elements: Elements) -> None:
         """Write into `starts` what those that begin at rest would do."""

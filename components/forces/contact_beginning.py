@@ -13,7 +13,7 @@ from typing import Any
 
 from components.forces.contact_friction import Rub, axes_across, new_rub, respond_across, slide
 from components.forces.contact_pair import Pair, Patch, along, answer_to, push
-from components.forces.contact_points import compute_responses, gap_of_touch, watch
+from components.forces.contact_points import TOUCH_TOLERANCE, compute_responses, gap_of_touch, watch
 from components.forces.contact_rest import hold, new_rest, respond_at_rest
 from components.forces.touching import touch
 from components.forces.vectors import dot
@@ -21,6 +21,8 @@ from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.workspaces import Workspace
+
+OVERLAP_TOLERANCE = 1e-6  # of the sizes of both shapes: who begins no deeper in the other is not told of
 
 
 @kernel
@@ -30,6 +32,19 @@ def touches(pair: Pair, patch: Patch) -> Any:
     for i in range(patch.count):
         found = found or patch.gaps[i] <= near
     return found
+
+
+@kernel
+def note_overlap(pair: Pair, patch: Patch) -> None:
+    """How deep shapes are in each other, which no stiffness of their own asks for, and which way out, at the deepest point."""
+    for k in range(5):
+        pair.inside[k] = 0.0
+    least = OVERLAP_TOLERANCE / TOUCH_TOLERANCE * gap_of_touch(pair)
+    for i in range(patch.count):
+        if pair.law.stiffness < 0.0 and -patch.gaps[i] > max(pair.inside[0], least):
+            pair.inside[0], pair.inside[4] = -patch.gaps[i], abs(patch.v[i])
+            for c in range(3):
+                pair.inside[1 + c] = patch.normals[i, c]
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.forces.contact_beginning import begin, propose_load, touches
+from components.forces.contact_beginning import begin, note_overlap, propose_load, touches
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
 from components.forces.contact_impacts import impacts
@@ -63,7 +63,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
         pair = new_pair(
             tick_of(contacts.now[n]), tick_of(contacts.before[n]), law_of(contacts.law[n]),
             shape[n, first], shape[n, second], mobility[n, first], mobility[n, second],
-            contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n],
+            contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
         )  # fmt: skip
         pair.time, pair.dt, pair.flat = elements.clock[TIME], elements.clock[GAIN_STEP], elements.position.shape[0] == 2
         pair.kind_a, pair.kind_b = contacts.kinds[n, first], contacts.kinds[n, second]
@@ -110,7 +110,7 @@ def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
             pair = new_pair(
                 tick_of(ahead), tick_of(contacts.now[n]), law_of(contacts.law[n]),
                 shape[n, first], shape[n, second], mobility[n, first], mobility[n, second],
-                contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n],
+                contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
             )  # fmt: skip
             pair.time, pair.dt, pair.flat = (
                 elements.clock[TIME],
@@ -167,7 +167,10 @@ def play_tick(pair: Pair, patch: Patch) -> None:
     patch.count = touch(pair, patch)
     if pair.fresh and touches(pair, patch):
         pair.now.rests = 1.0
-    if watch(pair, patch):
+    near = watch(pair, patch)
+    if pair.fresh:
+        note_overlap(pair, patch)
+    if near:
         asked = pair.crowd / before.ample if before.ample > 0.0 else pair.crowd  # as if none had given way
         if before.carried == 0.0 or pair.crowd == 0.0:  # what they ask together is not known yet, or by nobody
             asked = max(asked, pair.company)

@@ -58,6 +58,7 @@ new_pair = workspace(
     mobility_a=GIVEN, mobility_b=GIVEN,  # velocity per force, velocity per moment, turning per moment
     asked=GIVEN, stiff=GIVEN, centre=GIVEN,  # of the step: shares of springs and dampers, their block, and where
     sunk=GIVEN,  # how deep they have been in each other, and the step times jumps of velocity, at most [m]
+    inside=GIVEN,  # how deep they are at the first look [m], which way the second is to go, and how fast they move along it [m/s]
     kind_a=int, kind_b=int, flat=int,  # kinds of shapes; 1 in the plane
     time=float, dt=float, span=float,  # now, the step, and the time since the tick before
     fresh=int, shown=int, steady=int,  # 1 where no tick came before; that, or the first look; where accelerations can be told

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
+from coordinator.checks.overlapping import overlap_words, overlaps
 from coordinator.checks.proposals import proposed
+from coordinator.record.past import OVERLAP
 from modular.errors import StabilityWarning, StartWarning, UnseenWarning
 
 if TYPE_CHECKING:
@@ -28,13 +30,13 @@ class Foreteller:
         self._reported = 0  # changes of margins
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
-        self._unsettled: list[str] = []  # what is to be said of starts
+        self._starts: list[str] = []  # what is to be said of them
         self._looked: dict[str, Force] = {}  # forces of which it knows whether ticks see what they do
 
     def begin(self, simulation: CheckContext) -> None:
         """Say so where something is stiffer than the step can bear, or over before a step is."""
         self._look_between(simulation)
-        self._say_unsettled()
+        self._say_starts()
         if self._reported == len(simulation.past.margins):
             return
         self._reported = len(simulation.past.margins)
@@ -44,7 +46,7 @@ class Foreteller:
 
     def look(self, simulation: CheckContext) -> None:
         """Say so where loads ask for more than the step bears: as an event has left them, or now and then."""
-        self._say_unsettled()
+        self._say_starts()
         if simulation.tick >= self.look_at:
             self.look_at = carrying.next_look(simulation.tick)
             at_home = not simulation.is_distributed
@@ -58,17 +60,20 @@ class Foreteller:
             _warn(simulation, load.body, "body", load.margin, remedy)
 
     def note_start(self, simulation: CheckContext, found: Unsettled | None) -> None:
-        """Log that contacts begin with forces that were not found to the end; it is said when the run goes on."""
-        if found is None:
-            return
-        first, *others = found.contacts
+        """Log contacts that begin in each other, or with forces that were not found to the end; it is said when the run goes on."""
         at = {"tick": simulation.tick, "time": simulation.time}
-        simulation.events.append({**at, "kind": "unsettled", "name": first, "others": others, "left": found.left})
-        self._unsettled.append(unsettled_words(found))
+        if inside := overlaps(simulation):
+            first, *others = [each.name for each in inside]
+            simulation.events.append({**at, "kind": OVERLAP, "name": first, "others": others, "depth": inside[0].depth})
+            self._starts.append(overlap_words(simulation, inside))
+        if found is not None:
+            first, *others = found.contacts
+            simulation.events.append({**at, "kind": "unsettled", "name": first, "others": others, "left": found.left})
+            self._starts.append(unsettled_words(found))
 
-    def _say_unsettled(self) -> None:
-        while self._unsettled:
-            warnings.warn(self._unsettled.pop(0), StartWarning, stacklevel=5)
+    def _say_starts(self) -> None:
+        while self._starts:
+            warnings.warn(self._starts.pop(0), StartWarning, stacklevel=5)
 
     def _look_between(self, simulation: CheckContext) -> None:
         """Say so of each new force that does something between two ticks, where nobody goes there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from modular.component import plain
 from modular.errors import ModelError
 from modular.events import Event, Scheduled
 
+OVERLAP = "overlap"  # the event: contacts begin with their shapes in each other
 WITHIN_TICKS = ("forward_only", "begins_and_ends", "slips")  # what forces say that begin, end or turn inside ticks
 
 
@@ -98,9 +100,16 @@ class Past:
         )
         least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
         try:
-            return self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
+            found = self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
         except ModelError:  # a black box whose worker has gone
             return None
+        if found is None or not found.too_much:
+            return found
+        return replace(found, inside=found.who in self._inside())
+
+    def _inside(self) -> set[str]:
+        """Contacts that began with their shapes in each other."""
+        return {name for event in self.events if event["kind"] == OVERLAP for name in (event["name"], *event["others"])}
 
     def run(self, simulation: RecordContext) -> Run:
         """Everything so far."""

@@ -96,6 +96,7 @@ class Estimate:
     kind: str = ""  # "joint" or "force"
     loss: float = 0.0  # what came or went there [J]
     struck: bool = False  # in blows that several contacts took at once
+    inside: bool = False  # by a contact whose shapes begin in each other
     late: float = 0.0
     wall: str = ""  # the one that does most to it
     shorter: bool = True  # whether a shorter step makes that less, also where joints give
@@ -195,6 +196,8 @@ class Estimate:
 
     def why(self, dt: float) -> str:
         """What the largest part comes from."""
+        if self.inside:
+            return f"contact '{self.who}' begins with its shapes inside each other, and has thrown them out"
         if self.cause == "gave":
             gave = [f"opened by {self.gap:.2g} m"] * (self.gap > 0.0) + [f"given by {self.turn:.2g} rad"] * (
                 self.turn > 0.0
@@ -238,6 +241,8 @@ class Estimate:
             if more <= MAX_GLUED_ORDER and not self.least
             else ""
         )
+        if self.inside:
+            return "move them apart before the run; no step helps"
         if self.cause == "swallowed" and self.struck:
             return (
                 "give the contacts that are hit at the same time a stiffness of their own: a shorter step does not distribute "

@@ -511,6 +511,7 @@ def test_a_place_that_looks_like_a_direction_is_none(coupling):
     np.testing.assert_allclose(run.position("other.G")[-1], (0.0, 1.0 + R), atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:contact 'floor'.* inside:coordinator.StartWarning")
 @both
 def test_what_sticks_beside_the_only_joint_while_that_is_made_bears_and_carries(dimension):
     """How bodies answer is known to what touches before the joint looks for what it carries."""
