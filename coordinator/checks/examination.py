@@ -181,7 +181,7 @@ def _said_twice(simulation: CheckContext, equations: Mapping[str, Array]) -> lis
 
 def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     dt, margins = simulation.dt, simulation.margins
-    lines = _set_aside(simulation)
+    lines = [*simulation.foreteller.starts, *_set_aside(simulation)]
     over = beyond(simulation)
     lines += [_soft(simulation, report.name, report.share) for report in _softer(reports)]
     if over is not None:

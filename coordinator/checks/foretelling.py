@@ -30,7 +30,7 @@ class Foreteller:
         self._reported = 0  # changes of margins
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
-        self._starts: list[str] = []  # what is to be said of them
+        self.starts: list[str] = []  # what is to be said of them
         self._looked: dict[str, Force] = {}  # forces of which it knows whether ticks see what they do
 
     def begin(self, simulation: CheckContext) -> None:
@@ -65,15 +65,15 @@ class Foreteller:
         if inside := overlaps(simulation):
             first, *others = [each.name for each in inside]
             simulation.events.append({**at, "kind": OVERLAP, "name": first, "others": others, "depth": inside[0].depth})
-            self._starts.append(overlap_words(simulation, inside))
+            self.starts.append(overlap_words(simulation, inside))
         if found is not None:
             first, *others = found.contacts
             simulation.events.append({**at, "kind": "unsettled", "name": first, "others": others, "left": found.left})
-            self._starts.append(unsettled_words(found))
+            self.starts.append(unsettled_words(found))
 
     def _say_starts(self) -> None:
-        while self._starts:
-            warnings.warn(self._starts.pop(0), StartWarning, stacklevel=5)
+        while self.starts:
+            warnings.warn(self.starts.pop(0), StartWarning, stacklevel=5)
 
     def _look_between(self, simulation: CheckContext) -> None:
         """Say so of each new force that does something between two ticks, where nobody goes there."""

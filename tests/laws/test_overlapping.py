@@ -8,6 +8,7 @@ import pytest
 
 from components import Box, Contact, HalfSpace, LedBody, Ramp, RigidBody, Sphere
 from coordinator import Penalty, Simulation, StartWarning, VerdictWarning
+from coordinator.checks.examination import examine
 from modular import Assembly
 
 G, SIDE = 9.81, 0.2
@@ -91,3 +92,9 @@ def test_what_weight_and_approach_press_in_is_no_overlap(dt):
         with Simulation(model, dt) as simulation, warnings.catch_warnings():
             warnings.simplefilter("error", StartWarning)
             simulation.run(10 * dt)
+
+
+def test_an_examination_tells_of_it():
+    model, _ = overlapping(Box((SIDE,) * 3), HalfSpace(), 0.04, UP)
+    with Simulation(model, 1e-3) as simulation:
+        assert any("'body' begins 0.04 m inside 'ground'" in advice for advice in examine(simulation).advice)
