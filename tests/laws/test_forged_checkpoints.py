@@ -1,5 +1,6 @@
 """A checkpoint that was changed on purpose, with a checksum that fits: it is refused in our words, or goes on; nothing breaks."""
 
+import itertools
 import random
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import some
+from campaign import later, some
 from coordinator import Checkpoints, Simulation
 from coordinator.continuation.resume import Checkpoint
 from forged import forged
@@ -70,15 +71,14 @@ def test_it_is_refused_in_our_words_or_goes_on(tmp_path):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize(("name", "part"), later(itertools.product(MODELS, range(4))))
 def test_many_are_refused_or_go_on(name, part, tmp_path):
     refused, gone_on = in_a_process(name, tmp_path, 100_000 * (part + 1), some(5000))
     assert refused and gone_on
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", later(range(10)))
 def test_a_million_damaged_ones_are_found(part, tmp_path):
     """Flipped, cut or doubled, without a checksum that fits: found, whatever it is."""
     rng = random.Random(part)

@@ -12,7 +12,7 @@ import coordinator.distributed.workers.distributed_run
 from both_ways import same as same_among_workers
 from both_ways import scattered
 from by_payload import ByPayload
-from campaign import each_once, first_of, later, named, shortened
+from campaign import each_once, first_of, more, named, shortened
 from components import (
     Beam,
     Fixed,
@@ -138,7 +138,7 @@ def test_whatever_the_path_the_bits_are_the_same(owns, tmp_path):
         assert simulation.run(0.03).digest == digest
 
 
-@pytest.mark.parametrize("owns", ["steps", "gains", *later(["steps of all"])])
+@pytest.mark.parametrize("owns", ["steps", "gains", *more(["steps of all"], 1)])
 def test_among_workers_the_bits_are_the_same(owns, monkeypatch):
     """Given to them as bytes."""
     monkeypatch.setattr(coordinator.distributed.workers.distributed_run, "InProcessPool", ByPayload)

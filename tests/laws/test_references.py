@@ -9,7 +9,7 @@ import many_digits
 import mechanisms
 import references
 import symbolic
-from campaign import as_far_as, shortened, whole
+from campaign import as_far_as, later, shortened, whole
 from coordinator import Simulation
 from lazily import Lazily
 from scenarios.gallery import minimal
@@ -143,11 +143,15 @@ def test_a_reference_keeps_its_energy_to_1e12_j_and_is_right_to_1e12_rad_against
 @pytest.mark.parametrize(
     ("case", "until", "tolerance"),
     [
-        ("planar", 5.0, 1e-12),
-        ("planar from small angles", 5.0, 1e-12),
-        ("spatial", as_far_as(2.0, 1.0), 1e-12),
-        ("slider-crank", 5.0, 1e-12),
-        ("four-bar", as_far_as(2.0, 1.0), 1e-12),
+        *later(
+            [
+                ("spatial", as_far_as(2.0, 1.0), 1e-12),
+                ("planar", 5.0, 1e-12),
+                ("planar from small angles", 5.0, 1e-12),
+                ("slider-crank", 5.0, 1e-12),
+                ("four-bar", as_far_as(2.0, 1.0), 1e-12),
+            ]
+        ),
         *whole([("spatial", 5.0, 1e-11)]),  # sensitive in its last two seconds
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 import course
 import scenarios
-from campaign import as_far_as, later, whole
+from campaign import as_far_as, more, whole
 from coordinator import HHT, Centralized, Glued, MinimalCoordinates, Penalty, Simulation
 from lazily import Lazily
 from modular import Assembly, ModelError
@@ -90,7 +90,7 @@ def points(run, ports, every):
     return np.stack([run.position(port)[::every] for port in ports], axis=1)
 
 
-@pytest.mark.parametrize("until", [0.2, *later([as_far_as(5.0, 1.0)])])
+@pytest.mark.parametrize("until", [0.2, *more([as_far_as(5.0, 1.0)], 1)])
 def test_the_spring_pendulum_follows_the_program_of_the_text_to_a_millionth(until):
     """4th order and 1/16 ms: the damper sees 5 g, and steps beyond 0.08 ms are refused."""
     run = simulate(scenarios.load("spring-pendulum"), 6.25e-5, until, Glued(order=4))
@@ -232,7 +232,7 @@ def test_the_points_of_the_scissors_are_those_of_table_1():
             assert run.position(f"solid{solid}.{point}")[0] == pytest.approx(place(point))
 
 
-@pytest.mark.parametrize("until", [0.5, pytest.param(5.0, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("until", [0.5, *more([5.0], 1)])
 def test_the_scissors_follow_the_program_of_the_text_to_a_millionth(until):
     run = simulate(scenarios.load("scissors"), 2.5e-3, until, Glued(order=4))
     assert largest(points(run, SCISSORS, 20), scissors(until)) < 1e-6
