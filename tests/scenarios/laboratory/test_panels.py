@@ -14,7 +14,8 @@ from coordinator import Simulation
 from coordinator.couplings import Coupling, Glued, Mixed, Penalty
 from coordinator.couplings.rules import Shannon, Stable
 from coordinator.laboratory import acts
-from coordinator.laboratory.session import Receipt, Session
+from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.session import Session
 from modular import Assembly, ModelError, events
 from modular.force import Force
 from modular.joint import Joint
