@@ -42,6 +42,7 @@ GENERATORS = tuple(
         "dispatcher",
         "kept_code",
         "kernel",
+        "lane_rows",
         "lanes",
         "loop",
         "memory",

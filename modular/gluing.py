@@ -11,12 +11,14 @@ from typing import Any
 
 from modular.blocks import like, shaped
 from modular.elements import STEP
-from modular.joints import Joints, drawn_by, pull_back
+from modular.joint_loops import drawn_by, pull_back
+from modular.joints import Joints
 from modular.kernel import kernel
+from modular.lane_rows import fetch, indices, scatter, store, store_one
 from modular.lanes import LANES, lanes
 from modular.loop import NO_FAILED_ROW, loop
 from modular.seen_mass import joint_responses, response_scratch
-from modular.views import View, fetch, indices, scatter, store, store_one
+from modular.views import View
 
 
 @loop

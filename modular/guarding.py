@@ -16,11 +16,12 @@ from typing import Any
 
 from modular.blocks import like, shaped
 from modular.elements import GAIN_STEP, STEP
-from modular.joints import follow_on, pull_back, rates
+from modular.joint_loops import follow_on, pull_back, rates
+from modular.lane_rows import fetch, gather, indices, scatter
 from modular.lanes import LANES, given, lanes, larger
 from modular.ledger import LEAKED, STORED
 from modular.loop import NO_FAILED_ROW, loop
-from modular.views import View, fetch, gather, indices, scatter
+from modular.views import View
 
 SETTLING_TICKS = 20.0  # ticks in which the account is to be settled
 IGNORED_SHARE_OF_STORED = 0.05  # of what the spring holds: that comes and goes with it, and is left alone

@@ -19,10 +19,11 @@ import numpy as np
 from modular.blocks import like
 from modular.elements import STEP, Array, Elements, Indices
 from modular.kernel import kernel
+from modular.lane_rows import RowIndices, fetch, fetch_one, gather, indices, scatter, store, store_one
 from modular.lanes import LANES
 from modular.loop import NO_FAILED_ROW, loop
 from modular.stack import Stack
-from modular.views import RowIndices, View, fetch, fetch_one, gather, indices, scatter, store, store_one
+from modular.views import View
 
 LEDGER = ("work_first", "work_second", "stored", "dissipated", "supplied", "released", "impact", "leaked")
 WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED = range(len(LEDGER))

@@ -17,11 +17,12 @@ import numpy as np
 from modular.blocks import like, shaped
 from modular.elements import Array
 from modular.kernel import kernel
+from modular.lane_rows import fetch, indices, scatter
 from modular.lanes import LANES, any_above, given, lanes, larger, share
 from modular.loop import NO_FAILED_ROW, loop
 from modular.seen_mass import add_compliance, as_matrix, joint_responses, response_scratch
 from modular.small_inverses import invert_on_range, scratch_for_inverse
-from modular.views import View, fetch, indices, scatter
+from modular.views import View
 
 RELATIVE_ROUNDING = 1e-13  # of a square, whose root would be seen
 

@@ -12,10 +12,11 @@ import numpy as np
 from modular.blocks import like, shaped
 from modular.elements import Array, Elements
 from modular.kernel import kernel
+from modular.lane_rows import fetch, fetch_one, gather, indices, store, store_one
 from modular.lanes import LANES, given, lanes, larger, share
 from modular.loop import NO_FAILED_ROW, loop
 from modular.small_inverses import adjugate, invert_on_range, scratch_for_inverse
-from modular.views import View, fetch, fetch_one, gather, indices, store, store_one
+from modular.views import View
 
 
 @kernel

@@ -25,6 +25,7 @@ PICKLERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "shelve", "ma
 BLAS = {"dot", "vdot", "inner", "matmul", "einsum", "tensordot", "kron", "linalg"}
 
 LONG, WIDE = 100, 12  # lines of a function, and its parameters: beyond, it is two ideas
+MAX_FILE_LINES = 450  # lines of a file
 COMMAND = "each parameter is an option of a command, declared with its help"
 TWO_IDEAS = {  # and why they stay
     "components/bodies/natural/kernels.py:solve_locally": "Python calls it as well, for one body alone, and hands over arrays",
@@ -126,6 +127,15 @@ def functions_of_two_ideas(path: str, source: str) -> list[str]:
                 f"({LONG} lines, {WIDE} parameters; modular/workspaces.py hands on many blocks as one)"
             )
     return found
+
+
+def files_of_two_ideas(path: str, source: str) -> list[str]:
+    lines = len(source.splitlines())
+    return (
+        [f"{path}: {lines} lines; give one of its ideas a file of its own ({MAX_FILE_LINES} lines)"]
+        if lines > MAX_FILE_LINES
+        else []
+    )
 
 
 def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
@@ -255,6 +265,7 @@ RULES = [
             f"class A:\n    async def f(self, *all_, {', '.join(f'x{k}' for k in range(WIDE))}):\n        pass",
         ],
     ),
+    (files_of_two_ideas, "modular/a.py", [(MAX_FILE_LINES + 1) * "x = 1\n"]),
 ]
 NAMES = [rule.__name__.replace("_", " ") for rule, _, _ in RULES]
 

@@ -23,6 +23,7 @@ from modular.force import Force
 from modular.forces import ForceStack
 from modular.joint import point_marks, unit
 from modular.kernel import kernel
+from modular.lane_rows import store
 from modular.lanes import LANES, types
 from modular.ledger import DISSIPATED, book_rows, close, settle_rows
 from modular.load_sharing import growth, request_load_rows
@@ -30,7 +31,7 @@ from modular.loop import NO_FAILED_ROW, Loop, loop
 from modular.numbers import number
 from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
-from modular.views import View, store
+from modular.views import View
 
 MEASURES = ("angle", "way", "distance")
 ANGLE, WAY, DISTANCE = 1, 2, 3

@@ -19,10 +19,11 @@ from modular.elements import TIME, Array
 from modular.joint import JointForm
 from modular.joints import load_joints, scratch_of, store_joints
 from modular.kernel import kernel
+from modular.lane_rows import fetch
 from modular.lanes import LANES
 from modular.loop import NO_FAILED_ROW, Loop, inside, made
 from modular.side import Side
-from modular.views import View, fetch
+from modular.views import View
 
 # courses of the examples drive late, so that laws of joints at rest hold for them
 AT_REST = Smooth((5.0, 6.0), (0.0, 0.3))

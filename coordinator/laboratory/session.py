@@ -33,6 +33,7 @@ from coordinator.laboratory.hand import Hand
 from coordinator.laboratory.history import History
 from coordinator.laboratory.kept import Kept, keep, stand_again
 from coordinator.laboratory.pace import Pace
+from coordinator.laboratory.receipt import Receipt
 from coordinator.laboratory.snapshot import Notice, Snapshot
 from coordinator.laboratory.stretches import Stretches, turn_page
 from coordinator.laboratory.window import Window
@@ -52,34 +53,6 @@ MAX_EVENTS_PER_STRETCH = 400  # in a stretch of the record
 MAX_WAITING_ACTS = 10_000  # acts that may wait
 MAX_NOTICES = 50  # that are shown
 MEMORY_PIECES = 32  # parts of that memory that are made ready at a time
-
-
-class Receipt:
-    """What becomes of an act that was posted."""
-
-    def __init__(self, act: Doing) -> None:
-        self.act = act
-        self.error = ""  # why it was refused
-        self.tick = -1  # at which it was carried out
-        self._over = threading.Event()
-
-    @property
-    def over(self) -> bool:
-        """Whether it was carried out or refused."""
-        return self._over.is_set()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Until it was carried out or refused."""
-        return self._over.wait(timeout)
-
-    def settle(self, error: str = "", tick: int = -1) -> None:
-        """What became of it; whoever waits is told when it can be seen (`close`)."""
-        self.error, self.tick = error, tick
-
-    def close(self, error: str = "") -> None:
-        """It is over."""
-        self.error = self.error or error
-        self._over.set()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.record.archive import legible, read, write
+from coordinator.record.at_a_glance import summary, worst_violation
 from coordinator.record.beginning import Listed
 from coordinator.record.recorder import Segment
 from coordinator.record.series import digest_of, parts_of
@@ -411,52 +412,11 @@ class Run:
 
     def summary(self) -> dict[str, str]:
         """The figures one looks at first."""
-        try:
-            energy = self.energy
-        except ModelError:  # a black box that nobody can ask any more
-            energy = None
-        lines = {
-            "model": self.model.get("title") or "(no title)",
-            "bodies, joints": f"{len(self.bodies)}, {len(self.joints)}",
-            "time": f"{self.time[0]:g} … {self.time[-1]:g} s, {len(self):,} samples, dt = {self.dt:g} s"
-            if len(self)
-            else "none",
-        }
-        if len(self) and energy is not None:
-            lines["energy"] = f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
-        worst = self.worst_violation()
-        if worst:
-            lines["largest joint violation"] = f"{worst[1]:.3g} at {worst[0]}"
-        if self.estimate:
-            share, length = self.estimate["share"], self.estimate["length"]
-            lines["estimated error"] = f"{length:.1g} m, {share:.1g} of the extent"
-        if self.verified:
-            lines["measured error"] = self.verified["words"]
-        if self.margins and self.margins[0].get("margins"):
-            name, margin = min(self.margins[0]["margins"].items(), key=lambda item: item[1])
-            load = self.margins[0].get("loads", {}).get(name)
-            whose = f" (load on {load['body']})" if load else ""
-            lines["stability margin"] = f"{margin:.3g}; tightest joint: {name}{whose}"
-        if self.events:
-            lines["events"] = "; ".join(f"{e['time']:g} s {e['kind']} {e['name']}" for e in self.events[:6])
-        if self.never:
-            lines["did not happen"] = "; ".join(self.never[:6])
-        if self.obstacles:
-            lines["cannot be repeated from its folder"] = " ".join(self.obstacles)
-        return lines
+        return summary(self)
 
     def worst_violation(self) -> tuple[str, float] | None:
         """The joint with the largest error of position, and that error."""
-        worst: tuple[str, float] | None = None
-        for segment in self.segments:
-            for names, series in segment.joints:
-                if not segment.used:
-                    continue
-                sizes = np.abs(series["violation"]).max(axis=(0, 2))
-                k = int(np.argmax(sizes))
-                if worst is None or sizes[k] > worst[1]:
-                    worst = (names[k], float(sizes[k]))
-        return worst
+        return worst_violation(self)
 
     def __repr__(self) -> str:
         return "<Run: " + "; ".join(f"{key}: {value}" for key, value in self.summary().items()) + ">"

@@ -9,7 +9,7 @@ import numpy as np
 
 from components import Beam, ModalBody, NewtonEulerBody, PointMassRod, RigidBody, Rod
 from coordinator.laboratory.acts import Doing
-from coordinator.laboratory.session import Receipt
+from coordinator.laboratory.receipt import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.body import Body
 from modular.elements import Array

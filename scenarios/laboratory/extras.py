@@ -13,8 +13,9 @@ from coordinator.laboratory.session import Session
 from coordinator.laboratory.snapshot import Snapshot
 from modular.errors import CouplingError, ModelError
 from scenarios.laboratory.cameras import FOLLOWED
+from scenarios.laboratory.colours import COLOURS
 from scenarios.laboratory.fields import put
-from scenarios.laboratory.scene import COLOURS, Scene
+from scenarios.laboratory.scene import Scene
 from scenarios.laboratory.words import block, dim, in_red
 
 NOT_KEPT = "not kept:"

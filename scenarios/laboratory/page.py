@@ -12,7 +12,8 @@ import time
 from typing import Any
 
 from coordinator.laboratory.acts import Doing, Release
-from coordinator.laboratory.session import Receipt, Session
+from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.session import Session
 from coordinator.laboratory.snapshot import Snapshot
 from scenarios.laboratory.controls import Controls
 from scenarios.laboratory.extras import Extras

@@ -19,6 +19,7 @@ from modular.assembly import JointEdge
 from modular.elements import Array
 from modular.port import GROUND
 from scenarios.laboratory.cameras import Cameras
+from scenarios.laboratory.colours import PALETTE, heat
 from scenarios.laboratory.figure import Figure, along, extent_of, in_space
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
@@ -26,19 +27,15 @@ from scenarios.laboratory.shapes import (
     COARSE_DETAIL,
     FINE_DETAIL,
     SHAPES,
-    Detail,
     detail_for,
     mesh,
     shape_of,
     sizes_of_marks,
 )
 from scenarios.laboratory.touching import Outline, outlines_of, poses
+from scenarios.laboratory.traces import path_since
 from scenarios.laboratory.view import View, away_of, cell_of, fitted, format_length, up_of
 
-PALETTE = np.array(
-    [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
-    np.uint8,
-)  # fmt: skip
 CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240, 240, 245)
 HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
 CONTACT_OPACITY = 0.6  # how much of shapes that touch is seen: what is inside them shows through
@@ -49,7 +46,6 @@ FILM_ASPECT, FILM_FOV = (
     1.25,
     np.radians(40.0),
 )  # of the frame of a film, which nobody has opened yet: width over height, and angle
-COLOURS = ("bodies", "load", "violation")  # what the colours of joints say
 
 
 class Scene:
@@ -441,36 +437,6 @@ class Scene:
             node.remove()
 
 
-def path_since(snapshot: Snapshot, body: str, port: str, after: float, detail: Detail) -> Array:
-    """Places of a port after a time, as often as they are drawn, from the record, (n, 3)."""
-    dt, length = snapshot.plan.dt, max(1, round(detail.often / snapshot.plan.dt))  # ticks between two places
-    since = -1 if after < 0.0 else round(after / dt)
-    described, found = snapshot.plan.bodies[body], []
-    for segment in reversed(snapshot.record):
-        last = int(np.searchsorted(segment.ticks[: segment.used], snapshot.tick, side="right"))
-        if last and segment.ticks[last - 1] <= since:
-            break
-        start = int(np.searchsorted(segment.ticks[:last], since, side="right"))
-        pages = segment.ticks[start:last] // length  # the first sample of each page is taken
-        rows = start + np.flatnonzero(np.diff(pages, prepend=since // length))
-        for names, series in segment.bodies:
-            if body in names and len(rows):
-                q = series["q"][rows, names.index(body)]
-                found.append(in_space(described.port_motion(port, q, q, q)[0]))
-        if sum(map(len, found)) > detail.trace:
-            break
-    return np.concatenate(found[::-1]) if found else np.zeros((0, 3))
-
-
 def _together(arrays: list[Array], dimension: int) -> Array:
     """Rows of all stacks, one after the other."""
     return np.concatenate(arrays) if arrays else np.zeros((0, dimension))
-
-
-def heat(share: float) -> tuple[int, int, int]:
-    """From blue over green and yellow to red, 0 to 1."""
-    stops = np.array([(50, 80, 190), (40, 160, 140), (240, 200, 40), (210, 40, 40)], float)
-    at = float(np.clip(share, 0.0, 1.0)) * (len(stops) - 1)
-    k = min(int(at), len(stops) - 2)
-    mixed = stops[k] + (at - k) * (stops[k + 1] - stops[k])
-    return int(mixed[0]), int(mixed[1]), int(mixed[2])

@@ -20,21 +20,17 @@ import numpy as np
 
 from components.bodies.beam.kernels import (
     assemble,
-    collect,
     eliminate,
     give_mass,
     improve,
-    node_of,
     nodes,
     pairs,
     points,
-    show_places,
-    show_rates,
     solve,
     spin_at,
-    turns,
     unsound,
 )
+from components.bodies.beam.showing import collect, node_of, show_places, show_rates, turns
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import SPACE, by_spin, predict, rotation
 from components.bodies.posed.kick_work import exclude_flight

@@ -17,14 +17,27 @@ limits the step, and a mode costs one division. Terms with velocities read v + d
 
 from __future__ import annotations
 
+from components.bodies.modal.showing import (
+    MODES,
+    first_of,
+    follow,
+    grow,
+    integrate_inertia,
+    lift,
+    place_in_body,
+    points,
+    poses,
+    show_places,
+    show_rates,
+    show_rates_ahead,
+    turns,
+    whirl_of,
+)
 from components.bodies.posed.kernels import (
     SPACE,
     by_spin,
     rotation,
-    rotation_bend,
-    rotation_rate,
     spin_of,
-    square,
     square_of,
     unsound,
 )
@@ -36,187 +49,16 @@ from modular.lanes import types
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-MODES = 0  # place in `sizes`
 PUSHED, KEPT, PACE, FOUND = range(4)  # columns of `amounts`, a row for each mode
 
-_pose = {2: 3, 3: SPACE}
-poses = shaped(types.float64, lambda gravity: [(_pose[gravity[0]],)] * 4)
-turns = shaped(types.float64, lambda gravity: [square[_pose[gravity[0]]]] * 3)
 spins = shaped(types.float64, lambda gravity: [(2 * gravity[0] - 3,)] * 4)
-points = shaped(types.float64, lambda gravity: [(gravity[0],)] * 4)
 wheels = shaped(types.float64, lambda gravity: [(2 * gravity[0] - 3,) * 2] * 2)
 
 
 # --- the shape ---------------------------------------------------------------------------------------------------------
 
 
-@kernel
-def lift(q: Array, pose: Array) -> None:
-    """Place and turning, without the amplitudes."""
-    for c in range(pose.shape[0]):
-        pose[c] = q[c]
-
-
-@kernel
-def follow(bodies: View, make: int, weights: Array, i: int, way: Array) -> None:
-    """How a mode moves an element, in the axes of the body."""
-    d, modes = way.shape[0], int(bodies.sizes[MODES])
-    at = int(weights[1]) * modes + i
-    if d == 3:
-        for c in range(3):
-            s, t = (c + 1) % 3, (c + 2) % 3
-            turned = bodies.shapes[make, at, 3 + s] * weights[2 + t] - bodies.shapes[make, at, 3 + t] * weights[2 + s]
-            way[c] = weights[0] * bodies.shapes[make, at, c] + turned
-    else:
-        way[0] = weights[0] * bodies.shapes[make, at, 0] - bodies.shapes[make, at, 2] * weights[3]
-        way[1] = weights[0] * bodies.shapes[make, at, 1] + bodies.shapes[make, at, 2] * weights[2]
-
-
-@kernel
-def place_in_body(bodies: View, make: int, weights: Array, q: Array, e: Array) -> None:
-    """Where an element is in the axes of the body, bent as it is."""
-    way, _w, _x, _y = points(bodies.gravity)
-    at = int(weights[1])
-    for c in range(e.shape[0]):
-        e[c] = weights[0] * bodies.places[make, at, c] + weights[2 + c]
-    first = first_of(bodies)
-    for i in range(int(bodies.sizes[MODES])):
-        follow(bodies, make, weights, i, way)
-        for c in range(e.shape[0]):
-            e[c] += q[first + i] * way[c]
-
-
-@kernel
-def bend(bodies: View, make: int, weights: Array, v: Array, rate: Array) -> None:
-    """How fast an element moves in the axes of the body."""
-    way, _w, _x, _y = points(bodies.gravity)
-    for c in range(rate.shape[0]):
-        rate[c] = 0.0
-    first = first_of(bodies)
-    for i in range(int(bodies.sizes[MODES])):
-        follow(bodies, make, weights, i, way)
-        for c in range(rate.shape[0]):
-            rate[c] += v[first + i] * way[c]
-
-
-@kernel
-def first_of(bodies: View) -> int:
-    """Where the amplitudes begin among the coordinates."""
-    return 3 if bodies.gravity.shape[0] == 2 else 7
-
-
-@kernel
-def integrate_inertia(bodies: View, n: int, q: Array, inertia: Array, mix: Array) -> None:
-    """J and N of the bent body."""
-    make, modes, first = bodies.make[n], int(bodies.sizes[MODES]), first_of(bodies)
-    t = inertia.shape[0]
-    for i in range(t):
-        for j in range(t):
-            inertia[i, j] = 0.0
-    for a in range(1 + modes):
-        one = 1.0 if a == 0 else q[first + a - 1]
-        for b in range(a, 1 + modes):
-            share = one * (1.0 if b == 0 else q[first + b - 1])
-            share = share if a == b else 2.0 * share
-            for i in range(t):
-                for j in range(t):
-                    inertia[i, j] += share * bodies.inertia[make, a * (1 + modes) + b, i * t + j]
-    for j in range(modes):
-        for c in range(t):
-            value = 0.0
-            for i in range(modes):
-                value += q[first + i] * bodies.whirl[make, i * modes + j, c]
-            mix[j, c] = value
-
-
-@kernel
-def grow(bodies: View, n: int, q: Array, spin: Array, k: int) -> float:
-    """Omega dJ/deta_k Omega / 2."""
-    make, modes, first = bodies.make[n], int(bodies.sizes[MODES]), first_of(bodies)
-    t, total = spin.shape[0], 0.0
-    for a in range(1 + modes):
-        share = 1.0 if a == 0 else q[first + a - 1]
-        for i in range(t):
-            for j in range(t):
-                total += share * spin[i] * bodies.inertia[make, a * (1 + modes) + 1 + k, i * t + j] * spin[j]
-    return total
-
-
-@kernel
-def whirl_of(bodies: View, n: int, spin: Array, k: int, j: int) -> float:
-    """C_kj Omega."""
-    at, total = k * int(bodies.sizes[MODES]) + j, 0.0
-    for c in range(spin.shape[0]):
-        total += bodies.whirl[bodies.make[n], at, c] * spin[c]
-    return total
-
-
 # --- what it shows -----------------------------------------------------------------------------------------------------
-
-
-@kernel
-def show_places(bodies: View, elements: View, n: int, q: Array) -> None:
-    """Show where the elements of a body are."""
-    pose, _p, _r, _s = poses(bodies.gravity)
-    turn, _t, _u = turns(bodies.gravity)
-    e, _e, _f, _g = points(bodies.gravity)
-    lift(q, pose)
-    rotation(pose, turn)
-    for k in range(bodies.numbers[n]):
-        weights, shown = bodies.weights[n, k], elements.position[bodies.attached[n, k]]
-        place_in_body(bodies, bodies.make[n], weights, q, e)
-        for c in range(e.shape[0]):
-            value = weights[0] * pose[c]
-            for j in range(e.shape[0]):
-                value += turn[c, j] * e[j]
-            shown[c] = value
-
-
-@kernel
-def show_rates(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
-    """Show how fast they are."""
-    pose, pace, _r, _s = poses(bodies.gravity)
-    turn, rate, _u = turns(bodies.gravity)
-    e, moved, _f, _g = points(bodies.gravity)
-    lift(q, pose)
-    lift(v, pace)
-    rotation(pose, turn)
-    rotation_rate(pose, pace, rate)
-    for k in range(bodies.numbers[n]):
-        weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
-        place_in_body(bodies, bodies.make[n], weights, q, e)
-        bend(bodies, bodies.make[n], weights, v, moved)
-        for c in range(e.shape[0]):
-            value = weights[0] * pace[c]
-            for j in range(e.shape[0]):
-                value += rate[c, j] * e[j] + turn[c, j] * moved[j]
-            shown[c] = value
-
-
-@kernel
-def show_rates_ahead(bodies: View, n: int, h: float, column: View) -> None:
-    """Show how fast they would be if each went on for h with its present acceleration: x' + h x''."""
-    pose, pace, growth, _s = poses(bodies.gravity)
-    turn, rate, curve = turns(bodies.gravity)
-    e, moved, gained, _g = points(bodies.gravity)
-    q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-    lift(q, pose)
-    lift(v, pace)
-    lift(a, growth)
-    rotation_rate(pose, pace, rate)
-    rotation_bend(pose, pace, growth, turn, curve)
-    rotation(pose, turn)
-    for k in range(bodies.numbers[n]):
-        weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
-        place_in_body(bodies, bodies.make[n], weights, q, e)
-        bend(bodies, bodies.make[n], weights, v, moved)
-        bend(bodies, bodies.make[n], weights, a, gained)
-        for c in range(e.shape[0]):
-            value = weights[0] * (pace[c] + h * growth[c])
-            for j in range(e.shape[0]):
-                value += (rate[c, j] + h * curve[c, j]) * e[j]
-                value += (turn[c, j] + 2.0 * h * rate[c, j]) * moved[j] + h * turn[c, j] * gained[j]
-            shown[c] = value
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
-from components.bodies.modal import gluing, kernels
+from components.bodies.modal import compliance, gluing, kernels
 from components.bodies.natural.compliance import bound_loads_loop
 from components.bodies.posed.impulse_by_body import ImpulseByBody
 from components.bodies.trial_step import TRIAL_STEP
@@ -64,8 +64,8 @@ class ModalBodies(ImpulseByBody):
         self.common("shapes", places * modes, dimension + turning, listed=True)
         self.loops = (
             TRIAL_STEP
-            | loops_of(kernels, gluing)
-            | {"respond_freely": gluing.respond_loop, "bound_loads": bound_loads_loop}
+            | loops_of(kernels, compliance, gluing)
+            | {"respond_freely": compliance.respond_loop, "bound_loads": bound_loads_loop}
         )
         self.fold(*self.together[0])
 

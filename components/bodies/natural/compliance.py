@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.natural.kernels import combine, differences, most, pair, predict, states
+from components.bodies.natural.kernels import differences, pair, predict, states
+from components.bodies.natural.showing import combine, most
 from components.bodies.scheme import BETA, BURDEN, GAMMA
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
+from modular.lane_rows import fetch, fetch_slot, gather, gather_one, indices, indices_slot, scatter, scatter_one
 from modular.lanes import LANES, lanes, share, types
 from modular.loop import NO_FAILED_ROW, loop
-from modular.views import View, fetch, fetch_slot, gather, gather_one, indices, indices_slot, scatter, scatter_one
+from modular.views import View
 
 PLANAR_RIGID_DIRECTIONS = (3, 3)  # what a rigid body in the plane is asked: two translations and a rotation
 

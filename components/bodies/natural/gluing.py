@@ -19,28 +19,25 @@ from typing import Any
 from components.bodies.natural.compliance import answer_of, axes_of
 from components.bodies.natural.kernels import (
     accelerate_freely,
-    collect,
-    combine,
     constraint_errors,
     constraint_rates,
     differences,
     first_bad,
-    most,
     pair,
     remove_internal,
-    show_one,
-    show_two,
     states,
     unsoundness,
     workspace,
 )
+from components.bodies.natural.showing import collect, combine, most, show_one, show_two
 from components.bodies.scheme import ITERATIONS
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
+from modular.lane_rows import fetch, fetch_slot, gather, gather_one, indices, indices_slot, scatter, store
 from modular.lanes import LANES, given, lanes, larger, share, unfit
 from modular.loop import NO_FAILED_ROW, loop
-from modular.views import View, fetch, fetch_slot, gather, gather_one, indices, indices_slot, scatter, store
+from modular.views import View
 
 POSITION_ROUNDING = 2e-15  # of a place [m], in the difference of two
 REFINEMENT_PASSES = 2  # on nu: the second takes away what rounding left

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
-from components.bodies.natural import compliance, equations, gluing, kernels
+from components.bodies.natural import compliance, equations, gluing, kernels, showing
 from components.bodies.natural.many import (
     NaturalRows,
     initial_velocity,
@@ -204,7 +204,7 @@ class NaturalSide(Side):
         self._weights = stack.ports[stack.make[row], self._body.port_names.index(port.port)].copy()
         self.owner, self.name = name, str(port)
         motion = np.empty((3, stack.shape[1]))
-        kernels.motion_of(self._weights, self._q, stack.v[row], stack.a[row], motion)
+        showing.motion_of(self._weights, self._q, stack.v[row], stack.a[row], motion)
         self.position, self.velocity, self.acceleration = motion
 
     @property

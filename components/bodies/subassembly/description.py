@@ -12,8 +12,9 @@ from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.rod import Rod
 from components.bodies.posed.newton_euler import NewtonEulerBody
 from components.bodies.short_sums import dot
+from components.bodies.subassembly.reading import Inner, Parts, is_rigid, ports_of, tree_of
 from components.bodies.subassembly.stack import Subassemblies
-from components.bodies.subassembly.tree import Inner, Parts, Piece, Tree, is_rigid, ports_of, tree_of
+from components.bodies.subassembly.tree import Piece, Tree
 from components.joints.revolute import Revolute
 from modular.body import Body
 from modular.component import Component

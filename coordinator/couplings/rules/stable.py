@@ -19,9 +19,10 @@ from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import requests_load
 from modular.kernel import kernel
+from modular.lane_rows import fetch, gather_one, indices, store
 from modular.lanes import LANES, larger
 from modular.loop import NO_FAILED_ROW, loop
-from modular.views import View, fetch, gather_one, indices, store
+from modular.views import View
 
 # share of the bound that joints keep beside forces too stiff for the step; the margins then name those
 MIN_STIFFNESS_SHARE = 0.05

@@ -11,7 +11,6 @@ import logging
 import math
 import secrets
 import time
-import zlib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -147,7 +146,7 @@ class ProcessPool(Admission, Supervision, Calls):
         for handle in self.handles.values():
             handle.has_shard = False
         self._edges = [
-            protocol.Edge(k, other, _layout(shard, other), min(len(halo.element), 65535))
+            protocol.Edge(k, other, shard.layout(other), min(len(halo.element), 65535))
             for k, shard in enumerate(shards)
             for other, halo in shard.outgoing.items()
             if k < other
@@ -444,12 +443,3 @@ class ProcessPool(Admission, Supervision, Calls):
                 self._reached = effect.step
             elif isinstance(effect, effects.Ended):
                 self._failure = effect.reason
-
-
-def _layout(shard: Shard, other: int) -> int:
-    """A number that tells whether two workers mean the same elements in the same order."""
-    outgoing, incoming = shard.outgoing[other], shard.incoming[other]
-    facts = [len(outgoing.element), len(incoming.element), outgoing.state.shape[2]]
-    return zlib.crc32(
-        repr([*facts, outgoing.reads_end_velocity.tolist(), incoming.reads_end_velocity.tolist()]).encode()
-    )

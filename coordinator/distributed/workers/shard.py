@@ -5,6 +5,7 @@ There is nothing of models or events in it: a worker plays loops on rows, whatev
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +60,14 @@ class Shard:
             return 0
         shown = max((halo.count for halo in self.outgoing.values()), default=0)
         return self.glued_joints[0].sent_per_tick(shown, len(self.system.gravity), self.system.elements.motions)
+
+    def layout(self, other: int) -> int:
+        """A number that tells whether this worker and another mean the same elements in the same order."""
+        outgoing, incoming = self.outgoing[other], self.incoming[other]
+        facts = [len(outgoing.element), len(incoming.element), outgoing.state.shape[2]]
+        return zlib.crc32(
+            repr([*facts, outgoing.reads_end_velocity.tolist(), incoming.reads_end_velocity.tolist()]).encode()
+        )
 
     def to_payload(self) -> bytes:
         """As bytes."""

@@ -10,8 +10,9 @@ import scenarios
 from campaign import as_far_as, first_of, some
 from coordinator import Simulation
 from coordinator.laboratory.acts import Reset
+from coordinator.laboratory.receipt import Receipt
 from coordinator.laboratory.replaying import replay
-from coordinator.laboratory.session import Receipt, Session
+from coordinator.laboratory.session import Session
 from hands_on import digests
 from monkey import play
 
