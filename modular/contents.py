@@ -9,29 +9,39 @@ nothing is kept.
 
 from __future__ import annotations
 
-import dis
+import collections
+import datetime
+import decimal
 import enum
+import fractions
 import functools
-import hashlib
+import inspect
+import operator
+import pathlib
+import re
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
-from importlib.util import find_spec
-from types import CodeType, FunctionType, ModuleType
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 from numba.core import types as types_of_numba
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
-from numba.core.typing.templates import builtin_registry
+from numba.np.ufunc.dufunc import DUFunc
+from numba.np.ufunc.gufunc import GUFunc
 
+from modular.instructions import digest_of, of_code, of_number, words_of
+from modular.libraries import found_by_name, is_library, is_library_function, library_folders, top
 from modular.own_packages import is_own_source
+from modular.reach import WHOLE, Indescribable, _around, _codes_behind, contents_of_module, names
+from modular.registrations import foreign, overloads_of
 
 numba_types: Any = types_of_numba  # it lists its names at run time
 
-LIBRARIES = frozenset(("numba", "numpy", "llvmlite"))  # known by their versions
-STANDARD = frozenset(sys.stdlib_module_names)  # known by the version of Python
 # ours that make code for the compiler: every kernel depends on them as a whole (modular/kernel.py)
 GENERATORS = tuple(
     f"modular.{name}"
@@ -40,30 +50,32 @@ GENERATORS = tuple(
         "code_libraries",
         "contents",
         "dispatcher",
+        "instructions",
         "kept_code",
         "kernel",
         "lane_rows",
         "lanes",
+        "libraries",
         "loop",
         "memory",
+        "reach",
+        "registrations",
         "target",
         "views",
         "workspaces",
     )
 )
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
-DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)  # how classes show their slots
+PLAIN = frozenset((bool, int, str, bytes, type(None), type(Ellipsis), type(NotImplemented)))
+# objects that show all that they hold, and where others that do are at home
+SHOWN = (range, slice, np.dtype, fractions.Fraction, decimal.Decimal, datetime.date, datetime.timedelta, pathlib.PurePath,
+         uuid.UUID, re.Pattern, types.GenericAlias, types.UnionType, operator.itemgetter, operator.attrgetter)  # fmt: skip
+SHOWING = frozenset(("numba", "llvmlite", "typing", "typing_extensions", "types", "builtins", "_thread"))
+DESCRIPTORS = (
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    type(inspect.getattr_static(collections.namedtuple("Sample", "field"), "field")),
+)  # how classes show their slots
 UNSAID = frozenset(("__doc__", "__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__"))
-
-
-class Indescribable(Exception):
-    """A value that a kernel reaches and whose content cannot be told: what it is, and where it was met."""
-
-    def __init__(self, what: str, where: str = "") -> None:
-        super().__init__(what, where)
-
-    def __str__(self) -> str:
-        return "".join(self.args)
 
 
 def contents(function: Callable[..., Any], remember: bool = True) -> bytes:
@@ -71,7 +83,8 @@ def contents(function: Callable[..., Any], remember: bool = True) -> bytes:
 
     `remember`: use what was found of our own functions earlier in this process; they do not change while it runs.
     """
-    return _Description(_of_ours if remember else {}).of(function)
+    found = _Description(_of_ours if remember else {}).of(function)
+    return digest_of("taught", found, *map(_Description({}).of, foreign())) if foreign() else found
 
 
 def words(function: Any) -> frozenset[str]:
@@ -88,15 +101,6 @@ def contents_of_types(kinds: Iterable[Any]) -> bytes:
     return _Description({}).of(tuple(kinds))
 
 
-def contents_of_module(name: str) -> bytes:
-    """Digest of all instructions and constants of a module."""
-    spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
-    code = getattr(spec and spec.loader, "get_code", lambda name: None)(name)
-    if code is None:
-        raise Indescribable(f"the module '{name}', of which there is no code")
-    return _of_code(code)
-
-
 _of_ours: dict[FunctionType, tuple[bytes, frozenset[str]]] = {}
 
 
@@ -111,10 +115,13 @@ class _Description:
 
     def of(self, value: Any) -> bytes:
         """Digest of a value."""
-        if isinstance(value, PLAIN):
-            if isinstance(value, str):
+        kind = type(value)
+        if kind in PLAIN:
+            if kind is str:
                 self.words.add(value)
-            return _digest(type(value).__name__, repr(value).encode())
+            return digest_of(kind.__name__, repr(value).encode())
+        if kind is float or kind is complex:
+            return digest_of(kind.__name__, of_number(value))
         if isinstance(value, FunctionType) and value in self.known:
             known, reached = self.known[value]
             self.words |= reached
@@ -122,7 +129,7 @@ class _Description:
         if id(value) in self.open:
             back = len(self.open) - 1 - self.open.index(id(value))
             self.lasting = self.lasting and back == 0
-            return _digest("back", str(back).encode())
+            return digest_of("back", str(back).encode())
         around, self.lasting = self.lasting, True
         words, self.words = self.words, set()
         self.open.append(id(value))
@@ -140,58 +147,109 @@ class _Description:
         for kinds, describe in _WAYS:
             if isinstance(value, kinds):
                 return describe(self, value)
-        home = _top(type(value).__module__)
-        if home in LIBRARIES or home in STANDARD or (callable(value) and hasattr(value, "__qualname__")):
+        if is_library(type(value).__module__) or (
+            is_library(getattr(value, "__module__", None)) and found_by_name(value)
+        ):
             return self._of_named(value)
         return self._of_state(value)
 
+    def _with_class(self, value: Any, kind: type, bare: bytes) -> bytes:
+        """What a value holds, and where its class was made from another what that adds."""
+        if type(value) is kind:
+            return bare
+        return digest_of("derived", bare, self.of(type(value)), self.of(_state_of(value)))
+
+    def _of_plain(self, value: Any) -> bytes:
+        kind = next(each for each in (bool, int, str, bytes, float, complex) if isinstance(value, each))
+        return self._with_class(value, kind, self.of(kind(value)))
+
+    def _of_generic(self, value: Any) -> bytes:
+        if value.dtype.hasobject:
+            return digest_of("object", repr(value.dtype).encode(), self.of(value.item()))
+        return digest_of(type(value).__name__, repr(value.dtype).encode(), value.tobytes())
+
     def _of_array(self, value: Any) -> bytes:
         shown = self.of(value.tolist()) if value.dtype.hasobject else np.ascontiguousarray(value).tobytes()
-        order = (value.dtype.str, value.shape, value.flags.c_contiguous, value.flags.f_contiguous)
-        return _digest("array", repr(order).encode(), shown)
+        order = (value.dtype, value.shape, value.flags.c_contiguous, value.flags.f_contiguous)
+        return self._with_class(value, np.ndarray, digest_of("array", repr(order).encode(), shown))
 
     def _of_sequence(self, value: Any) -> bytes:
-        return _digest(type(value).__name__, *map(self.of, value))
+        kind = next(each for each in (tuple, list, collections.deque) if isinstance(value, each))
+        most = getattr(value, "maxlen", None)
+        return self._with_class(value, kind, digest_of(kind.__name__, repr(most).encode(), *map(self.of, value)))
+
+    def _of_signature(self, value: inspect.Signature) -> bytes:
+        words = [(each.name, int(each.kind), each.default) for each in value.parameters.values()]
+        return digest_of("signature", self.of(words))
+
+    def _of_space(self, value: Any) -> bytes:
+        return digest_of("space", self.of(type(value)), self.of(dict(sorted(vars(value).items()))))
 
     def _of_dictionary(self, value: Any) -> bytes:
-        return _digest("dict", *(self.of(part) for pair in value.items() for part in pair))
+        bare = digest_of("dict", *(self.of(part) for pair in value.items() for part in pair))
+        if isinstance(value, collections.defaultdict):
+            bare = digest_of("default", bare, self.of(value.default_factory))
+        return bare if isinstance(value, types.MappingProxyType) else self._with_class(value, dict, bare)
 
     def _of_set(self, value: Any) -> bytes:
-        return _digest("set", *sorted(map(self.of, value)))
+        kind = set if isinstance(value, set) else frozenset
+        return self._with_class(value, kind, digest_of("set", *sorted(map(self.of, value))))
 
     def _of_module(self, value: Any) -> bytes:
-        return _digest("module", value.__name__.encode())  # what is asked of it has a name of its own
+        """A module that is handed on, of which anything may be asked: all its code, and that of those which it imports."""
+        return digest_of("whole module", *_codes_behind(value))
 
     def _of_kernel(self, value: Any) -> bytes:
         options = dict(sorted(value.targetoptions.items()))
-        return _digest("kernel", self.of(value.py_func), self.of(options), self.of(value.locals))
+        written_out = getattr(value, "_written_out", True)
+        return digest_of(
+            "kernel", self.of(value.py_func), self.of(options), self.of(value.locals), self.of(written_out)
+        )
+
+    def _of_ufunc(self, value: Any) -> bytes:
+        """One of numpy's own by its name; one that numba made by what it was made of."""
+        name = str(value.__name__)
+        if getattr(np, name, None) is value:
+            return digest_of("ufunc", name.encode())
+        made = getattr(value, "_dispatcher", None)
+        if made is None:
+            raise Indescribable(f"the ufunc '{name}'")
+        layout = getattr(getattr(value, "gufunc_builder", None), "signature", "")
+        return digest_of(
+            "ufunc", *map(self.of, (made.py_func, dict(sorted(made.targetoptions.items())), layout, value.types))
+        )
 
     def _of_intrinsic(self, value: Any) -> bytes:
-        return _digest("intrinsic", self.of(value._defn), self.of((value._prefer_literal, value._ctor_kwargs)))
+        return digest_of("intrinsic", self.of(value._defn), self.of((value._prefer_literal, value._ctor_kwargs)))
 
     def _of_function(self, function: FunctionType) -> bytes:
         name = f"{function.__module__}.{function.__qualname__}"
-        if _top(function.__module__) in LIBRARIES or _top(function.__module__) in STANDARD:
-            return _digest("library", name.encode(), *self._overloads(function))
+        if is_library_function(function):
+            held = [] if is_numba(function) else [value for _, value in _around(function)]
+            return digest_of("library", name.encode(), *map(self.of, held), *self._overloads(function))
         if function.__module__ in GENERATORS:  # known with its whole module, but for what it was given
             found = list(_around(function))
         else:
             self.lasting = self.lasting and is_own_source(function.__code__.co_filename)
             found = list(names(function))
-        self.words |= _words_of(function.__code__)
-        parts = [_of_code(function.__code__), self.of(function.__defaults__), self.of(function.__kwdefaults__)]
+        self.words |= words_of(function.__code__)
+        parts = [of_code(function.__code__), self.of(function.__defaults__), self.of(function.__kwdefaults__)]
+        parts += [self.of(_given_to(function)), self.of(_signature_of(function))] if vars(function) else []
         for word, value in found:
             try:
-                parts += [word.encode(), self.of(value)]
+                known = isinstance(value, ModuleType) and not word.endswith(WHOLE)
+                parts += [word.encode(), str(value.__name__).encode() if known else self.of(value)]
             except Indescribable as error:
                 raise Indescribable(error.args[0], error.args[1] or f", '{word}' in {name}") from None
-        return _digest("function", *parts, *self._overloads(function))
+        return digest_of("function", *parts, *self._overloads(function))
 
     def _of_class(self, kind: type) -> bytes:
         name = f"{kind.__module__}.{kind.__qualname__}".encode()
-        if _top(kind.__module__) in LIBRARIES | STANDARD or kind.__module__ in GENERATORS:
-            return _digest("class", name, *self._overloads(kind))
-        parts = [self.of(base) for base in kind.__bases__]
+        if is_library(kind.__module__) or kind.__module__ in GENERATORS:
+            return digest_of("class", name, *self._overloads(kind))
+        parts = [self.of(base) for base in (*kind.__bases__, type(kind))]
+        fields = vars(kind).get("__dataclass_fields__", {})
+        parts += [self.of({name: dict(field.metadata) for name, field in fields.items()})] if fields else []
         for word, value in sorted(vars(kind).items()):
             if (
                 word not in UNSAID
@@ -199,57 +257,85 @@ class _Description:
                 and not isinstance(value, DESCRIPTORS)
             ):
                 parts += [word.encode(), self.of(value)]
-        return _digest("class", name, *parts)
+        return digest_of("class", name, *parts)
 
     def _of_member(self, value: enum.Enum) -> bytes:
-        return _digest(
-            "enum", f"{type(value).__module__}.{type(value).__qualname__}.{value.name}".encode(), self.of(value.value)
-        )
+        name = f"{type(value).__module__}.{type(value).__qualname__}.{value.name}"
+        state = self.of(_state_of(value)) if not is_library(type(value).__module__) else b""
+        return digest_of("enum", name.encode(), self.of(type(value)), state)
 
     def _of_wrapper(self, value: Any) -> bytes:
-        held = getattr(value, "__wrapped__", None) or value.__func__
-        return _digest(type(value).__name__, self.of(held), self.of(getattr(value, "__self__", None)))
+        held = value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value.__func__
+        return digest_of(type(value).__name__, self.of(held), self.of(getattr(value, "__self__", None)))
 
     def _of_property(self, value: property) -> bytes:
-        return _digest("property", *map(self.of, (value.fget, value.fset, value.fdel)))
+        return digest_of("property", *map(self.of, (value.fget, value.fset, value.fdel)))
 
     def _of_partial(self, value: Any) -> bytes:
-        return _digest("partial", *map(self.of, (value.func, value.args, value.keywords)))
+        return digest_of("partial", *map(self.of, (value.func, value.args, value.keywords)))
 
     def _of_type(self, kind: Any) -> bytes:
         """A type of numba's, or of somebody who extends numba: then all that his module says may count."""
         home = type(kind).__module__
-        if _top(home) not in LIBRARIES and home not in GENERATORS:
-            return _digest("type", str(kind).encode(), contents_of_module(home))
+        inside = [
+            getattr(kind, name, None)
+            for name in ("instance_class", "_fields", "dtype", "type", "key_type", "value_type")
+        ]
+        parts = [self.of(each) for each in inside if each is not None and each is not kind]
+        if not is_library(home) and home not in GENERATORS:
+            behind = sys.modules.get(home)
+            codes = (
+                [contents_of_module(home)]
+                if behind is None or is_own_source(behind.__file__ or "")
+                else _codes_behind(behind)
+            )
+            return digest_of("type", str(kind).encode(), *codes, *parts)
         if isinstance(kind, numba_types.Dispatcher):
-            return _digest("type", self.of(kind.dispatcher))
+            return digest_of("type", self.of(kind.dispatcher))
         inner = kind.types if isinstance(kind, numba_types.BaseTuple) else ()
-        return _digest("type", type(kind).__name__.encode(), str(kind).encode(), *map(self.of, inner))
+        return digest_of("type", type(kind).__name__.encode(), str(kind).encode(), *map(self.of, inner), *parts)
 
     def _of_named(self, value: Any) -> bytes:
         """What a library brings: compiled functions by their names, objects by how they show themselves."""
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         home = getattr(value, "__module__", None)
-        if callable(value) and isinstance(name, str) and isinstance(home, str):
-            version = getattr(sys.modules.get(_top(home)), "__version__", "")
-            return _digest("builtin", f"{home}.{name} {version}".encode(), *self._overloads(value))
+        if (
+            callable(value)
+            and isinstance(name, str)
+            and isinstance(home, str)
+            and is_library(home)
+            and found_by_name(value)
+        ):
+            version = getattr(sys.modules.get(top(home)), "__version__", "")
+            return digest_of("builtin", f"{home}.{name} {version}".encode(), *self._overloads(value))
         if isinstance(value, types.BuiltinFunctionType) and isinstance(name, str):
-            return _digest("method", name.encode(), self.of(value.__self__))
-        for text in (repr(value), str(value)):
-            if " at 0x" not in text:
-                return _digest("object", type(value).__qualname__.encode(), text.encode(), *self._overloads(value))
+            return digest_of("method", name.encode(), self.of(value.__self__))
+        made_by = top(type(value).__module__)
+        if isinstance(value, SHOWN) or made_by in (
+            "numba",
+            "llvmlite",
+            "typing",
+            "types",
+            "builtins",
+            "_thread",
+            "typing_extensions",
+        ):
+            for text in (repr(value), str(value)):
+                if " at 0x" not in text:
+                    return digest_of(
+                        "object", type(value).__qualname__.encode(), text.encode(), *self._overloads(value)
+                    )
         raise Indescribable(f"a value of type {type(value).__module__}.{type(value).__qualname__}")
 
     def _of_state(self, value: Any) -> bytes:
-        slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
-        state = {name: getattr(value, name) for name in slots if hasattr(value, name)} | getattr(value, "__dict__", {})
+        state = _state_of(value)
         if not state:
             raise Indescribable(f"a value of type {type(value).__module__}.{type(value).__qualname__}")
-        return _digest("object", self.of(type(value)), self.of(dict(sorted(state.items()))))
+        return digest_of("object", self.of(type(value)), self.of(state))
 
     def _overloads(self, value: Any) -> list[bytes]:
         """What the compiler was told to make of a function."""
-        return [self.of(function) for function in _overloads_of(value)]
+        return [self.of(function) for function in overloads_of(value)]
 
 
 _WAYS: list[tuple[Any, Callable[[_Description, Any], bytes]]] = [
@@ -257,13 +343,18 @@ _WAYS: list[tuple[Any, Callable[[_Description, Any], bytes]]] = [
     (Dispatcher, _Description._of_kernel),
     (_Intrinsic, _Description._of_intrinsic),
     (np.ndarray, _Description._of_array),
-    ((tuple, list), _Description._of_sequence),
-    (dict, _Description._of_dictionary),
+    (np.generic, _Description._of_generic),
+    ((np.ufunc, DUFunc, GUFunc), _Description._of_ufunc),
+    ((tuple, list, collections.deque), _Description._of_sequence),
+    ((dict, types.MappingProxyType), _Description._of_dictionary),
+    (types.SimpleNamespace, _Description._of_space),
+    (inspect.Signature, _Description._of_signature),
     ((set, frozenset), _Description._of_set),
     (ModuleType, _Description._of_module),
     (type, _Description._of_class),
     (numba_types.Type, _Description._of_type),
     (enum.Enum, _Description._of_member),
+    ((bool, int, str, bytes, float, complex), _Description._of_plain),
     ((staticmethod, classmethod, types.MethodType, functools._lru_cache_wrapper), _Description._of_wrapper),
     (property, _Description._of_property),
     (functools.partial, _Description._of_partial),
@@ -273,147 +364,32 @@ _WAYS: list[tuple[Any, Callable[[_Description, Any], bytes]]] = [
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def names(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What the names in a function stand for: of its module, of what surrounds it, and of modules that it names."""
-    codes = list(_codes(function.__code__))
-    found = [
-        (name, function.__globals__[name])
-        for code in codes
-        for name in _globals_of(code)
-        if name in function.__globals__
-    ]
-    found = sorted(dict(found).items()) + list(_around(function))
-    yield from found
-    asked = sorted({name for code in codes for name in code.co_names})
-    modules = [(name, value) for name, value in found if isinstance(value, ModuleType)]
-    seen: set[int] = set()
-    while modules:
-        path, module = modules.pop()
-        if id(module) in seen or _top(module.__name__) in LIBRARIES | STANDARD:
-            continue
-        seen.add(id(module))
-        inside = [(f"{path}.{name}", vars(module)[name]) for name in asked if name in vars(module)]
-        modules += [(name, value) for name, value in inside if isinstance(value, ModuleType)]
-        yield from inside
+def _given_to(function: FunctionType) -> dict[str, Any]:
+    """Attributes that a function was given; its signature, once somebody asked for it, is told by itself."""
+    return {name: value for name, value in sorted(vars(function).items()) if name != "__signature__"}
 
 
-def _around(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What surrounds a function, where it is filled already."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:
-            continue
+def _signature_of(function: FunctionType) -> inspect.Signature | None:
+    """How it may be called, which a wrapper takes over from what it wraps."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
 
 
-@functools.cache
-def _top(module: str | None) -> str:
-    return (module or "").partition(".")[0]
+def _state_of(value: Any) -> dict[str, Any]:
+    """What an object holds, in a dictionary and in slots, also private ones."""
+    state: dict[str, Any] = {}
+    for kind in type(value).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            private = slot.startswith("__") and not slot.endswith("__")
+            name = f"_{kind.__name__.lstrip('_')}{slot}" if private else slot
+            if hasattr(value, name):
+                state[name] = getattr(value, name)
+    return dict(sorted((state | getattr(value, "__dict__", {})).items()))
 
 
-_overloads: dict[int, list[FunctionType]] = {}
-_overloads_read = [0]  # how much of numba's register is in there
-
-
-def _overloads_of(value: Any) -> list[FunctionType]:
-    """Functions that tell the compiler what to make of this one, in the order in which they were registered."""
-    registered = builtin_registry.globals
-    for known, kind in registered[_overloads_read[0] :]:
-        for template in getattr(kind, "templates", ()):
-            made = getattr(template, "_overload_func", None)
-            if isinstance(made, FunctionType) and _top(made.__module__) not in LIBRARIES:
-                _overloads.setdefault(id(known), []).append(made)
-    _overloads_read[0] = len(registered)
-    return _overloads.get(id(value), [])
-
-
-def _digest(kind: str, *parts: bytes) -> bytes:
-    """Digest of parts, of which none can be taken for two others."""
-    digest = hashlib.blake2b(kind.encode(), digest_size=16)
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.digest()
-
-
-# --- instructions ----------------------------------------------------------------------------------------------------
-
-LOAD_GLOBAL, STORE_NAME, EXTENDED = (dis.opmap[name] for name in ("LOAD_GLOBAL", "STORE_NAME", "EXTENDED_ARG"))
-CONSTANTS = frozenset(dis.hasconst)
-
-
-@functools.cache
-def _of_code(code: CodeType) -> bytes:
-    """Instructions and constants of a function and of those inside it; not its docstring, nor its place in the file."""
-    shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    words = (code.co_varnames, code.co_names, code.co_freevars, code.co_cellvars)
-    bare, constants = (
-        bytearray(code.co_code),
-        [],
-    )  # constants by their values, not by their places, which a docstring moves
-    for place, operation, argument in _instructions(code):
-        if operation in CONSTANTS:
-            bare[place + 1] = 0
-            constants.append(_of_constant(code.co_consts[argument]))
-        elif operation == STORE_NAME and code.co_names[argument] == "__doc__" and constants:
-            constants.pop()
-    return _digest("code", bytes(bare), code.co_exceptiontable, repr((shape, words)).encode(), *constants)
-
-
-def _of_constant(value: Any) -> bytes:
-    if isinstance(value, CodeType):
-        return _of_code(value)
-    if isinstance(value, tuple):
-        return _digest("tuple", *map(_of_constant, value))
-    if isinstance(value, frozenset):
-        return _digest("set", *sorted(map(_of_constant, value)))
-    return _digest(type(value).__name__, repr(value).encode())
-
-
-@functools.cache
-def _globals_of(code: CodeType) -> frozenset[str]:
-    """Names that a function looks up in its module."""
-    return frozenset(
-        code.co_names[place >> 1] for _, operation, place in _instructions(code) if operation == LOAD_GLOBAL
-    )
-
-
-@functools.cache
-def _words_of(code: CodeType) -> frozenset[str]:
-    """Names of attributes, and words among its constants."""
-    found = set(code.co_names)
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            found |= _words_of(value)
-        elif isinstance(value, (tuple, frozenset)):
-            found.update(word for word in _flat(value) if isinstance(word, str))
-        elif isinstance(value, str):
-            found.add(value)
-    return frozenset(found)
-
-
-def _flat(value: Iterable[Any]) -> Iterator[Any]:
-    for part in value:
-        if isinstance(part, (tuple, frozenset)):
-            yield from _flat(part)
-        else:
-            yield part
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-def _instructions(code: CodeType) -> Iterator[tuple[int, int, int]]:
-    """Places, operations and arguments."""
-    extended = 0
-    words = code.co_code
-    for place in range(0, len(words), 2):
-        operation, argument = words[place], words[place + 1]
-        if operation == EXTENDED:
-            extended = (extended | argument) << 8
-        else:
-            yield place, operation, extended | argument
-            extended = 0
+def is_numba(function: FunctionType) -> bool:
+    """Whether a function is of the compiler itself, whose closures its version tells."""
+    return any(Path(function.__code__.co_filename).resolve().is_relative_to(folder) for folder in library_folders())

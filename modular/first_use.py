@@ -126,7 +126,7 @@ class _Ear(event.Listener):  # type: ignore[misc]
                 signal.signal(signal.SIGINT, self.note)
                 self.holding, self.interrupted = True, False
         dispatcher = event.data["dispatcher"]
-        if not isinstance(dispatcher._cache, KeptCode):
+        if not isinstance(getattr(dispatcher, "_cache", None), KeptCode):
             return  # a function of numba's own, or of somebody else
         name = dispatcher.py_func.__name__.removeprefix("_")
         for listener in list(_listeners):

@@ -23,9 +23,10 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from modular.code_libraries import Linkable
-from modular.contents import Indescribable, contents, contents_of_types
+from modular.contents import contents, contents_of_types
 from modular.kernel_store import SUFFIX, KernelStore
 from modular.object_code import address_in, packed
+from modular.reach import Indescribable
 
 OF_NUMBA = re.compile(r"_?(NRT_|numba).*")
 AT_HAND = re.compile(r"NRT_.*|numba_(do_raise|unpickle|gil_ensure|gil_release|runtime_build_excinfo_struct)")

@@ -24,11 +24,12 @@ import platformdirs
 from numba.core import config
 
 import modular.first_use  # listens to the compiler  # noqa: F401
-from modular.contents import GENERATORS, contents_of_module
+from modular.contents import GENERATORS
 from modular.dispatcher import dispatch
 from modular.kept_code import KeptCode
 from modular.kernel_store import KernelStore, cannot_keep, open_store
 from modular.own_packages import ROOT
+from modular.reach import contents_of_module
 from modular.target import choose_target
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,6 +37,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 SETTINGS = ("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE",
             "OPT", "SLP_VECTORIZE", "USING_SVML")  # fmt: skip
 SHIPPED = ROOT / "modular" / "kernels"  # code that a release brings along (docs/releasing.md)
+
+# what generates code, as it is read now: who edits it while a process runs does not change what that process makes
+GENERATING = [contents_of_module(name) for name in GENERATORS]
 
 choose_target()
 
@@ -99,6 +103,6 @@ def compiler() -> str:
     settings = [(name, repr(getattr(config, name, None))) for name in SETTINGS]
     words = (versions, llvmlite.__version__, np.__version__, settings)
     digest = hashlib.blake2b(repr(words).encode(), digest_size=12)
-    for name in GENERATORS:
-        digest.update(contents_of_module(name))
+    for made_by in GENERATING:
+        digest.update(made_by)
     return digest.hexdigest()

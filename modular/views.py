@@ -28,8 +28,9 @@ from numba.extending import (
 )
 
 from modular.blocks import BlockType, has_shape, leading, machine_type, offset, places, split_index
-from modular.contents import Indescribable, words
+from modular.contents import words
 from modular.lanes import WHOLE, types
+from modular.reach import Indescribable
 
 View = Any  # what the sides of a loop are: tables, as they look inside compiled code
 Field = tuple[str, bool, str, tuple[int, ...]]  # name, whether it has a row per component, type of its numbers, shape

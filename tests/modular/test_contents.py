@@ -10,7 +10,8 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 from campaign import later
-from modular.contents import Indescribable, contents, contents_of_types
+from modular.contents import contents, contents_of_types
+from modular.reach import Indescribable
 
 SOURCE = """
 import enum

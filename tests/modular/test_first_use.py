@@ -90,3 +90,15 @@ def test_who_waits_hears_how_many_there_are_and_when_it_is_over(monkeypatch, cap
         first_use.finish()
     first_use.finish()
     assert done == [1] and len(caplog.records) == 2
+
+
+def test_functions_that_leave_compiled_code_for_a_while_work_beside_ours():
+    """What numba lifts out of them (`objmode`) has no place on disk, and nothing to say."""
+
+    @numba.njit
+    def out_and_in(x):
+        with numba.objmode(y="float64"):
+            y = float(3)
+        return x + y
+
+    assert out_and_in(1.0) == 4.0
