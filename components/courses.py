@@ -34,6 +34,12 @@ class Course(Component):
     def pieces(self) -> Array:
         """(pieces, 1 + 7 width)."""
 
+    @property
+    def fastest(self) -> float:
+        """The highest frequency with which it swings [Hz]; 0 where it does not."""
+        numbers = self.pieces()[:, 1:].reshape(-1, NUMBERS_PER_ROW)
+        return float(np.abs(numbers[numbers[:, 4] != 0.0, 5]).max(initial=0.0)) / (2 * pi)
+
     def at(self, time: float) -> Array:
         """Value, rate and acceleration at a time, (3, width)."""
         rows = self.pieces()

@@ -23,7 +23,7 @@ from modular.force import Force
 from modular.joint import Joint
 from modular.keywords import Spelt, spelt
 from modular.limit import Limit
-from modular.names import MAX_NAME_LENGTH, missing, unfit
+from modular.names import MAX_NAME_LENGTH, hidden_in, missing, unfit
 from modular.numbers import SMALLEST_MAGNITUDE, beyond_reach, misfits, number
 from modular.port import GROUND, PortName
 
@@ -74,6 +74,10 @@ class Assembly(Spelt):
             self.gravity = np.array(np.nan)
         if self.gravity.shape not in ((2,), (3,)) or not np.all(np.isfinite(self.gravity)):
             raise ModelError(f"Assembly: gravity = {gravity}; give two finite numbers in the plane, three in space.")
+        if hidden := hidden_in(str(title)):
+            raise ModelError(
+                f"Assembly: the title {str(title)!r} holds the invisible character {hidden}; leave it out."
+            )
         self.title = title
         self.bodies: dict[str, Body] = {}
         self.joint_edges: dict[str, JointEdge] = {}
@@ -206,6 +210,10 @@ class Assembly(Spelt):
             raise ModelError(
                 f"force '{name}': at = {at} says where on the ground it takes hold, and {', '.join(map(repr, ports))} "
                 f"{'are' if len(ports) > 1 else 'is'} no ground; leave it out, or give the body a port there."
+            )
+        if place is not None and force.placed_by:
+            raise ModelError(
+                f"force '{name}': at = {at} has no meaning for a {type(force).__name__}; give {force.placed_by}."
             )
         self.force_edges[name] = ForceEdge(force, named, place)
 

@@ -20,6 +20,11 @@ class Force(Component):
         """How many ports it has."""
 
     @property
+    def placed_by(self) -> str:
+        """What says where it takes hold of the ground; empty where `at` does."""
+        return ""
+
+    @property
     def coordinate(self) -> str | None:
         """Along which alone it acts between its two ports: "angle", "way" or "distance"; None where that is none."""
         return None

@@ -29,6 +29,23 @@ def unfit(name: str) -> str:
     return "" if hidden is None else f"it holds the invisible character U+{ord(hidden):04X}"
 
 
+ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+def hidden_in(text: str) -> str:
+    """The first letter of a text that cannot be seen, or turns what follows, also where JSON writes it by its number.
+
+    Nothing where there is none, or only ends of lines.
+    """
+    codes = {int(code, 16) for code in set(ESCAPED.findall(text))}
+    letters = {chr(code) for code in codes if not 0xD800 <= code < 0xE000}  # two of those make one letter
+    letters |= set() if text.isascii() and text.isprintable() else set(text)
+    found = sorted(
+        letter for letter in letters - {"\n", "\t", "\r"} if unicodedata.category(letter) in INVISIBLE_CATEGORIES
+    )
+    return f"U+{ord(found[0]):04X}" if found else ""
+
+
 def hint(name: str, names: Iterable[str]) -> str:
     """`did you mean 'elbow'?`, or what there is."""
     known = list(names)

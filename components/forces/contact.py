@@ -51,6 +51,11 @@ class Contact(Force):
         return 2 if self.stiffness is None else 1
 
     @property
+    def placed_by(self) -> str:
+        """A shape on the ground stands in the world."""
+        return "centre=… to the shape on the ground"
+
+    @property
     def follows_step(self) -> bool:
         """Without a stiffness of its own."""
         return self.stiffness is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coordinator.checks import carrying
@@ -16,7 +16,10 @@ from modular.errors import StabilityWarning, StartWarning, UnseenWarning
 
 if TYPE_CHECKING:
     from coordinator.couplings.resting import Unsettled
-    from modular.force import Force
+    from modular.assembly import Assembly
+    from modular.component import Component
+
+MIN_STEPS_PER_SWING, STEPS_PER_SWING = 8.0, 40.0  # with fewer a sine is off by a twentieth; with so many by 2e-3
 
 
 class Foreteller:
@@ -31,7 +34,7 @@ class Foreteller:
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
         self.starts: list[str] = []  # what is to be said of them
-        self._looked: dict[str, Force] = {}  # forces of which it knows whether ticks see what they do
+        self._looked: dict[str, Component] = {}  # parts of which it knows whether ticks see what they do
 
     def begin(self, simulation: CheckContext) -> None:
         """Say so where something is stiffer than the step can bear, or over before a step is."""
@@ -79,12 +82,20 @@ class Foreteller:
         """Say so of each new force that does something between two ticks, where nobody goes there."""
         if getattr(simulation.coupling, "meets_corners", False):
             return
-        for name, edge in simulation.assembly.force_edges.items():
-            if self._looked.get(name) is edge.force:
-                continue
-            self._looked[name] = edge.force
-            if (at := edge.force.unseen(simulation.dt, simulation.time)) is not None:
-                warnings.warn(unseen_words(name, at, f"dt = {simulation.dt:g} s"), UnseenWarning, stacklevel=5)
+        model, steps = simulation.assembly, f"dt = {simulation.dt:g} s"
+        for name, edge in model.force_edges.items():
+            if (
+                self._looked.get(name) is not edge.force
+                and (at := edge.force.unseen(simulation.dt, simulation.time)) is not None
+            ):
+                warnings.warn(unseen_words(name, at, steps), UnseenWarning, stacklevel=5)
+        for name, part in following(model):
+            if (
+                self._looked.get(name) is not part
+                and (pace := fastest(part)) * simulation.dt * MIN_STEPS_PER_SWING > 1.0
+            ):
+                warnings.warn(unfollowed_words(name, pace, simulation.dt, steps), UnseenWarning, stacklevel=5)
+            self._looked[name] = part
 
     def entry(
         self, simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None
@@ -105,6 +116,26 @@ def unseen_words(name: str, at: float, steps: str) -> str:
     return (
         f"force '{name}' has a pulse at {at:.6g} s that lasts about one step ({steps}), too short to be sampled "
         "correctly. Remedy: take a shorter step, or a longer pulse of the same area."
+    )
+
+
+def following(model: Assembly) -> Iterator[tuple[str, Component]]:
+    """What may follow a course over time: forces, driven joints, bodies that are led."""
+    yield from ((name, edge.force) for name, edge in model.force_edges.items())
+    yield from ((name, edge.joint) for name, edge in model.joint_edges.items() if edge.joint.drive)
+    yield from ((name, body) for name, body in model.bodies.items() if body.led)
+
+
+def fastest(part: Component) -> float:
+    """The highest frequency of its courses [Hz]."""
+    return max((getattr(value, "fastest", 0.0) for value in vars(part).values()), default=0.0)
+
+
+def unfollowed_words(name: str, pace: float, dt: float, steps: str) -> str:
+    """Of a part whose course swings faster than such steps can follow."""
+    return (
+        f"'{name}' swings at {pace:g} Hz, {1.0 / (pace * dt):.2g} steps to a swing ({steps}), too few to be followed. "
+        f"Remedy: take a step of {1.0 / (STEPS_PER_SWING * pace):.2g} s or shorter."
     )
 
 

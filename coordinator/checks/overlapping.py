@@ -22,9 +22,8 @@ def overlaps(simulation: CheckContext) -> list[Overlap]:
     dt, pull = simulation.dt, float(np.linalg.norm(simulation.assembly.gravity))
     stacks = [stack for stack in simulation.system.forces if isinstance(stack, BeginsAtRest)]
     found = [overlap for stack in stacks for overlap in stack.overlaps()]
-    unexplained = [
-        each for each in found if each.depth > SETTLING_STEPS * pull * dt**2 + APPROACH_STEPS * each.speed * dt
-    ]
+    approach = APPROACH_STEPS * dt if simulation.tick > 0 else 0.0
+    unexplained = [each for each in found if each.depth > SETTLING_STEPS * pull * dt**2 + approach * each.speed]
     return sorted(unexplained, key=lambda each: (-each.depth, each.name))
 
 

@@ -25,6 +25,7 @@ from coordinator.record.series import digest_of
 from modular.elements import Array
 from modular.errors import ModelError, RunWarning
 from modular.files import in_place, part_of, put_in_place, remove
+from modular.names import hidden_in
 
 FORMAT = "modular-run-2"
 WITHOUT_CHECKSUM = "modular-run-1"  # modular 0.1
@@ -114,7 +115,12 @@ def legible(folder: Path) -> Iterator[None]:
 
 def _about(path: Path) -> dict[str, Any]:
     """What a run says of itself, as it was written."""
-    data = json.loads(path.read_bytes().decode("utf-8"))
+    text = path.read_bytes().decode("utf-8")
+    if hidden := hidden_in(text):
+        raise ModelError(
+            f"'{path.parent}': {path.name} holds the invisible character {hidden}, which could write over your terminal."
+        )
+    data = json.loads(text)
     if not isinstance(data, dict) or data.get("format") not in (FORMAT, WITHOUT_CHECKSUM):
         stated = data.get("format") if isinstance(data, dict) else None
         raise ModelError(f"'{path.parent}': format {stated!r} is not {FORMAT!r}; was it written by another version?")

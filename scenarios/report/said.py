@@ -35,8 +35,8 @@ def said_already() -> Iterator[None]:
 
 
 def tell_unseen(console: Console, model: Assembly, steps: Sequence[float]) -> None:
-    """Forces that are over before some of these steps see what they do: a line each, before many runs."""
-    from coordinator.checks.foretelling import unseen_words
+    """What is over, or has swung, before some of these steps see what it does: a line each, before many runs."""
+    from coordinator.checks.foretelling import MIN_STEPS_PER_SWING, fastest, following, unfollowed_words, unseen_words
     from scenarios.report.page import quantity
     from scenarios.terminal import say
 
@@ -45,6 +45,12 @@ def tell_unseen(console: Console, model: Assembly, steps: Sequence[float]) -> No
         if blind:
             at, which = edge.force.unseen(blind[-1], 0.0), ", ".join(quantity(step, "s") for step in blind)
             say(console, f"warning: {unseen_words(name, at or 0.0, which)}", style="yellow")
+    for name, part in following(model):
+        pace = fastest(part)
+        blind = [step for step in sorted(steps) if pace * step * MIN_STEPS_PER_SWING > 1.0]
+        if blind:
+            which = ", ".join(quantity(step, "s") for step in blind)
+            say(console, f"warning: {unfollowed_words(name, pace, blind[-1], which)}", style="yellow")
 
 
 @contextmanager

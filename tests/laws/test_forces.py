@@ -1,5 +1,6 @@
 """Forces against closed forms and references; second order also where they depend on velocity or time."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,7 +8,21 @@ import pytest
 
 import references
 import zoo
-from components import Law, Load, Moment, RigidBody, Rod, Spherical, SpringDamper, Table
+from components import (
+    DrivenRotation,
+    Law,
+    LedBody,
+    Load,
+    Moment,
+    Motor,
+    Revolute,
+    RigidBody,
+    Rod,
+    Sine,
+    Spherical,
+    SpringDamper,
+    Table,
+)  # fmt: skip
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, UnseenWarning
 from modular import Assembly, Diverged, ModelError
 
@@ -319,3 +334,34 @@ def test_a_pulse_that_is_put_on_while_it_moves_is_told_once():
         with warnings.catch_warnings():
             warnings.simplefilter("error", UnseenWarning)
             simulation.run(0.03)
+
+
+def swinging(kind, pace):
+    """A rod that a motor drives, that is driven, or whose pivot is led, with a sine of so many swings in a second."""
+    model, course = Assembly(gravity=(0.0, -9.81)), Sine(0.2, pace, 0.5 * np.pi)
+    model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), 1.0))
+    if kind == "led":
+        model.add("what", LedBody(turning=course, centre=(0.0, 0.0), ports={"pin": (0.0, 0.0)}))
+    model.join("pin", Revolute(), "what.pin" if kind == "led" else "ground", "rod.start")
+    if kind == "driven":
+        model.join("what", DrivenRotation(course), "ground", "rod.start")
+    if kind == "motor":
+        model.apply("what", Motor(course), "ground", "rod.start")
+    return model
+
+
+@pytest.mark.parametrize("kind", ["motor", "driven", "led"])
+def test_a_course_that_swings_too_fast_for_the_step_is_told_and_the_remedy_helps(kind):
+    """Two steps to a swing show nothing of it, and half the step may show the same."""
+    with Simulation(swinging(kind, 50.0), 1e-2, Glued()) as simulation:
+        with pytest.warns(UnseenWarning, match="'what' swings at 50 Hz, 2 steps to a swing .* Remedy: ") as said:
+            simulation.run(0.02)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UnseenWarning)
+            simulation.run(0.04)
+    told = next(str(one.message) for one in said if issubclass(one.category, UnseenWarning))
+    step = float(re.search(r"step of (\S+) s", told)[1])
+    for pace, dt in ((50.0, step), (1.0, 1e-2)):
+        with Simulation(swinging(kind, pace), dt, Glued()) as simulation, warnings.catch_warnings():
+            warnings.simplefilter("error", UnseenWarning)
+            simulation.run(2 * dt)

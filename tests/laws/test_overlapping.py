@@ -9,7 +9,7 @@ import pytest
 from components import Box, Contact, HalfSpace, LedBody, Ramp, RigidBody, Sphere
 from coordinator import Penalty, Simulation, StartWarning, VerdictWarning
 from coordinator.checks.examination import examine
-from modular import Assembly
+from modular import Assembly, ModelError
 
 G, SIDE = 9.81, 0.2
 
@@ -98,3 +98,25 @@ def test_an_examination_tells_of_it():
     model, _ = overlapping(Box((SIDE,) * 3), HalfSpace(), 0.04, UP)
     with Simulation(model, 1e-3) as simulation:
         assert any("'body' begins 0.04 m inside 'ground'" in advice for advice in examine(simulation).advice)
+
+
+def test_shapes_in_each_other_that_meet_fast_are_told_too():
+    """However fast: a run has brought nothing about when it begins."""
+    model = Assembly(gravity=(0.0, 0.0, 0.0))
+    ball = RigidBody(
+        mass=1.0, inertia=(0.01,) * 3, centre=(0, 0, 0.07), ports={"G": (0, 0, 0.07)}, velocity=(0, 0, -50.0)
+    )
+    model.add("ball", ball)
+    model.apply("floor", Contact(HalfSpace(), Sphere(0.1), restitution=1.0), "ground", "ball.G")
+    with (
+        Simulation(model, 1e-2) as simulation,
+        pytest.warns(StartWarning, match="'ball' begins 0.03 m inside 'ground'"),
+    ):
+        warnings.simplefilter("ignore", VerdictWarning)
+        simulation.run(1e-2)
+
+
+def test_where_a_shape_on_the_ground_stands_is_told_by_the_shape_alone():
+    model, _ = overlapping(Sphere(0.1), HalfSpace(), 0.0, UP)
+    with pytest.raises(ModelError, match=r"force 'other': at = .* has no meaning for a Contact; give centre="):
+        model.apply("other", Contact(HalfSpace(), Sphere(0.1)), "ground", "body.G", at=(0.0, 0.0, -5.0))
