@@ -9,6 +9,7 @@ nothing is kept.
 
 from __future__ import annotations
 
+import abc
 import collections
 import datetime
 import decimal
@@ -248,6 +249,7 @@ class _Description:
         if is_library(kind.__module__) or kind.__module__ in GENERATORS:
             return digest_of("class", name, *self._overloads(kind))
         parts = [self.of(base) for base in (*kind.__bases__, type(kind))]
+        parts += sorted(self.of(each) for each in _registered(kind))
         fields = vars(kind).get("__dataclass_fields__", {})
         parts += [self.of({name: dict(field.metadata) for name, field in fields.items()})] if fields else []
         for word, value in sorted(vars(kind).items()):
@@ -279,7 +281,7 @@ class _Description:
         home = type(kind).__module__
         inside = [
             getattr(kind, name, None)
-            for name in ("instance_class", "_fields", "dtype", "type", "key_type", "value_type")
+            for name in ("instance_class", "pymod", "_fields", "dtype", "type", "key_type", "value_type")
         ]
         parts = [self.of(each) for each in inside if each is not None and each is not kind]
         if not is_library(home) and home not in GENERATORS:
@@ -362,6 +364,15 @@ _WAYS: list[tuple[Any, Callable[[_Description, Any], bytes]]] = [
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
+
+
+def _registered(kind: type) -> list[type]:
+    """Classes that were registered as subclasses of an abstract one, which shows them to nobody else."""
+    if not isinstance(kind, abc.ABCMeta):
+        return []
+    shown: Any = abc
+    held = [each() for each in shown._get_dump(kind)[0]]
+    return [each for each in held if each is not None]
 
 
 def _given_to(function: FunctionType) -> dict[str, Any]:

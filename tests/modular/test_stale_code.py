@@ -6,6 +6,7 @@ import importlib
 import sys
 
 import pytest
+from numba import typeof, types
 
 from modular.contents import contents, contents_of_types
 from modular.reach import Indescribable
@@ -139,6 +140,7 @@ PYTHON = {
     "a function over arrays": ("h = np.vectorize(lambda x: x * @@)\n" + R + "h(1)\n", {}),
     "an attribute of an array": ("class A(np.ndarray):\n    pass\nT = np.zeros(2).view(A)\nT.rows = @@\n" + R + "T.rows\n", {}),
     "a cached function": ("@functools.lru_cache\ndef h():\n    return @@\n" + R + "h()\n", {}),
+    "a registered subclass": ("import abc\nclass B(abc.ABC):\n    pass\nclass C:\n    a = 1\nif @@ == 5:\n    B.register(C)\nT = C()\nT.x = 1\n" + R + "isinstance(T, B)\n", {}),
     "a class made by type()": ("T = type('T', (), {'rows': @@})\n" + R + "T.rows\n", {}),
 }  # fmt: skip
 CASES = {
@@ -189,10 +191,25 @@ def test_a_module_that_was_written_since_is_not_trusted(tmp_path, monkeypatch):
     assert key(tmp_path / "since", source, word, others, monkeypatch, started=0.0) is None
 
 
+def test_a_module_that_is_passed_counts(tmp_path, monkeypatch):
+    found = []
+    for word in ("3.0", "5.0"):
+        folder = tmp_path / word[0]
+        folder.mkdir()
+        (folder / "passed_module.py").write_text(f"A = {word}\n")
+        with monkeypatch.context() as patch:
+            patch.syspath_prepend(str(folder))
+            patch.setattr("modular.reach.STARTED", float("inf"))
+            patch.setattr(sys, "dont_write_bytecode", True)
+            patch.delitem(sys.modules, "passed_module", raising=False)
+            importlib.invalidate_caches()
+            found.append(contents_of_types((types.Module(importlib.import_module("passed_module")),)))
+            del sys.modules["passed_module"]
+    assert found[0] != found[1]
+
+
 def test_fields_of_tuples_that_are_passed_count():
     import collections
-
-    from numba import typeof
 
     first, second = (collections.namedtuple("P", fields)(1.0, 2.0) for fields in ("x y", "y x"))
     assert contents_of_types((typeof(first),)) != contents_of_types((typeof(second),))
