@@ -153,7 +153,9 @@ class Evidence:
                 for names, series in segment.forces:
                     self._behind.update(fallen_behind(names, series, stop - 1, STRIKE_ERROR_WEIGHT * recorded.beta))
                 self._before = int(ticks[-1])
-            self._seen, first = (k, segment, stop), 0
+            if stop or k == 0:  # a segment of which nothing was looked at may be another one next time
+                self._seen = k, segment, stop
+            first = 0
 
     def _look(
         self, names: Sequence[str], series: Mapping[str, Array], ticks: Indices, pauses: Array, forms: Forms

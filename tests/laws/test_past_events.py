@@ -9,6 +9,7 @@ import scenarios
 from campaign import as_far_as, whole
 from components import Revolute
 from coordinator import Simulation
+from coordinator.record import ways
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.recorder import Taken
 
@@ -101,3 +102,28 @@ def test_a_run_stays_as_it_was_when_events_follow():
         assert [(run.digest, len(run), len(run.events), len(run.margins)) for run in runs] == kept
     assert runs[3].segments[0] is runs[2].segments[0]
     assert np.all(np.diff([len(run.events) for run in runs]) == 2)
+
+
+@pytest.mark.parametrize("every", [1, 3, 10])
+def test_what_was_looked_at_is_not_looked_at_again_however_seldom_samples_are(every, monkeypatch):
+    """A sample that an event takes back is the last of its segment, and may be all of it."""
+    looked = []
+
+    def counted(segment, at, *rest):
+        looked.append(len(at))
+        return look(segment, at, *rest)
+
+    look = ways._look
+    monkeypatch.setattr(ways, "_look", counted)
+    counts = []
+    with Simulation(scenarios.load("double-pendulum"), 1e-3, record_every=every) as simulation:
+        for _ in range(3):
+            looked.clear()
+            for _ in range(60):
+                simulation.run(simulation.time + simulation.dt)
+                simulation.cut("elbow")
+                simulation.run(simulation.time + simulation.dt)
+                simulation.join("elbow", Revolute(), "upper.end", "lower.start")
+                assert simulation.recorded.estimate is not None
+            counts.append(sum(looked))
+    assert counts[2] <= 1.2 * counts[1]
