@@ -67,6 +67,11 @@ def function_named(name: str, owner: str) -> Function:
         _check(module.partition(".")[0], name, owner)
     try:
         found = getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"{owner}: cannot find {name!r} ({error}). Modules are looked for where Python looks, which is not the current folder: "
+            "install it, or name its folder in PYTHONPATH."
+        ) from error
     except (ImportError, AttributeError, ValueError) as error:
         raise ModelError(f"{owner}: cannot find {name!r} ({error}); write 'module:function'.") from error
     if not callable(found):

@@ -24,7 +24,7 @@ from modular.joint import Joint
 from modular.keywords import Spelt, spelt
 from modular.limit import Limit
 from modular.names import MAX_NAME_LENGTH, hidden_in, missing, unfit
-from modular.numbers import SMALLEST_MAGNITUDE, beyond_reach, misfits, number
+from modular.numbers import LARGEST_MAGNITUDE, SMALLEST_MAGNITUDE, beyond_reach, misfits, number
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
@@ -64,6 +64,10 @@ class ForceEdge:
     at: tuple[float, ...] | None = None  # where its end on the ground is
 
 
+REQUIRED = ("gravity", "bodies", "joints", "forces", "events")  # parts of a model as data
+PARTS = ("title", *REQUIRED, "suggested")
+
+
 class Assembly(Spelt):
     """A model. `gravity` has two numbers in the plane, three in space [m/s^2]."""
 
@@ -74,6 +78,10 @@ class Assembly(Spelt):
             self.gravity = np.array(np.nan)
         if self.gravity.shape not in ((2,), (3,)) or not np.all(np.isfinite(self.gravity)):
             raise ModelError(f"Assembly: gravity = {gravity}; give two finite numbers in the plane, three in space.")
+        if np.abs(self.gravity).max() > LARGEST_MAGNITUDE:
+            raise ModelError(
+                f"Assembly: gravity = {gravity} is too large; give numbers below {LARGEST_MAGNITUDE:g} [m/s^2]."
+            )
         if hidden := hidden_in(str(title)):
             raise ModelError(
                 f"Assembly: the title {str(title)!r} holds the invisible character {hidden}; leave it out."
@@ -333,6 +341,12 @@ class Assembly(Spelt):
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Assembly:
         """The model that `to_data` described."""
+        if unknown := [key for key in data if key not in PARTS]:
+            raise ModelError(missing("part of a model", unknown[0], PARTS))
+        if lacking := [key for key in REQUIRED if key not in data]:
+            raise ModelError(
+                f"the model has no '{lacking[0]}'; it needs {', '.join(REQUIRED)}, empty where there are none."
+            )
         assembly = cls(data["gravity"], title=data.get("title", ""))
         for name, body in data["bodies"].items():
             assembly.add(name, Component.from_data(body))
