@@ -11,11 +11,12 @@ import numpy as np
 
 from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
-from coordinator.record.verdict import Estimate, Loss
+from coordinator.record.verdict import SAGITTA_DIVISOR, Estimate, Loss
 from coordinator.record.ways import Bodies, Ways, extent_of, size_of, spread_of
 from modular.elements import Array, Indices
 
 # of the extent: joints that open so far where something is driven may be asked for what cannot be
+GYROSCOPIC_DIVISOR = 24.0  # of the square of the angle of a step: by so much a gyroscopic moment is off, at order 2
 WIDE_GAP_SHARE = 1e-2
 STRIKE_ERROR_WEIGHT = 0.2  # of what a sample is off by in which something strikes: it is right again a tick later
 MAX_WEIGHED_JOINTS = 32  # joints of one form that are weighed by the size of what hangs on them
@@ -91,7 +92,9 @@ class Evidence:
             self._forget()
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
-        way, bend, bending, kinetic, moved = self._ways.travelled(recorded.taken, recorded.bodies, dt, recorded.gravity)
+        way, bend, bending, kinetic, moved, twist = self._ways.travelled(
+            recorded.taken, recorded.bodies, dt, recorded.gravity
+        )
         extent = self._extent or max(
             way, spread_of(segments, recorded.bodies)
         )  # of one point, also the way that it goes
@@ -114,7 +117,8 @@ class Evidence:
         self._seen, self._before, self._gave, self._slid, self._blows, self._behind = sure
         if not np.isfinite([way, bending, gave, slid, taken.share, lost.share, bend, most.get("late", 0.0)]).all():
             return None
-        parts = (way / extent, gave, slid, taken, lost, bend / extent, bending / extent)
+        spun = twist / GYROSCOPIC_DIVISOR * SAGITTA_DIVISOR ** (2.0 / (order or 2))  # as a bend that errs as much
+        parts = (way / extent, gave, slid, taken, lost, max(bend / extent, spun), bending / extent)
         return Estimate.of(extent, *parts, order, least=least, moved=moved, **most)
 
     def _latest(self, extent: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from coordinator.record.recorder import Segment, Taken
 from modular.body import Body
 from modular.elements import Array, Indices
+from modular.errors import ModelError
 
 SAMPLES, BODIES, PORTS = (
     64,
@@ -66,6 +67,7 @@ class Looked(NamedTuple):
     bend: float  # the largest a dt^2 [m], of what flies freely about its mass centre
     bending: float  # the largest speed of any port [m/s], of what flies freely about its mass centre
     energy: float  # kinetic [J]
+    twist: float  # the largest square of an angle by which a body turns in a step, in space and where it does not fly freely
     names: tuple[str, ...]  # of the bodies that were looked at
     places: Array  # of their ports [m], (ports, d)
 
@@ -78,6 +80,7 @@ class Travelled(NamedTuple):
     bending: float  # the longest way on which paths bend [m]: a parabola is followed exactly, whatever the step
     kinetic: float  # the largest energy [J]
     moved: float  # the longest diagonal of a box around all places of a port [m]
+    twist: float  # the largest square of an angle by which a body turns in a step
 
 
 class Ways:
@@ -100,9 +103,9 @@ class Ways:
             self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt, gravity), strict=True)
         found = [self._looked[k] for k in wanted]
         self._looked.pop(last)  # an event may take it back
-        time, speed, bend, bending, energy = np.array([looked[:5] for looked in found]).T
+        time, speed, bend, bending, energy, twist = np.array([looked[:6] for looked in found]).T
         way, on_bends = (float((0.5 * (v[1:] + v[:-1]) * np.diff(time)).sum()) for v in (speed, bending))
-        return Travelled(way, float(bend.max()), on_bends, float(energy.max()), _moved(found))
+        return Travelled(way, float(bend.max()), on_bends, float(energy.max()), _moved(found), float(twist.max()))
 
 
 def _moved(looked: Sequence[Looked]) -> float:
@@ -116,7 +119,7 @@ def _moved(looked: Sequence[Looked]) -> float:
 
 def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array) -> Iterator[Looked]:
     """At some samples of a segment."""
-    speed, bend, bending, energy = np.zeros((4, len(at)))
+    speed, bend, bending, energy, twist = np.zeros((5, len(at)))
     places: list[Array] = []
     held = [(name, row, series) for names, series in segment.bodies for row, name in enumerate(names)]
     chosen = some(len(held), BODIES) if held else ()
@@ -128,15 +131,27 @@ def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Arr
         places += [place for place, *_ in motions]
         ports = [motion[1:] for motion in motions]
         flown = _flown(bodies[name], q, v, a, gravity, max((float(lengths(b).max()) for _, b in ports), default=0.0))
+        turned = (_pace(bodies[name], q, v) * dt) ** 2
         for velocity, acceleration in ports:
             speed = np.maximum(speed, lengths(velocity))
             bending = np.maximum(bending, lengths(velocity - flown[0]))
             bend = np.maximum(bend, lengths(acceleration - flown[1]) * dt**2)
+            twist = np.maximum(twist, turned * (lengths(velocity - flown[0]) > 0.0))
     times, energy = segment.ticks[at] * dt, energy * (len(held) / max(len(chosen), 1))
     names = tuple(held[k][0] for k in chosen)
     stood = np.stack(places, axis=1) if places else np.zeros((len(at), 0, 1))
     for k in range(len(at)):
-        yield Looked(times[k], speed[k], bend[k], bending[k], energy[k], names, stood[k])
+        yield Looked(times[k], speed[k], bend[k], bending[k], energy[k], twist[k], names, stood[k])
+
+
+def _pace(body: Body, q: Array, v: Array) -> Array:
+    """How fast a body turns in space [rad/s], (samples,): a spin bends paths though no port may go round with it."""
+    if body.dimension != 3 or not body.port_names:
+        return np.zeros(len(q))
+    try:
+        return np.nan_to_num(lengths(body.angular_velocity_of(body.port_names[0], q, v)))
+    except ModelError:  # a kind that tells of no axes
+        return np.zeros(len(q))
 
 
 def lengths(vectors: Array) -> Array:
