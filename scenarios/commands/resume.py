@@ -148,12 +148,17 @@ def checkpoint_warnings() -> Iterator[None]:
 
 def _latest(folder: Path) -> Checkpoint:
     from coordinator.continuation.resume import latest
-    from coordinator.record.checkpoints.folder import INSIDE
+    from coordinator.record.checkpoints.folder import INSIDE, heads_in
     from scenarios.report.folder import not_there
 
     if not folder.is_dir():
         raise ModelError(not_there(folder, "give a run folder, such as runs/chain", (INSIDE,)))
     if not (folder / INSIDE).is_dir():
+        if heads_in(folder):
+            raise ModelError(
+                f"'{folder}' holds checkpoints and no run folder; go on with them in Python, resume('{folder}'), or move them to "
+                f"'{folder / INSIDE}'."
+            )
         raise ModelError(
             f"'{folder}' has no checkpoints; modular run keeps them unless it is told not to (--checkpoint-every 0)."
         )

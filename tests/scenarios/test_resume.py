@@ -11,10 +11,12 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+import scenarios
 from campaign import later
 from command_line import CliRunner
-from coordinator import Run
+from coordinator import Run, Simulation, resume
 from coordinator.record import on_disk, recorder
+from modular import ModelError
 from scenarios.cli import app
 from waiting import GUARD, wait_for
 
@@ -113,3 +115,20 @@ def test_a_run_larger_than_memory_ends_well_and_goes_on(tmp_path, monkeypatch):
     assert [path.suffix for path in (tmp_path / "run" / "checkpoints").iterdir()] == [".checkpoint"]
     assert modular("resume", folder, "--until", "0.1", "--no-plot").exit_code == 0
     assert modular("rerun", folder).exit_code == 0
+
+
+def test_checkpoints_of_a_run_in_python_are_gone_on_with_as_their_refusal_says(tmp_path):
+    """They have no run folder around them; moved into one the command takes them."""
+    place = tmp_path / "kept"
+    with Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation:
+        simulation.run(0.01, checkpoints=place)
+    with Simulation(scenarios.load("double-pendulum"), 1e-3) as other, pytest.raises(ModelError) as refused:
+        other.run(0.01, checkpoints=place)
+    assert f"resume('{place}')" in str(refused.value) and "modular resume" not in str(refused.value)
+    answer = modular("resume", str(place))
+    assert answer.exit_code == 2 and f"resume('{place}')" in " ".join(answer.output.split())
+    with resume(place) as simulation:
+        simulation.run(0.02)
+    (tmp_path / "run").mkdir()
+    place.rename(tmp_path / "run" / "checkpoints")
+    assert modular("resume", str(tmp_path / "run"), "--until", "0.03", "--no-plot").exit_code == 0

@@ -84,9 +84,10 @@ class Checkpoints:
             return
         check_keepable(simulation)
         if heads_in(self.folder):
+            typed = f" or modular resume {self.folder.parent}" if self.folder.name == INSIDE else ""
             raise ModelError(
-                f"'{self.folder}' holds checkpoints of another run; go on with that one by resume('{self.folder}') or "
-                f"modular resume {self.folder}, or give another folder."
+                f"'{self.folder}' holds checkpoints of another run; go on with that one by resume('{self.folder}'){typed}, "
+                "or give another folder."
             )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
