@@ -126,7 +126,8 @@ def _lacks(component: Component, path: Sequence[str]) -> str | None:
     known = [f.name for f in _fields(component)]
     kind = type(component).__name__
     if name not in known:
-        return f"{kind} has no setting '{name}'{_meant(component, name)}; it has: {', '.join(known) or 'none'}"
+        steps = "; steps are given as --dt 1e-3,5e-4" if name in ("dt", "step", "steps") else ""
+        return f"{kind} has no setting '{name}'{_meant(component, name)}; it has: {', '.join(known) or 'none'}{steps}"
     inner = getattr(component, name)
     if rest and not isinstance(inner, Component):
         return f"'{name}' of {kind} is {inner!r}, which has no setting '{rest[0]}'; sweep '{name}' itself"

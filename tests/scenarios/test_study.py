@@ -342,6 +342,7 @@ def test_the_same_coupling_is_run_once():
     [
         (["--sweep", "rule.delta=0.1"], ["rule.delta", "Stable has no setting 'delta'", "safety, damping"]),
         (["--sweep", "stiffness=1"], ["Penalty has no setting 'stiffness'", "rule, newmark, internal, preload"]),
+        (["--sweep", "dt=1e-3,5e-4"], ["Penalty has no setting 'dt'", "steps are given as --dt"]),
         (["--sweep", "rule.dampng=1"], ["Stable has no setting 'dampng' (did you mean 'damping'?)"]),
         (["--sweep", "saftey=1"], ["did you mean 'rule.safety'?"]),
         (["--sweep", "damping=0,0.1"], ["--sweep damping: which one? There are internal.damping and rule.damping"]),
