@@ -191,6 +191,12 @@ class Process:
         me = {"name": self.name, "incarnation": self.incarnation, "pid": os.getpid(), "fingerprint": bits()}
         self._say("hello", me)
 
+    def facts(self) -> dict[str, float]:
+        """Ticks, bytes and seconds so far; these are differences of clocks, which may come out a little below nothing."""
+        spent = {"working": self._working, "talking": self._talking, "waiting": self._waiting}
+        seconds = {name: max(0.0, value) for name, value in spent.items()}
+        return {"ticks": self._ticks, **seconds, "bytes_per_tick": self._sent / max(self._ticks, 1)}
+
     # --- what the coordinator says -------------------------------------------------------------------------------------
 
     def _obey(self, message: Message, now: float) -> None:
@@ -222,9 +228,7 @@ class Process:
                 job.worker.settle()
             else:
                 return
-            facts = {"ticks": self._ticks, "working": self._working, "talking": max(0.0, self._talking)}
-            sent = {"waiting": self._waiting, "bytes_per_tick": self._sent / max(self._ticks, 1)}
-            self._say("state", {"run": job.run, **facts, **sent}, job.state())
+            self._say("state", {"run": job.run, **self.facts()}, job.state())
         elif message.kind == "stored":
             job.core.stored(data["step"])
             self._perform(job)
