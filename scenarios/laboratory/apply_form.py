@@ -173,7 +173,7 @@ class ApplyForm:
         value = {name: handle.value for name, handle in self.handles.items()}
         force = self.force()
         ports = [value[name] for name in ("port", "other", "third")[: force.sides]]
-        at = value["at"] if len(ports) == 2 and GROUND in ports else None
+        at = value["at"] if len(ports) == 2 and GROUND in ports and not force.placed_by else None
         self._given = value["name"].strip()
         self.post(Apply(self._given, force, ports, at))
 

@@ -340,7 +340,7 @@ def test_a_folder_that_holds_another_run_is_refused_before_anything_is_computed(
     two_checkpoints(tmp_path)
     with (
         Simulation(scenarios.load("double-pendulum"), 1e-3) as simulation,
-        pytest.raises(ModelError, match=r"another run.*modular resume"),
+        pytest.raises(ModelError, match=r"another run.*by resume"),
     ):
         simulation.run(0.1, checkpoints=tmp_path)
     assert simulation.tick == 0
