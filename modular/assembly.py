@@ -356,7 +356,11 @@ class Assembly(Spelt):
             assembly.join(name, Component.from_data(fields), *joint["between"], at=joint.get("at"), breaks_at=limit)
         for name, force in data["forces"].items():
             fields = {key: value for key, value in force.items() if key not in ("on", "at")}
-            assembly.apply(name, Component.from_data(fields), *force["on"], at=force.get("at"))
+            made = Component.from_data(fields)
+            at = (
+                None if getattr(made, "placed_by", "") else force.get("at")
+            )  # older files gave a contact one, without effect
+            assembly.apply(name, made, *force["on"], at=at)
         assembly.schedule = [Scheduled.from_data(scheduled) for scheduled in data["events"]]
         assembly.suggested = dict(data.get("suggested", {}))
         return assembly

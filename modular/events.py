@@ -177,7 +177,8 @@ class Apply(Event):
 
     def apply(self, target: Changeable) -> None:
         """Carry it out."""
-        target.apply(self.name, self.force, *self.ports, at=self.at)
+        at = None if getattr(self.force, "placed_by", "") else self.at  # as in older files, without effect
+        target.apply(self.name, self.force, *self.ports, at=at)
 
 
 class Condition(Component):
