@@ -24,7 +24,6 @@ import sys
 import types
 import uuid
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -36,9 +35,9 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 from modular.instructions import digest_of, of_code, of_number, words_of
-from modular.libraries import found_by_name, is_library, is_library_function, library_folders, top
+from modular.libraries import found_by_name, is_in_a_library, is_library, is_library_function, top
 from modular.own_packages import is_own_source
-from modular.reach import WHOLE, Indescribable, _around, _codes_behind, contents_of_module, names
+from modular.reach import WHOLE, Indescribable, around, codes_behind, contents_of_module, names
 from modular.registrations import foreign, overloads_of
 
 numba_types: Any = types_of_numba  # it lists its names at run time
@@ -148,9 +147,8 @@ class _Description:
         for kinds, describe in _WAYS:
             if isinstance(value, kinds):
                 return describe(self, value)
-        if is_library(type(value).__module__) or (
-            is_library(getattr(value, "__module__", None)) and found_by_name(value)
-        ):
+        home = getattr(value, "__module__", None)
+        if is_library(type(value).__module__) or (is_library(home) and found_by_name(value)):
             return self._of_named(value)
         return self._of_state(value)
 
@@ -198,7 +196,7 @@ class _Description:
 
     def _of_module(self, value: Any) -> bytes:
         """A module that is handed on, of which anything may be asked: all its code, and that of those which it imports."""
-        return digest_of("whole module", *_codes_behind(value))
+        return digest_of("whole module", *codes_behind(value))
 
     def _of_kernel(self, value: Any) -> bytes:
         options = dict(sorted(value.targetoptions.items()))
@@ -226,10 +224,10 @@ class _Description:
     def _of_function(self, function: FunctionType) -> bytes:
         name = f"{function.__module__}.{function.__qualname__}"
         if is_library_function(function):
-            held = [] if is_numba(function) else [value for _, value in _around(function)]
+            held = [] if is_in_a_library(function) else [value for _, value in around(function)]
             return digest_of("library", name.encode(), *map(self.of, held), *self._overloads(function))
         if function.__module__ in GENERATORS:  # known with its whole module, but for what it was given
-            found = list(_around(function))
+            found = list(around(function))
         else:
             self.lasting = self.lasting and is_own_source(function.__code__.co_filename)
             found = list(names(function))
@@ -289,7 +287,7 @@ class _Description:
             codes = (
                 [contents_of_module(home)]
                 if behind is None or is_own_source(behind.__file__ or "")
-                else _codes_behind(behind)
+                else codes_behind(behind)
             )
             return digest_of("type", str(kind).encode(), *codes, *parts)
         if isinstance(kind, numba_types.Dispatcher):
@@ -301,27 +299,12 @@ class _Description:
         """What a library brings: compiled functions by their names, objects by how they show themselves."""
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         home = getattr(value, "__module__", None)
-        if (
-            callable(value)
-            and isinstance(name, str)
-            and isinstance(home, str)
-            and is_library(home)
-            and found_by_name(value)
-        ):
+        if callable(value) and is_library(home) and found_by_name(value):
             version = getattr(sys.modules.get(top(home)), "__version__", "")
             return digest_of("builtin", f"{home}.{name} {version}".encode(), *self._overloads(value))
         if isinstance(value, types.BuiltinFunctionType) and isinstance(name, str):
             return digest_of("method", name.encode(), self.of(value.__self__))
-        made_by = top(type(value).__module__)
-        if isinstance(value, SHOWN) or made_by in (
-            "numba",
-            "llvmlite",
-            "typing",
-            "types",
-            "builtins",
-            "_thread",
-            "typing_extensions",
-        ):
+        if isinstance(value, SHOWN) or top(type(value).__module__) in SHOWING:
             for text in (repr(value), str(value)):
                 if " at 0x" not in text:
                     return digest_of(
@@ -363,7 +346,7 @@ _WAYS: list[tuple[Any, Callable[[_Description, Any], bytes]]] = [
 ]
 
 
-# --- names -----------------------------------------------------------------------------------------------------------
+# --- what a value holds beside what it shows -------------------------------------------------------------------------
 
 
 def _registered(kind: type) -> list[type]:
@@ -399,8 +382,3 @@ def _state_of(value: Any) -> dict[str, Any]:
             if hasattr(value, name):
                 state[name] = getattr(value, name)
     return dict(sorted((state | getattr(value, "__dict__", {})).items()))
-
-
-def is_numba(function: FunctionType) -> bool:
-    """Whether a function is of the compiler itself, whose closures its version tells."""
-    return any(Path(function.__code__.co_filename).resolve().is_relative_to(folder) for folder in library_folders())

@@ -27,7 +27,7 @@ def _folders() -> tuple[Path, ...]:
 
 
 @functools.cache
-def library_folders() -> tuple[Path, ...]:
+def _library_folders() -> tuple[Path, ...]:
     """Where libraries lie."""
     found = []
     for name in LIBRARIES:
@@ -42,11 +42,12 @@ def is_library_file(file: str) -> bool:
     if file.startswith("<frozen "):
         return True
     path = Path(file).resolve()
-    if any(path.is_relative_to(folder) for folder in library_folders()):
-        return True
-    return any(
-        path.is_relative_to(folder) and not set(path.relative_to(folder).parts) & set(PACKAGES) for folder in _folders()
-    )
+    within = (path.relative_to(folder).parts for folder in _folders() if path.is_relative_to(folder))
+    return _in_a_library(path) or any(not set(parts) & set(PACKAGES) for parts in within)
+
+
+def _in_a_library(path: Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in _library_folders())
 
 
 def is_library(module: str | None) -> bool:
@@ -70,6 +71,11 @@ def _is_own_of_python(name: str, module: Any) -> bool:
 def is_library_function(function: FunctionType) -> bool:
     """By where its instructions were written: a wrapper takes over the module of what it wraps."""
     return is_library_file(function.__code__.co_filename)
+
+
+def is_in_a_library(function: FunctionType) -> bool:
+    """Whether a function is of a library that compiles: then its version tells its closure too."""
+    return _in_a_library(Path(function.__code__.co_filename).resolve())
 
 
 def found_by_name(value: Any) -> bool:

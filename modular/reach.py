@@ -15,6 +15,7 @@ from modular.instructions import bare_names, codes, digest_of, globals_of, impor
 from modular.libraries import PACKAGES, is_library, top
 from modular.own_packages import is_own_source
 
+WHOLE = " and all in it"  # follows the name of a module of which anything may be asked
 STARTED = clock.time()  # what was written later may have been read before
 # words with which a function may read what it does not name
 LOOKS_AROUND = frozenset(
@@ -53,7 +54,7 @@ def names(function: FunctionType) -> Iterator[tuple[str, Any]]:
         for name in globals_of(code)
         if name in function.__globals__
     ]
-    found = sorted(dict(found).items()) + list(_around(function))
+    found = sorted(dict(found).items()) + list(around(function))
     yield from found
     asked = sorted({name for code in codes_inside for name in code.co_names})
     modules = [(name, value) for name, value in found if isinstance(value, ModuleType)]
@@ -69,16 +70,13 @@ def names(function: FunctionType) -> Iterator[tuple[str, Any]]:
         yield from inside
 
 
-WHOLE = " and all in it"
-
-
 def _whole_modules(
     function: FunctionType, codes_inside: list[CodeType], modules: list[tuple[str, ModuleType]]
 ) -> Iterator[tuple[str, Any]]:
     """Modules of which a function may ask anything: those it hands on, has in a closure, imports, or looks around in."""
     if is_own_source(function.__code__.co_filename):
         return
-    bare = frozenset().union(*map(bare_names, codes_inside)) | {name for name, _ in _around(function)}
+    bare = frozenset().union(*map(bare_names, codes_inside)) | {name for name, _ in around(function)}
     yield from ((name + WHOLE, module) for name, module in modules if name in bare and not is_library(module.__name__))
     for name in sorted(frozenset().union(*map(imported_in, codes_inside))):
         if not is_library(name):
@@ -88,7 +86,7 @@ def _whole_modules(
         yield function.__module__ + WHOLE, home
 
 
-def _codes_behind(module: ModuleType) -> list[bytes]:
+def codes_behind(module: ModuleType) -> list[bytes]:
     """Digests of the code of a module and of all modules that it has anything from, but those that are known by a version."""
     found: dict[str, bytes] = {}
     waiting = [module]
@@ -109,7 +107,7 @@ def _codes_behind(module: ModuleType) -> list[bytes]:
     return [digest_of(name, found[name]) for name in sorted(found)]
 
 
-def _around(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def around(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """What surrounds a function, where it is filled already."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

@@ -20,23 +20,30 @@ _read = {"globals": 0, "functions": 0, "attributes": 0}  # how much of numba's r
 
 def _look() -> None:
     """Take in what was registered since the last look."""
-    for part in _read:
+    for part, start in _read.items():
         registered = getattr(builtin_registry, part)
-        for entry in registered[_read[part] :]:
+        for entry in registered[start:]:
             known, kind = entry if part == "globals" else (None, entry)
             for template in getattr(kind, "templates", (kind,)):
-                made = getattr(template, "_overload_func", None)
-                if not isinstance(made, FunctionType):
-                    if part != "globals" and _is_foreign(module := sys.modules.get(template.__module__)):
-                        _foreign.append(module)
-                elif not is_library_function(made):
-                    if known is not None:
-                        _overloads.setdefault(id(known), []).append(made)
-                    if not is_own_source(made.__code__.co_filename):
-                        words = {word: str(getattr(template, word, "")) for word in SETTINGS}
-                        about = {**words, "of": getattr(known or template.key, "__name__", str(known or template.key))}
-                        _foreign.append((made, about))
+                _take(known, template)
         _read[part] = len(registered)
+
+
+def _take(known: Any, template: Any) -> None:
+    """One template: of a function that is `known`, or of an attribute, a method or some other function."""
+    made = getattr(template, "_overload_func", None)
+    if not isinstance(made, FunctionType):
+        if known is None and _is_foreign(module := sys.modules.get(template.__module__)):
+            _foreign.append(module)
+        return
+    if is_library_function(made):
+        return
+    if known is not None:
+        _overloads.setdefault(id(known), []).append(made)
+    if not is_own_source(made.__code__.co_filename):
+        of = known or template.key
+        words = {word: str(getattr(template, word, "")) for word in SETTINGS}
+        _foreign.append((made, {**words, "of": getattr(of, "__name__", str(of))}))
 
 
 def _is_foreign(module: Any) -> bool:
