@@ -314,7 +314,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
     def _judge(self) -> None:
         """Say what speaks against what was recorded, once."""
         if (found := self.past.judge(self)) is not None:
-            words = found.sentence(self.dt, self.coupling.declared_order, words=partial(in_words, self))
+            words = found.sentence(self.dt, words=partial(in_words, self))
             warnings.warn(words, VerdictWarning, stacklevel=4)
 
     @one_at_a_time

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.checks.orders import order_of
+from coordinator.couplings.orders import order_of
 from coordinator.record.repetition import Repeated, coupling_of, prepared
 from coordinator.record.run import Run
 from coordinator.record.verdict import MAX_ERROR_SHARE_OF_MOTION, Estimate
@@ -97,7 +97,7 @@ class Verification:
                 "time. Where a shorter step helps little, the motion is too sensitive to be predicted any further."
             )
         step = self.dt * (0.1 * REPORTED_ERROR_SHARE * self.reach / self.error) ** (1.0 / self.order)
-        return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, self.declared, words)}."
+        return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, words)}."
 
     def to_data(self) -> dict[str, Any]:
         """As it stands beside a run."""

@@ -365,7 +365,7 @@ class Session:
         if (found := self.simulation.past.judge(self.simulation)) is not None:
             simulation = self.simulation
             words = partial(in_words, simulation)
-            self.notice("happened", found.sentence(simulation.dt, simulation.coupling.declared_order, words=words))
+            self.notice("happened", found.sentence(simulation.dt, words=words))
         self._listen()
 
     def call_ghost(self, solver: Centralized | None) -> None:

@@ -57,6 +57,11 @@ class Given:
         """The model as data."""
         return self._assembly.to_data()
 
+    @property
+    def to_look_at(self) -> Assembly:
+        """The model without a copy, as it is now where it came from elsewhere."""
+        return self._assembly
+
     def assembly(self) -> Assembly:
         """The model."""
         return Assembly.from_data(self.model) if self._from_elsewhere else self._assembly.copy()

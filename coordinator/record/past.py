@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.couplings.orders import order_of
 from coordinator.record.beginning import Beginning
 from coordinator.record.context import RecordContext
 from coordinator.record.evidence import Evidence, Recorded
@@ -98,9 +99,11 @@ class Past:
         recorded = Recorded(
             taken, forms, bodies, float(simulation.dt), gravity, largest_beta(simulation.coupling, bodies)
         )
+        coupling = simulation.coupling
+        rises = order_of(coupling, self.given.to_look_at, simulation.assembly) == coupling.declared_order
         least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
         try:
-            found = self.evidence.estimate(recorded, simulation.coupling.declared_order, least=least)
+            found = self.evidence.estimate(recorded, coupling.declared_order, least=least or not rises)
         except ModelError:  # a black box whose worker has gone
             return None
         if found is None or not found.too_much:

@@ -103,7 +103,8 @@ class Estimate:
     strained: bool = False  # whether something is driven, and joints open as if it asked for more than can be reached
     moved: float = np.inf  # the longest diagonal of a box around all places of a port [m]
     way: float = 0.0  # the longest that a port has gone [m]
-    least: bool = False  # whether forces begin and end inside ticks, of whose errors samples tell nothing
+    least: bool = False  # whether forces begin, end or bend inside ticks, of whose errors samples tell nothing
+    order: int | None = 2  # of the coupling in its step; None where it chooses steps of its own
 
     @classmethod
     def of(
@@ -125,7 +126,9 @@ class Estimate:
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
         largest: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most, "struck": worst.struck}
-        return cls(extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **largest, **most)
+        return cls(
+            extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **largest, order=order, **most
+        )
 
     @property
     def total(self) -> float:
@@ -217,11 +220,9 @@ class Estimate:
             return f"'{self.wall}' is only as stiff as the step allows, so what it holds moves, and bounces come late"
         return "the step is too long for the curvature of the paths"
 
-    def sentence(
-        self, dt: float, order: int | None, verify: str = "verify()", *, words: Callable[[float], str] = "{:.2g}".format
-    ) -> str:
+    def sentence(self, dt: float, verify: str = "verify()", *, words: Callable[[float], str] = "{:.2g}".format) -> str:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
-        powers = {"slid": 1.0, "late": 1.0, "bent": float(order or 2)}  # of the step, with which parts fall
+        powers = {"slid": 1.0, "late": 1.0, "bent": float(self.order or 2)}  # of the step, with which parts fall
         lost = ALL_LOST_FACTOR if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
         wanted = TARGET_ERROR_SHARE / self.total
         if self.of_motion > MAX_ERROR_SHARE_OF_MOTION:
@@ -229,13 +230,13 @@ class Estimate:
         step = lost * dt * wanted ** (1.0 / powers.get(self.cause, 2.0))
         return (
             f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: "
-            f"{self.remedy(step, order, words)}; {verify} measures the error."
+            f"{self.remedy(step, words)}; {verify} measures the error."
         )
 
-    def remedy(self, dt: float, order: int | None, words: Callable[[float], str]) -> str:
+    def remedy(self, dt: float, words: Callable[[float], str]) -> str:
         """What helps: such a step, or another coupling."""
         step = f"take dt = {words(dt)} s"
-        more = 4 if order is None or order < 4 else 2 * (int(order) // 2 + 1)
+        more = 4 if self.order is None or self.order < 4 else 2 * (int(self.order) // 2 + 1)
         higher = (
             f", or a coupling of higher order, such as Glued({more})"
             if more <= MAX_GLUED_ORDER and not self.least

@@ -118,7 +118,7 @@ def verdict(simulation: Simulation, code: int | None, measured: Verification | N
         return as_typed(measured.sentence(found, step)) if measured.too_much else ""
     if found is None or not found.too_much:
         return ""
-    return as_typed(found.sentence(simulation.dt, simulation.coupling.declared_order, "--verify", words=step))
+    return as_typed(found.sentence(simulation.dt, "--verify", words=step))
 
 
 def print_verdict(console: Console, words: str) -> None:

@@ -1,6 +1,7 @@
 """Forces that begin, end, hold or bend within ticks: the order in the step that a run with them has is that which it declares."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from components import (
     TorsionSpring,
 )  # fmt: skip
 from coordinator import Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
-from coordinator.checks.orders import order_of
+from coordinator.couplings.orders import order_of
 from modular import Apply, Assembly, ModelError
 
 STEPS = (8e-3, 4e-3, 2e-3, 1e-3, 5e-4)
@@ -215,3 +216,19 @@ def test_forces_that_are_to_come_count_for_the_order():
     assert order_of(Glued(4), model) == 4
     model.at(0.1, Apply("wall", Stop(low=-0.3), "ground", "rod.start"))
     assert order_of(Glued(4), model) == 1 == order_of(Penalty(), model)
+
+
+def test_an_estimate_of_higher_order_is_the_least_where_a_force_bends_within_ticks():
+    """Samples tell nothing of such ticks, and no coupling of higher order helps: neither before, nor after the force has gone."""
+    for leaves in (False, True):
+        with Simulation(swung(Motor(9.0, most=8.0)), 0.05, Glued(4)) as simulation:
+            simulation.run(0.5)
+            if leaves:
+                simulation.remove("force")
+                simulation.run(0.6)
+            found = simulation.past.estimate(simulation)
+        assert found.least and found.order == 4 and "or more" in found.about
+        assert "Glued(6)" not in replace(found, bent=1.0).sentence(0.05)
+    with Simulation(swung(Motor(9.0)), 0.05, Glued(4)) as simulation:
+        simulation.run(0.5)
+        assert "Glued(6)" in replace(simulation.past.estimate(simulation), bent=1.0).sentence(0.05)

@@ -10,12 +10,12 @@ from modular.events import Apply
 from modular.force import Force
 
 
-def order_of(coupling: Coupling, model: Assembly) -> int | None:
+def order_of(coupling: Coupling, *models: Assembly) -> int | None:
     """The least of all; None where the coupling chooses steps of its own, which follow what happens within a tick."""
     declared = coupling.declared_order
     if declared is None:
         return None
-    orders = [force.order for force in forces_of(model)]
+    orders = (force.order for model in models for force in forces_of(model))
     return min([declared, *(order for order in orders if order is not None)])
 
 
