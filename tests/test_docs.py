@@ -23,7 +23,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 NOT_RUN = "<!-- not run -->"
 ALLOWED_NOT_RUN = 3  # in all pages together: fragments that cannot stand alone
-LONG = ("tutorial.md", "workers.md", "clusters.md")  # sessions with many commands or processes: the campaign has them
+# sessions with many commands or processes, and kinds of one's own with kernels of theirs: the campaign has them
+LONG = ("tutorial.md", "workers.md", "clusters.md", "benchmarks.md", "extending.md", "gallery.md")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ As shares of the extent L of the model, over the whole run; where nothing moves 
                leave open beyond a thousandth of what their dampers took; and what came or went within bodies that have no damping;
                over the largest kinetic energy: half of it lacks in the speed
     bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration; what flies
-               freely bends about its mass centre alone, which falls as it should at every step
+               freely bends about its mass centre alone, which falls as it should at every step; L is how far anything moves, where
+               that is less and it swings to and fro: then it errs in its pace
     late       by how much walls that are as stiff as the step allows let things fall behind: they give way for some ticks, and what
                comes back is not as fast as it should be; each of them tells it of itself, and it counts without the way
 
@@ -77,6 +78,11 @@ class Loss:
         return replace(self, share=min(1.0, self.total / kinetic) if kinetic > 0.0 else 0.0)
 
 
+def left_out(bend: float, order: int | None) -> float:
+    """What a step leaves out of a path with the bend a dt^2 / L, as a share of the way on it."""
+    return bend ** (0.5 * order) / SAGITTA_DIVISOR if order is not None else 0.0
+
+
 @dataclass(frozen=True)
 class Estimate:
     """About how far a run is off, each part as a share of the extent of the model."""
@@ -121,14 +127,19 @@ class Estimate:
         **most: Any,
     ) -> Estimate:
         """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L; ways over L."""
-        bent = bend ** (0.5 * order) / SAGITTA_DIVISOR if order is not None else 0.0
+        bent = left_out(bend, order)
         counted = [taken, *([lost] if lost.share > BENDING_LOSS_FACTOR * bent else [])]
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
         largest: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most, "struck": worst.struck}
-        return cls(
+        found = cls(
             extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **largest, order=order, **most
         )
+        if not found.swings:
+            return found
+        # what swings on a small way errs in its pace, at most by as much as it moves
+        size = min(1.0, found.moved / extent)
+        return replace(found, bent=max(found.bent, min(size, 2.0 * left_out(bend / (2.0 * size), order) * bending)))
 
     @property
     def total(self) -> float:
@@ -146,14 +157,15 @@ class Estimate:
         return self.share * self.extent
 
     @property
-    def little(self) -> float:
-        """How far anything moves, where that is little [m]; 0 else, and where it has only begun to or sinks into something."""
+    def swings(self) -> bool:
+        """Whether it has turned back; what has only begun to move or sinks into something has not."""
         least = max(REST_SHARE * self.extent, SINKING_FACTOR * self.late * self.extent)
-        return (
-            self.moved
-            if least < self.moved < min(SMALL_MOTION_SHARE * self.extent, self.way / TURNED_BACK_RATIO)
-            else 0.0
-        )
+        return least < self.moved < self.way / TURNED_BACK_RATIO
+
+    @property
+    def little(self) -> float:
+        """How far anything moves, where that swings and is little [m]; else 0."""
+        return self.moved if self.swings and self.moved < SMALL_MOTION_SHARE * self.extent else 0.0
 
     @property
     def of_motion(self) -> float:

@@ -63,6 +63,7 @@ def test_the_tip_of_a_cantilever_sags_by_p_l3_over_3_e_i(dimension):
     assert run.position("beam.end")[-1, 1] == pytest.approx(sag, rel=2e-3)
 
 
+@pytest.mark.campaign
 def test_a_cantilever_twists_by_m_l_over_g_j():
     beam = Beam.of_circle(
         (0.0, 0.0, 0.0), (0.0, 0.0, 0.5), radius=0.01, young=70e9, density=2700.0, damping=0.01, **SHARED[3]
@@ -361,6 +362,7 @@ def test_it_goes_on_from_a_checkpoint_and_is_kept_in_a_run_folder(coupling, tmp_
     assert Run.load(tmp_path / "run") == whole
 
 
+@pytest.mark.campaign
 def test_a_beam_that_comes_while_things_move_is_answered_for():
     """Tables are made for bodies with fewer motions until then."""
     model = Assembly(gravity=(0.0, 0.0, -9.81))
@@ -413,6 +415,7 @@ def test_negative_steps_are_not_taken_by_what_is_damped():
 # --- a mechanism ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_a_thick_rod_of_a_slider_crank_moves_as_a_rigid_one_and_a_thin_one_bends():
     """How far its middle leaves the line of its ends: a beam of bending EI, loaded by its own inertia, bends with 1 / d^2."""
     most = {}

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import t as student
 
 import scenarios
-from campaign import as_far_as, later, whole
+from campaign import as_far_as, whole
 from components import Revolute
 from coordinator import Simulation
 from coordinator.laboratory.acts import Drag, Grab, Release, Step
@@ -88,7 +88,7 @@ class LiveActs:
 
 CASES = [
     (Changes, 150),
-    *later([(Runs, as_far_as(6000, 300))]),
+    (Runs, as_far_as(6000, 300)),
     *whole([(Changes, 3000), (LiveActs, 2000)]),
 ]
 
@@ -125,6 +125,7 @@ def aged(kind, count):
     return np.array(costs) / np.mean(costs), np.array(memory, float)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("kind", "count"), CASES)
 def test_neither_time_nor_memory_has_a_slope_over_what_was_done_before(kind, count):
     for _ in range(3):

@@ -83,6 +83,7 @@ def test_it_can_be_read_while_it_grows(monkeypatch, tmp_path):
         assert np.array_equal(run.ticks, whole.ticks[: len(run)])
 
 
+@pytest.mark.campaign
 def test_ten_times_the_memory_is_recorded_and_read(monkeypatch, tmp_path):
     """By what is allocated: numbers that wait for a piece, and those that somebody asks for."""
     monkeypatch.setattr(recorder_of, "SEGMENT_BYTES", MEGABYTE // 4)

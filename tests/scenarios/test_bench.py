@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import scenarios
+from campaign import first_of
 from command_line import CliRunner
 from coordinator import Centralized, Glued, MinimalCoordinates, Simulation
 from coordinator.distributed.transports.raw_exchange import RawExchange
@@ -243,6 +244,7 @@ def test_ctrl_c_keeps_what_was_measured(monkeypatch):
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("_elsewhere", "brief")
 def test_a_tiny_family_runs_from_the_command_line(tmp_path, monkeypatch):
     from scenarios.bench import pendulum
@@ -285,7 +287,9 @@ def test_workers_say_a_header_and_one_element_and_plain_pyzmq_swaps_as_many_byte
 # --- the models and the physics --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "dimension"), joint_types(), ids=lambda value: getattr(value, "__name__", str(value)))
+@pytest.mark.parametrize(
+    ("kind", "dimension"), first_of(2, joint_types()), ids=lambda value: getattr(value, "__name__", str(value))
+)
 def test_every_joint_can_be_timed(kind, dimension):
     with Simulation(joint_chain(kind, dimension, 3), 1e-4) as simulation:
         simulation.run(1e-3)

@@ -177,6 +177,7 @@ def test_a_signal_at_any_instant(number, instant, tmp_path):
     ended_by(number, instant)
 
 
+@pytest.mark.campaign
 def test_a_signal_ends_all_also_where_a_worker_hangs():
     assert ended_by(signal.SIGTERM, prepare=lambda pids: psutil.Process(pids[0]).suspend()) > 0.0
 
