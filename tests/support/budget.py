@@ -48,10 +48,14 @@ def slowness():
 
 
 class Compiling:
-    """Listens to numba: the processor time of this process that goes into compiling, thread by thread: one may be cut off in it."""
+    """Listens to numba: the processor time of this process that goes into compiling, thread by thread."""
 
     def __init__(self):
         self.spent, self._here = 0.0, threading.local()
+
+    def between(self):
+        """Nothing is being compiled here now: an end of which others keep us from hearing, by an exception, is no more waited for."""
+        self._here.depth = 0
 
     def listen(self):
         from numba.core import event
@@ -65,7 +69,7 @@ class Compiling:
                     here.began = time.thread_time()
 
             def on_end(self, event):
-                here.depth -= 1
+                here.depth = getattr(here, "depth", 0) - 1
                 if here.depth == 0:
                     ear.spent += time.thread_time() - here.began
 
@@ -87,6 +91,7 @@ class Budget:
         if self.compiling is None:
             self.compiling, self.slowness = Compiling(), slowness()
             self.compiling.listen()
+        self.compiling.between()
         item.stash[BEFORE] = item.stash[CALLED] = self.clocks()
         return (yield)
 
