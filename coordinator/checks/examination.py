@@ -14,6 +14,8 @@ from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import in_words
 from coordinator.checks.softness import joint_share
+from coordinator.record.verdict import MAX_ERROR_SHARE
+from coordinator.record.ways import extent_of
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.component import class_name
@@ -157,6 +159,32 @@ def _rank(blocks: list[Array]) -> int:
     return int(np.linalg.matrix_rank(np.concatenate(blocks), tol=1e-9)) if blocks else 0
 
 
+def _gives(simulation: CheckContext) -> list[str]:
+    """The joint that gives most under what it carries at the start, which its preload bears until the load turns."""
+    gaps = {name: _gap(home) for name, home in simulation.system.joint_home.items()}
+    name = max(gaps, key=lambda joint: gaps[joint], default="")
+    extent = extent_of(simulation.recorder.segments, simulation.assembly.bodies)
+    allowed = MAX_ERROR_SHARE * extent
+    if not name or not gaps[name] > allowed > 0.0:
+        return []
+    step = 0.95 * simulation.dt * np.sqrt(allowed / gaps[name])
+    return [
+        f"'{name}' gives way by about {gaps[name]:.2g} m under what it carries now, {gaps[name] / extent:.1%} of the extent of "
+        f"the model ({extent:.2g} m): the step is too large for joints that are springs. Take dt = "
+        f"{in_words(simulation, step)} s, or rigid joints: Glued()."
+    ]
+
+
+def _gap(home: JointHome) -> float:
+    """What its preload would open a joint by in its translations, if its spring bore it alone [m]."""
+    stack, split = home.stack, home.stack.form.translations
+    row = stack.row[home.name]
+    stiffness = stack.stiffness[row, :split, :split]
+    return (
+        float(np.linalg.norm(np.linalg.pinv(stiffness, hermitian=True) @ stack.preload[row, :split])) if split else 0.0
+    )
+
+
 def _said_twice(simulation: CheckContext, equations: Mapping[str, Array]) -> list[str]:
     """Joints between the same two bodies of which one locks nothing that the other does not lock as well.
 
@@ -194,6 +222,7 @@ def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
             f"for a step beyond {margin * dt:.2g} s soften '{name}': its stiffness is fixed and does not follow "
             "the step."
         )
+    lines += _gives(simulation)
     lines += [ringing] if (ringing := rings(simulation)) else []
     soft = max((r for r in reports if r.give is not None), key=lambda r: r.give or 0.0, default=None)
     if soft is not None and soft.give is not None:
