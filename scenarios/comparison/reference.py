@@ -87,6 +87,7 @@ def reference(
 
 def _best(job: _Job) -> Reference:
     passed: list[str] = []
+    refusals: list[str] = []
     unsure: list[Reference] = []
     tries: list[tuple[str, Callable[[], Reference]]] = [
         ("independent coordinates", lambda: job.adaptive(EXACT, job.share)),
@@ -101,11 +102,14 @@ def _best(job: _Job) -> Reference:
             found = compute()
         except Fate as fate:
             passed.append(f"{name}: {fate.reason}")
+            refusals.append(fate.reason)
             continue
         unsure.append(found)
         if found.sure <= REFERENCE_AGREEMENT:
             break
         passed.append(f"{name}: two computations differ by {quantity(found.sure, 'm')}.")
+    if not unsure and len(refusals) > 1 and len(set(refusals)) == 1:  # it lies with the model, and no other method helps
+        raise ModelError(f"there is no reference for this model: {refusals[0]}")
     if not unsure:
         raise ModelError(
             "there is no reference for this model: "
