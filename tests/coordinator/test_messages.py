@@ -5,13 +5,29 @@ import random
 
 import pytest
 
-from coordinator.distributed.workers.messages import FIELDS, MAX_DATA_BYTES, decode_message, encode_message
+from coordinator.distributed.workers.messages import (
+    FIELDS,
+    MAX_DATA_BYTES,
+    MAX_TEXT_LENGTH,
+    decode_message,
+    encode_message,
+)
 
 EXAMPLES = {str: "a", int: 3, bool: True, list: ["a", "b"], dict: {"a": "b"}}
 
 
 def example(word):
     return {name: EXAMPLES.get(kind, 1.5) for name, kind in FIELDS[word].items()}
+
+
+def unheard(word, data):
+    """Whether neither end takes a message: who would say it is told, who gets it all the same does not listen."""
+    try:
+        encode_message(word, data)
+    except ValueError as error:
+        assert word in str(error)
+        return decode_message([word.encode(), json.dumps(data).encode(), b"", b""]) is None
+    return False
 
 
 @pytest.mark.parametrize("word", FIELDS)
@@ -29,19 +45,23 @@ def test_every_message_comes_back(word):
 def test_what_lacks_a_field_has_one_too_many_or_of_another_kind_is_no_message(word):
     data = example(word)
     for name, kind in FIELDS[word].items():
-        assert decode_message(encode_message(word, {k: v for k, v in data.items() if k != name})) is None
+        assert unheard(word, {k: v for k, v in data.items() if k != name})
         wrong = [None, {"a": {"b": "c"}}, [1], -1, 1 << 62] + ([] if kind is str else ["x"])
         if kind is not bool:
             wrong.append(True)
         for value in wrong:
-            assert decode_message(encode_message(word, {**data, name: value})) is None
-    assert decode_message(encode_message(word, {**data, "more": 1})) is None
+            assert unheard(word, {**data, name: value})
+    assert unheard(word, {**data, "more": 1})
 
 
 def test_long_texts_unknown_words_and_wrong_parts_are_no_messages():
-    assert decode_message(encode_message("quit", {"why": "x" * (1 << 17)})) is None
+    long = {"why": "x" * (1 << 17), "unfit": False}
+    assert decode_message([b"quit", json.dumps(long).encode(), b"", b""]) is None
+    assert len(decode_message(encode_message("quit", long)).data["why"]) == MAX_TEXT_LENGTH  # what is said is heard
+    many = {str(k): "x" * 60_000 for k in range(20)}
+    assert unheard("begin", {**example("begin"), "keys": many})
     assert decode_message([b"quit", b" " * (MAX_DATA_BYTES + 1), b"", b""]) is None
-    assert decode_message(encode_message("unknown", {})) is None
+    assert unheard("unknown", {})
     assert decode_message(encode_message("ping")[:3]) is None
     assert decode_message([b"ping", b"[" * 100_000, b"", b""]) is None
     assert decode_message([b"ping", b"NaN", b"", b""]) is None

@@ -217,12 +217,20 @@ def test_a_reference_that_was_asked_for_is_taken_with_its_doubt():
     assert found.rows[0].found["error"] < 2.0 * found.reference.sure
 
 
+THROWN = """from components import Revolute, Rod
+from modular import Assembly
+
+
+def build():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", Rod((0, 0), (1, 0), 1.0, velocity=(5, 5)))
+    model.join("pin", Revolute(), "ground", "rod.start")
+    return model
+"""
+
+
 def test_what_every_reference_refuses_is_said_once():
-    thrown = "Rod((0, 0), (1, 0), 1.0, velocity=(5, 5))"
-    Path("thrown.py").write_text(
-        "from components import Revolute, Rod\nfrom modular import Assembly\n\n\ndef build():\n    model = Assembly(gravity=(0.0, -9.81))\n"
-        f"    model.add('rod', {thrown})\n    model.join('pin', Revolute(), 'ground', 'rod.start')\n    return model\n"
-    )
+    Path("thrown.py").write_text(THROWN)
     result = command("thrown.py", "--until", "0.05")
     assert result.exit_code == 2
     assert result.stderr.count("initial velocities violate") == 1 and "--reference" not in result.stderr

@@ -54,7 +54,7 @@ class Compiling:
         self.spent, self._here = 0.0, threading.local()
 
     def between(self):
-        """Nothing is being compiled here now: an end of which others keep us from hearing, by an exception, is no more waited for."""
+        """Nothing is being compiled here now; an end that an exception of others kept from us is no more waited for."""
         self._here.depth = 0
 
     def listen(self):

@@ -95,8 +95,17 @@ class Message(tuple[str, dict[str, Any], bytes, bytes]):
 def encode_message(
     kind: str, data: Mapping[str, Any] | None = None, payload: bytes = b"", second_payload: bytes = b""
 ) -> list[bytes]:
-    """A message as parts."""
-    return [kind.encode(), json.dumps(dict(data or {}), allow_nan=False).encode(), payload, second_payload]
+    """A message as parts. Texts that are too long are cut; anything else that nobody would listen to is refused here."""
+    told = {name: _short(value) for name, value in (data or {}).items()}
+    encoded = json.dumps(told, allow_nan=False).encode()
+    if not _fits(told, FIELDS.get(kind)) or len(encoded) > MAX_DATA_BYTES:
+        raise ValueError(f"nobody listens to the message {kind!r} with {encoded[:MAX_BRIEF_LENGTH].decode()}.")
+    return [kind.encode(), encoded, payload, second_payload]
+
+
+def _short(value: Any) -> Any:
+    """A text of a length that is listened to; all else as it is."""
+    return f"{value[: MAX_TEXT_LENGTH - 1]}…" if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH else value
 
 
 def brief(kind: str, data: Mapping[str, Any], payload: bytes) -> str:
