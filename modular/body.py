@@ -226,6 +226,11 @@ class Body(Component):
         turns = [0.5 * (rates[..., i, j] - rates[..., j, i]) for i, j in ((1, 2), (2, 0), (0, 1))]
         return np.stack(turns, axis=-1)
 
+    def off_axis(self, q: Array, v: Array) -> Array | None:
+        """How fast it turns beside that about one axis [rad/s], (...), of a kind whose step follows a free turn about such an axis
+        exactly; None of all others."""
+        return None
+
     # --- changed while it moves --------------------------------------------------------------------------------------
 
     def adjustable(self) -> dict[str, float]:

@@ -33,6 +33,7 @@ class Recorded:
     dt: float
     gravity: Array
     beta: float = 0.0  # Newmark's: by so much of a jump of velocity in a tick, times dt, a sample of it is off
+    at_once: bool = False  # whether all joints hold at once: then a free turn is followed exactly in space as well
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -93,7 +94,7 @@ class Evidence:
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
         way, bend, bending, kinetic, moved, twist = self._ways.travelled(
-            recorded.taken, recorded.bodies, dt, recorded.gravity
+            recorded.taken, recorded.bodies, dt, recorded.gravity, at_once=recorded.at_once
         )
         extent = self._extent or max(
             way, spread_of(segments, recorded.bodies)

@@ -97,7 +97,13 @@ class Past:
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
         forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
         recorded = Recorded(
-            taken, forms, bodies, float(simulation.dt), gravity, largest_beta(simulation.coupling, bodies)
+            taken,
+            forms,
+            bodies,
+            float(simulation.dt),
+            gravity,
+            largest_beta(simulation.coupling, bodies),
+            simulation.coupling.swings is not None,
         )
         coupling = simulation.coupling
         rises = order_of(coupling, self.given.to_look_at, simulation.assembly) == coupling.declared_order

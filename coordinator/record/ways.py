@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coordinator.record.ever import Flags
 from coordinator.record.recorder import Segment, Taken
 from modular.body import Body
 from modular.elements import Array, Indices
@@ -92,7 +93,7 @@ class Ways:
     def __init__(self) -> None:
         self._looked: dict[int, Looked] = {}
 
-    def travelled(self, taken: Taken, bodies: Bodies, dt: float, gravity: Array) -> Travelled:
+    def travelled(self, taken: Taken, bodies: Bodies, dt: float, gravity: Array, *, at_once: bool = False) -> Travelled:
         """Ways, bends and energies so far."""
         last, pause = taken.count - 1, 1
         while last > 2 * SAMPLES * pause:
@@ -100,7 +101,7 @@ class Ways:
         self._looked = {k: looked for k, looked in self._looked.items() if k % pause == 0}
         wanted = [*range(0, last, pause), last]
         for segment, first, at in taken.where([k for k in wanted if k not in self._looked]):
-            self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt, gravity), strict=True)
+            self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt, gravity, at_once), strict=True)
         found = [self._looked[k] for k in wanted]
         self._looked.pop(last)  # an event may take it back
         time, speed, bend, bending, energy, twist = np.array([looked[:6] for looked in found]).T
@@ -117,7 +118,7 @@ def _moved(looked: Sequence[Looked]) -> float:
     return max((float(box.max(initial=0.0)) for box in boxes), default=0.0)
 
 
-def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array) -> Iterator[Looked]:
+def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array, at_once: bool) -> Iterator[Looked]:
     """At some samples of a segment."""
     speed, bend, bending, energy, twist = np.zeros((5, len(at)))
     places: list[Array] = []
@@ -131,12 +132,21 @@ def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Arr
         places += [place for place, *_ in motions]
         ports = [motion[1:] for motion in motions]
         flown = _flown(bodies[name], q, v, a, gravity, max((float(lengths(b).max()) for _, b in ports), default=0.0))
-        turned = (_pace(bodies[name], q, v) * dt) ** 2
+        spin, stray = _spin(bodies[name], q, v), bodies[name].off_axis(q, v)
+        steady = flown.flies & (
+            stray is not None
+        )  # under springs only the change of its turn errs, and the moment of gyros
+        exact = steady & (at_once or bodies[name].dimension == 2)
+        turned = (np.where(exact, 0.0 if stray is None else stray, lengths(spin)) * dt) ** 2 * (
+            bodies[name].dimension == 3
+        )
         for velocity, acceleration in ports:
+            along, bent = velocity - flown.velocity, acceleration - flown.acceleration
+            bent -= steady[:, None] * _turned(spin, along)
             speed = np.maximum(speed, lengths(velocity))
-            bending = np.maximum(bending, lengths(velocity - flown[0]))
-            bend = np.maximum(bend, lengths(acceleration - flown[1]) * dt**2)
-            twist = np.maximum(twist, turned * (lengths(velocity - flown[0]) > 0.0))
+            bending = np.maximum(bending, lengths(along))
+            bend = np.maximum(bend, lengths(bent) * dt**2 * ~exact)
+            twist = np.maximum(twist, turned * (lengths(along) > 0.0))
     times, energy = segment.ticks[at] * dt, energy * (len(held) / max(len(chosen), 1))
     names = tuple(held[k][0] for k in chosen)
     stood = np.stack(places, axis=1) if places else np.zeros((len(at), 0, 1))
@@ -144,14 +154,22 @@ def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Arr
         yield Looked(times[k], speed[k], bend[k], bending[k], energy[k], twist[k], names, stood[k])
 
 
-def _pace(body: Body, q: Array, v: Array) -> Array:
-    """How fast a body turns in space [rad/s], (samples,): a spin bends paths though no port may go round with it."""
-    if body.dimension != 3 or not body.port_names:
-        return np.zeros(len(q))
+def _spin(body: Body, q: Array, v: Array) -> Array:
+    """How a body turns [rad/s], (samples, 1 or 3): in space that bends paths though no port may go round with it."""
+    none = np.zeros((len(q), 2 * body.dimension - 3))
+    if not body.port_names or (body.dimension == 2 and body.off_axis(q, v) is None):
+        return none
     try:
-        return np.nan_to_num(lengths(body.angular_velocity_of(body.port_names[0], q, v)))
+        return np.nan_to_num(np.reshape(body.angular_velocity_of(body.port_names[0], q, v), none.shape))
     except ModelError:  # a kind that tells of no axes
-        return np.zeros(len(q))
+        return none
+
+
+def _turned(spin: Array, velocity: Array) -> Array:
+    """The acceleration of what goes round with such a velocity while the spin stays."""
+    if spin.shape[-1] == 1:
+        return np.asarray(spin * velocity[:, ::-1] * np.array([-1.0, 1.0]))
+    return np.asarray(np.cross(spin, velocity))
 
 
 def lengths(vectors: Array) -> Array:
@@ -160,8 +178,15 @@ def lengths(vectors: Array) -> Array:
     return length
 
 
-def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> tuple[Array, Array]:
-    """Velocity and acceleration of its mass centre where nothing but weight acts on it, and else none, (samples, d)."""
+class Flown(NamedTuple):
+    """Velocity and acceleration of a mass centre where nothing but weight acts on a body, and else none, (samples, d)."""
+
+    velocity: Array
+    acceleration: Array
+    flies: Flags
+
+
+def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> Flown:
     velocity, acceleration = (body.momentum(q, rates) / body.total_mass for rates in (v, a))
     falls = lengths(acceleration - gravity) <= FREE_FALL_TOLERANCE * (float(lengths(gravity)) + largest)
-    return velocity * falls[:, None], acceleration * falls[:, None]
+    return Flown(velocity * falls[:, None], acceleration * falls[:, None], falls)

@@ -22,6 +22,8 @@ from modular.errors import ModelError
 from modular.integrator import GAINS, SCHEME, STEPS, Integrator
 from modular.side import Mark
 
+LEAST_EVENNESS = 0.25  # of principal inertias, the least over the largest, for which free turns err as is told
+
 
 @dataclass(frozen=True, slots=True)
 class NewtonEulerBody(PosedBody):
@@ -148,6 +150,20 @@ class NewtonEulerBody(PosedBody):
         if self.dimension == 2:
             return np.asarray(v[..., 2:])
         return np.asarray(2.0 * np.einsum("...ic,...c->...i", spinning(q[..., 3:]), v[..., 3:]))
+
+    def off_axis(self, q: Array, v: Array) -> Array | None:
+        """Beside the fastest of its turns about the principal axes: free ones are a composition of exact turns about each.
+
+        What that leaves out grows with the product of both, but for what tumbling averages out. None of slender bodies, in which
+        turns about the thin axis multiply it.
+        """
+        even = self.principal_inertia.min() / self.principal_inertia.max()
+        if even < LEAST_EVENNESS:
+            return None
+        squares = self.spin(q, v) ** 2
+        most = squares.max(axis=-1)
+        beside = np.clip(squares.sum(axis=-1) - most, 0.0, None)
+        return np.asarray(np.sqrt(beside + even**2 * np.sqrt(beside * most)))
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
         """m v^2 / 2 + w . J w / 2 [J], shape (...)."""
