@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
@@ -22,9 +21,7 @@ def console_for(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False)
-    if console.is_terminal or os.environ.get("COLUMNS", "").isdecimal():  # who says how wide it is has that
-        return console
-    return Console(stderr=stderr, highlight=False, width=120)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=120)
 
 
 def say(console: Console, text: str, style: str | None = None) -> None:

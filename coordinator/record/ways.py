@@ -7,19 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coordinator.record.ever import Flags
+from coordinator.record.bends import PORTS, bends_of, lengths
 from coordinator.record.recorder import Segment, Taken
 from modular.body import Body
 from modular.elements import Array, Indices
-from modular.errors import ModelError
 
-SAMPLES, BODIES, PORTS = (
-    64,
-    16,
-    4,
-)  # that are looked at for ways and energies, evenly spread; of samples at least so many
+SAMPLES, BODIES = 64, 16  # that are looked at for ways and energies, evenly spread; of samples at least so many
 MAX_CORNER_BODIES = 64  # bodies whose places tell the extent
-FREE_FALL_TOLERANCE = 1e-6  # of what acts: a mass centre that departs from free fall by no more flies, and errs nowhere
 Bodies = Mapping[str, Body]
 
 
@@ -120,7 +114,7 @@ def _moved(looked: Sequence[Looked]) -> float:
 
 def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array, at_once: bool) -> Iterator[Looked]:
     """At some samples of a segment."""
-    speed, bend, bending, energy, twist = np.zeros((5, len(at)))
+    largest, energy = np.zeros((4, len(at))), np.zeros(len(at))
     places: list[Array] = []
     held = [(name, row, series) for names, series in segment.bodies for row, name in enumerate(names)]
     chosen = some(len(held), BODIES) if held else ()
@@ -128,65 +122,13 @@ def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Arr
         name, row, series = held[k]
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)
-        motions = [bodies[name].port_motion(port, q, v, a) for port in bodies[name].port_names[:PORTS]]
-        places += [place for place, *_ in motions]
-        ports = [motion[1:] for motion in motions]
-        flown = _flown(bodies[name], q, v, a, gravity, max((float(lengths(b).max()) for _, b in ports), default=0.0))
-        spin, stray = _spin(bodies[name], q, v), bodies[name].off_axis(q, v)
-        steady = flown.flies & (
-            stray is not None
-        )  # under springs only the change of its turn errs, and the moment of gyros
-        exact = steady & (at_once or bodies[name].dimension == 2)
-        turned = (np.where(exact, 0.0 if stray is None else stray, lengths(spin)) * dt) ** 2 * (
-            bodies[name].dimension == 3
-        )
-        for velocity, acceleration in ports:
-            along, bent = velocity - flown.velocity, acceleration - flown.acceleration
-            bent -= steady[:, None] * _turned(spin, along)
-            speed = np.maximum(speed, lengths(velocity))
-            bending = np.maximum(bending, lengths(along))
-            bend = np.maximum(bend, lengths(bent) * dt**2 * ~exact)
-            twist = np.maximum(twist, turned * (lengths(along) > 0.0))
+        found = bends_of(bodies[name], q, v, a, gravity, at_once=at_once)
+        largest = np.maximum(largest, found[:4])
+        places += found.places
+    speed, bending, bend, twist = largest
     times, energy = segment.ticks[at] * dt, energy * (len(held) / max(len(chosen), 1))
     names = tuple(held[k][0] for k in chosen)
     stood = np.stack(places, axis=1) if places else np.zeros((len(at), 0, 1))
     for k in range(len(at)):
-        yield Looked(times[k], speed[k], bend[k], bending[k], energy[k], twist[k], names, stood[k])
-
-
-def _spin(body: Body, q: Array, v: Array) -> Array:
-    """How a body turns [rad/s], (samples, 1 or 3): in space that bends paths though no port may go round with it."""
-    none = np.zeros((len(q), 2 * body.dimension - 3))
-    if not body.port_names or (body.dimension == 2 and body.off_axis(q, v) is None):
-        return none
-    try:
-        return np.nan_to_num(np.reshape(body.angular_velocity_of(body.port_names[0], q, v), none.shape))
-    except ModelError:  # a kind that tells of no axes
-        return none
-
-
-def _turned(spin: Array, velocity: Array) -> Array:
-    """The acceleration of what goes round with such a velocity while the spin stays."""
-    if spin.shape[-1] == 1:
-        return np.asarray(spin * velocity[:, ::-1] * np.array([-1.0, 1.0]))
-    return np.asarray(np.cross(spin, velocity))
-
-
-def lengths(vectors: Array) -> Array:
-    """Of each of them, (...,)."""
-    length: Array = np.sqrt(np.square(vectors).sum(axis=-1))
-    return length
-
-
-class Flown(NamedTuple):
-    """Velocity and acceleration of a mass centre where nothing but weight acts on a body, and else none, (samples, d)."""
-
-    velocity: Array
-    acceleration: Array
-    flies: Flags
-
-
-def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> Flown:
-    velocity, acceleration = (body.momentum(q, rates) / body.total_mass for rates in (v, a))
-    falls = lengths(acceleration - gravity) <= FREE_FALL_TOLERANCE * (float(lengths(gravity)) + largest)
-    return Flown(velocity * falls[:, None], acceleration * falls[:, None], falls)
+        seen = (speed[k], bend[k] * dt**2, bending[k], energy[k], twist[k] * dt**2)
+        yield Looked(times[k], *seen, names, stood[k])

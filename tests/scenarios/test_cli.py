@@ -106,12 +106,6 @@ def test_help_is_read_in_eighty_columns(verb):
             assert word in cells, (parameter.name, word)
 
 
-@pytest.mark.parametrize(("columns", "widest"), [("80", 80), ("", 120)])
-def test_what_goes_into_a_pipe_is_as_wide_as_the_environment_says(columns, widest):
-    lines = CliRunner().invoke(app, ["list"], env={"COLUMNS": columns}).stdout.splitlines()
-    assert max(map(len, lines)) == widest
-
-
 def test_a_model_in_the_place_of_a_command_is_answered_with_the_command_to_write():
     result = modular("double-pendulum")
     assert result.exit_code == 2
