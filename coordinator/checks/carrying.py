@@ -97,7 +97,7 @@ def now(simulation: CheckContext, margins: Mapping[str, float]) -> list[Load]:
     folded, kept = not len(elements.load), elements.response.copy()
     try:
         system.respond()
-        return among(simulation, margins) if simulation.coupling.swings is None else swinging(simulation)
+        return among(simulation, margins) if not simulation.coupling.at_once else swinging(simulation)
     finally:
         if folded:
             elements.fold(*ASKED)
@@ -107,7 +107,7 @@ def now(simulation: CheckContext, margins: Mapping[str, float]) -> list[Load]:
 
 def after(simulation: CheckContext, margins: Mapping[str, float], touched: Sequence[str] | None) -> list[Load]:
     """The same after an event, of the bodies that it touched, which have answered for their margins."""
-    if simulation.coupling.swings is None:
+    if not simulation.coupling.at_once:
         return among(simulation, margins, touched)
     few = touched is None or len(simulation.system.body_home) <= MAX_EXAMINED_SIDES
     return now(simulation, margins) if few else []  # of many, that is seen at the next look
@@ -116,7 +116,7 @@ def after(simulation: CheckContext, margins: Mapping[str, float], touched: Seque
 def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
     """The same between springs, of some bodies, or of all, that have just answered."""
     system, carriers = simulation.system, simulation.foreteller.carriers
-    if simulation.coupling.swings is not None or not concerns(simulation, margins):
+    if simulation.coupling.at_once or not concerns(simulation, margins):
         return []
     if bodies is None or len(bodies) > MAX_EXAMINED_SIDES:
         carriers.clear()
@@ -167,7 +167,7 @@ def concerns(simulation: CheckContext, margins: Mapping[str, float]) -> bool:
     """Whether there are joints that bear loads within a limit, and bodies that can be asked."""
     system = simulation.system
     stacks = [joints for joints in system.joints if joints.form.translations]
-    if simulation.coupling.swings is None:
+    if not simulation.coupling.at_once:
         stacks = [joints for joints in stacks if any(name in joints.row for name in margins)]  # few, at an event
     return bool(stacks) and all(isinstance(stack, GivesCompliance) for stack in system.bodies)
 
@@ -297,7 +297,7 @@ def remedy(load: Load, coupling: Coupling, dt: float, grows: float = 1.0) -> tup
     body, margin = load.body, load.margin
     step = STEP_SAFETY_FACTOR * margin * dt / float(np.sqrt(grows))
     why = f"'{body}' has little inertia compared with the loads that it transmits, and springs cannot hold it at this step"
-    if coupling.swings is not None:
+    if coupling.at_once:
         return (
             f"'{body}' has so little inertia that it oscillates under its loads faster than the step resolves: "
             f"take dt = {step:.2g} s",

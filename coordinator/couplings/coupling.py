@@ -89,6 +89,11 @@ class Coupling(Component):
         """omega dt up to which bodies may swing under their loads between joints that all hold at once; None where springs hold."""
         return None
 
+    @property
+    def at_once(self) -> bool:
+        """Whether all joints hold at once, without springs."""
+        return self.swings is not None
+
     def cure(self, system: System, dt: float) -> tuple[str, float | None]:
         """The remedy where a tick found no end for a reason of its own (`reason`), as the system stands."""
         return self.remedy(1.0, dt)

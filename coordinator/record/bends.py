@@ -40,7 +40,8 @@ def bends_of(body: Body, q: Array, v: Array, a: Array, gravity: Array, *, at_onc
     """
     motions = [body.port_motion(port, q, v, a) for port in body.port_names[:PORTS]]
     largest = max((float(lengths(acceleration).max()) for *_, acceleration in motions), default=0.0)
-    flown, spin, beside = _flown(body, q, v, a, gravity, largest), _spin(body, q, v), body.off_axis(q, v)
+    flown, beside = _flown(body, q, v, a, gravity, largest), body.off_axis(q, v)
+    spin = _spin(body, q, v, wanted=body.dimension == 3 or beside is not None)
     steady = flown.flies & (beside is not None)
     exact = steady & (at_once or body.dimension == 2)
     pace = lengths(spin) if beside is None else np.where(exact, beside, lengths(spin))
@@ -67,10 +68,10 @@ def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: fl
     return Flown(velocity * falls[:, None], acceleration * falls[:, None], falls)
 
 
-def _spin(body: Body, q: Array, v: Array) -> Array:
-    """How a body turns [rad/s], (samples, 1 or 3): in space that bends paths though no port may go round with it."""
+def _spin(body: Body, q: Array, v: Array, *, wanted: bool) -> Array:
+    """How a body turns [rad/s], (samples, 1 or 3), where that is wanted: in space it bends paths though no port goes round."""
     none = np.zeros((len(q), 2 * body.dimension - 3))
-    if not body.port_names or (body.dimension == 2 and body.off_axis(q, v) is None):
+    if not wanted or not body.port_names:
         return none
     try:
         return np.nan_to_num(np.reshape(body.angular_velocity_of(body.port_names[0], q, v), none.shape))

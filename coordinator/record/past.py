@@ -96,16 +96,9 @@ class Past:
         taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
         forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
-        recorded = Recorded(
-            taken,
-            forms,
-            bodies,
-            float(simulation.dt),
-            gravity,
-            largest_beta(simulation.coupling, bodies),
-            simulation.coupling.swings is not None,
-        )
         coupling = simulation.coupling
+        beta = largest_beta(coupling, bodies)
+        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta, coupling.at_once)
         rises = order_of(coupling, self.given.to_look_at, simulation.assembly) == coupling.declared_order
         least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
         try:

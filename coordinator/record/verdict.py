@@ -135,7 +135,7 @@ class Estimate:
         found = cls(
             extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **largest, order=order, **most
         )
-        if not found.swings:
+        if not found.turned_back:
             return found
         # what swings on a small way errs in its pace, at most by as much as it moves
         size = min(1.0, found.moved / extent)
@@ -157,15 +157,15 @@ class Estimate:
         return self.share * self.extent
 
     @property
-    def swings(self) -> bool:
+    def turned_back(self) -> bool:
         """Whether it has turned back; what has only begun to move or sinks into something has not."""
         least = max(REST_SHARE * self.extent, SINKING_FACTOR * self.late * self.extent)
         return least < self.moved < self.way / TURNED_BACK_RATIO
 
     @property
     def little(self) -> float:
-        """How far anything moves, where that swings and is little [m]; else 0."""
-        return self.moved if self.swings and self.moved < SMALL_MOTION_SHARE * self.extent else 0.0
+        """How far anything moves, where that has turned back and is little [m]; else 0."""
+        return self.moved if self.turned_back and self.moved < SMALL_MOTION_SHARE * self.extent else 0.0
 
     @property
     def of_motion(self) -> float:

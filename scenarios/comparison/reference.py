@@ -108,9 +108,8 @@ def _best(job: _Job) -> Reference:
         if found.sure <= REFERENCE_AGREEMENT:
             break
         passed.append(f"{name}: two computations differ by {quantity(found.sure, 'm')}.")
-    if (
-        not unsure and len(refusals) > 1 and len(set(refusals)) == 1
-    ):  # it lies with the model, and no other method helps
+    if not unsure and len(refusals) > 1 and len(set(refusals)) == 1:
+        # it lies with the model, and no other method helps
         raise ModelError(f"there is no reference for this model: {refusals[0]}")
     if not unsure:
         raise ModelError(
