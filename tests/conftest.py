@@ -45,7 +45,7 @@ def pytest_configure(config):
     import heap
 
     campaign.asked_for = config.getoption("markexpr") != "not campaign"
-    for plugin in (heap, budget.Budget()):
+    for plugin in (heap, campaign, budget.Budget()):
         config.pluginmanager.register(plugin)
     if not hasattr(config, "workerinput"):
         before_the_workers_start(config)

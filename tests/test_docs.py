@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from campaign import FEW, later
+from campaign import FEW, later, more
 from waiting import GUARD
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -184,7 +184,7 @@ def test_a_command_that_is_not_understood_is_named():
     [
         *((page, call_here) for page in PAGES if page.name not in LONG),
         *later(((page, call_here if FEW == 1 else call) for page in PAGES if page.name in LONG), least=len(LONG)),
-        *later((page, call) for page in PAGES if page.name not in LONG),
+        *more((page, call) for page in PAGES if page.name not in LONG),
     ],
     ids=lambda value: value.relative_to(ROOT).as_posix() if isinstance(value, Path) else value.__name__,
 )

@@ -17,7 +17,7 @@ import campaign
 import plants
 import scenarios
 import zoo
-from campaign import later, shortened
+from campaign import later, more, shortened
 from components import Revolute, Rod, Spherical
 from coordinator import BlackBox, Centralized, LaunchConfig, Run, Simulation, resume
 from coordinator.continuation.resume import latest
@@ -279,7 +279,7 @@ def test_what_a_component_raises_is_told_with_its_name_and_its_own_words(launch_
         assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("ping", [1.0, *later([0.001])])
+@pytest.mark.parametrize("ping", [1.0, *more([0.001])])
 def test_one_that_ends_every_process_ends_the_run_with_its_last_words(launch_config, ping, monkeypatch):
     """Also where it is noticed first that the connection has gone."""
     monkeypatch.setattr("coordinator.distributed.workers.process_supervision.PING_SECONDS", ping)

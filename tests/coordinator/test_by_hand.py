@@ -13,7 +13,7 @@ import pytest
 
 import nursery
 import scenarios
-from campaign import later
+from campaign import more
 from command_line import CliRunner
 from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import ByHand, Order
@@ -247,7 +247,7 @@ def test_whoever_comes_while_it_runs_takes_part(tmp_path):
     assert run.digest == alone(end)
 
 
-@pytest.mark.parametrize("lost", [0, *later([2])])
+@pytest.mark.parametrize("lost", [0, *more([2])])
 def test_a_worker_that_is_told_to_end_leaves_its_bodies_to_the_others(lost, tmp_path, monkeypatch):
     """Also where nobody hears of it at first."""
     monkeypatch.setattr(process_pool, "Mailbox", Losing)

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 import scenarios
-from campaign import as_far_as, later, some
+from campaign import as_far_as, more, some
 from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import ByHand
 from coordinator.distributed.protocol import Deadlines
@@ -184,7 +184,7 @@ def test_whoever_speaks_for_others_is_never_believed(seed, monkeypatch):
 # --- who greets without end ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [3000, *later([as_far_as(300_000, 30_000)])])
+@pytest.mark.parametrize("count", [3000, *more([as_far_as(300_000, 30_000)])])
 def test_no_number_of_greetings_costs_a_healthy_worker_its_place(count, caplog):
     """They come from a process of the same user, the only one that gets that far; versions that do not fit are its own affair."""
     over, there = threading.Event(), threading.Event()

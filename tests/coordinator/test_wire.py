@@ -11,7 +11,7 @@ import pytest
 
 import scenarios
 from calm import Calm
-from campaign import later
+from campaign import more
 from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.transports import by_address, zeromq
 from coordinator.distributed.transports.by_address import SEND, receive, send
@@ -133,7 +133,7 @@ def counted(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(("every", "workers"), [(7, 2), *later(((1, 2), (1, 3), (7, 3)))])
+@pytest.mark.parametrize(("every", "workers"), [(7, 2), *more(((1, 2), (1, 3), (7, 3)))])
 def test_frames_that_are_lost_doubled_and_damaged_change_no_bit(workers, every, counted, monkeypatch):
     make = Mailbox.wire
 

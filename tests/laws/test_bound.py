@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zoo
-from campaign import each_once, first_of, later, named
+from campaign import each_once, first_of, more, named
 from components import Fixed, NewtonEulerBody, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Simulation, StabilityWarning
 from coordinator.checks.exact import exact_margin
@@ -74,7 +74,7 @@ DAMPINGS = [0.0, 0.05, 0.1, 0.3]
 
 
 @pytest.mark.parametrize(
-    ("damping", "name"), [*each_once(DAMPINGS, SMALL), *later(itertools.product(DAMPINGS, LARGE))], ids=named
+    ("damping", "name"), [*each_once(DAMPINGS, SMALL), *more(itertools.product(DAMPINGS, LARGE))], ids=named
 )
 def test_divergence_begins_within_three_percent_of_the_exact_bound(name, damping):
     model = MODELS[name]()

@@ -65,7 +65,7 @@ def test_minimal_coordinates_follow_independent_references():
     assert four_bar_error(2, 0.3) < 1e-9
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("more")
 @pytest.mark.parametrize(
     ("error", "case", "until", "most"),
     later(

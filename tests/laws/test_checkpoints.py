@@ -12,7 +12,7 @@ import pytest
 
 import coordinator.record.checkpoints.folder
 import scenarios
-from campaign import first_of, later, shortened
+from campaign import first_of, more, shortened
 from components import Law, Load, Revolute, Rod, Spherical, SpringDamper
 from coordinator import (
     Centralized,
@@ -274,7 +274,7 @@ def two_checkpoints(folder):
 
 
 @pytest.mark.parametrize("which", ["000000000040.checkpoint", "000000000040.samples"])
-@pytest.mark.parametrize("cases", [10, *later([40])])
+@pytest.mark.parametrize("cases", [10, *more([40])])
 def test_a_damaged_file_is_found_and_the_checkpoint_before_is_taken(which, cases, tmp_path):
     digest, path = two_checkpoints(tmp_path), tmp_path / which
     good, rng = path.read_bytes(), np.random.default_rng(5)

@@ -70,7 +70,7 @@ def test_it_is_refused_in_our_words_or_goes_on(tmp_path):
     assert refused > 10 and gone_on > 10
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("more")
 @pytest.mark.parametrize(("name", "part"), later(itertools.product(MODELS, range(4))))
 def test_many_are_refused_or_go_on(name, part, tmp_path):
     refused, gone_on = in_a_process(name, tmp_path, 100_000 * (part + 1), some(5000))

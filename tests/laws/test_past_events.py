@@ -61,7 +61,7 @@ def repeat(simulation, times):
     past.margins[:0] = [dict(entry) for _ in range(times) for entry in past.margins[:2]]
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("more")
 def test_the_ten_thousandth_change_takes_as_long_as_the_hundredth():
     """The three hundredth, where the campaign is short."""
     with resting() as one, resting() as other:

@@ -121,7 +121,7 @@ print(len(run), float(run.position("rod199.end")[-1].sum()))
 """
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("more")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds what a process allocates without what it maps")
 def test_ten_times_the_memory_that_the_system_allows_is_recorded_and_read(tmp_path):
     done = subprocess.run(

@@ -139,7 +139,7 @@ def test_a_reference_keeps_its_energy_to_1e12_j_and_is_right_to_1e12_rad_against
     assert speeds < 1e-11  # up to 17 rad/s
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("more")
 @pytest.mark.parametrize(
     ("case", "until", "tolerance"),
     [

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from campaign import later
+from campaign import more
 from components import Box, Contact, HalfSpace, LedBody, Revolute, RigidBody, Sine, Sphere, SpringDamper
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation, StartWarning
 from coordinator.record.sensors import exerted
@@ -47,7 +47,7 @@ def stack(masses, offsets, dimension, down, friction=0.6, floor=0.6):
 
 
 @coupled
-@pytest.mark.parametrize("seed", [0, 1, 2, *later(range(3, 60))])
+@pytest.mark.parametrize("seed", [0, 1, 2, *more(range(3, 60))])
 def test_stacks_at_rest_stay_where_they_are(coupling, seed):
     """Whatever they weigh and wherever they lie, none sinks, and each carries from the start what lies above it.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 import scenarios
-from campaign import as_far_as, later
+from campaign import as_far_as, later, more
 from coordinator import Checkpoints, Run, Simulation, resume
 from coordinator.continuation.resume import Checkpoint, latest
 from coordinator.record import on_disk, recorder
@@ -169,7 +169,7 @@ def survey(world, faults, schedules, folder):
     return counted
 
 
-@pytest.mark.parametrize("schedules", [60, *later([as_far_as(2000, 400)])])
+@pytest.mark.parametrize("schedules", [60, *more([as_far_as(2000, 400)])])
 @pytest.mark.parametrize("name", WORLDS)
 def test_nothing_wrong_is_read_after_any_fault(worlds, name, schedules, tmp_path):
     counted = survey(worlds[name], FAULTS, schedules, tmp_path)
@@ -239,7 +239,7 @@ def test_what_does_not_fit_is_refused_before_a_byte_is_written(monkeypatch, tmp_
 # --- damaged run folders -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cases", [100, *later([1000])])
+@pytest.mark.parametrize("cases", [100, *more([1000])])
 def test_a_damaged_run_folder_is_read_as_it_was_or_refused(cases, tmp_path):
     """A bit, a sector, an end, or a file of another run: silently wrong is none."""
     right, stranger = simulated().recorded, simulated(0.012, elbow=False).recorded

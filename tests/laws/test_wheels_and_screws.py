@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from both_ways import scattered
-from campaign import as_far_as, each_once, later, named
+from campaign import as_far_as, each_once, later, more, named
 from components import Fixed, Gear, Moment, Prismatic, Rack, Revolute, RigidBody, Screw
 from coordinator import Glued, Penalty, Relaxed, Simulation, first_difference
 from modular import Assembly, ModelError
@@ -31,7 +31,7 @@ def turned(run, body):
     each_once([(Penalty(), 1e-4), (Glued(4), 1e-3)], [(False, -1), (True, 1)]),
     ids=named,
 )
-@pytest.mark.parametrize(("turns", "until"), [(1, 1.5), *later([as_far_as((85, 12.0), (9, 4.0))])])
+@pytest.mark.parametrize(("turns", "until"), [(1, 1.5), *more([as_far_as((85, 12.0), (9, 4.0))])])
 def test_wheels_on_bearings_turn_as_their_teeth(coupling, dt, internal, sign, turns, until):
     """A torque of 0.4 N m on the first of two wheels: (J_1 + (z_1/z_2)^2 J_2) alpha = M, for as many turns."""
     model = Assembly(gravity=(0.0, 0.0))

@@ -9,7 +9,7 @@ import pytest
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-from campaign import later
+from campaign import more
 from modular.contents import contents, contents_of_types
 from modular.reach import Indescribable
 
@@ -88,7 +88,7 @@ def made_of(**edited: Any) -> bytes:
     return digest(SOURCE.format(**{**USUAL, **edited}))
 
 
-@pytest.mark.parametrize("seed", [*range(40), *later(range(40, 300))])
+@pytest.mark.parametrize("seed", [*range(40), *more(range(40, 300))])
 def test_every_edit_of_a_value_or_a_callee_changes_the_digest_and_taking_it_back_restores_it(seed: int):
     drawn = random.Random(seed)
     names = drawn.sample(sorted(USUAL), drawn.randint(0, 4))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import first_of, later
+from campaign import first_of, more
 from command_line import CliRunner
 from components import PointMassRod, PointOnLine, Revolute
 from coordinator import Penalty, Simulation, Stable
@@ -247,7 +247,7 @@ def test_a_reference_that_refuses_the_model_refuses_the_comparison():
 # --- the budget ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dt", "until"), [(1e-3, 0.1), *later([(1e-3, 0.3), (1e-4, 0.3)])])
+@pytest.mark.parametrize(("dt", "until"), [(1e-3, 0.1), *more([(1e-3, 0.3), (1e-4, 0.3)])])
 def test_the_parts_of_the_error_add_up_to_ten_percent_on_the_double_pendulum(dt, until):
     split = pendulum_budget(dt, until, Penalty())
     sizes = split.largest

@@ -317,7 +317,7 @@ def test_a_chain_of_fifty_links_follows_its_angles_to_a_millionth(until, dt):
     assert largest(ends(run, 1), bicycle_chain(50, until, 0.05)) < 1e-6
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("whole")
 def test_nobody_can_foretell_a_chain_for_the_time_of_the_text():
     """Twenty links, one of them turned by 1e-12 rad: 1e-13 m after half a second, centimetres after 1.5 s, in angles and without
     any of our steps. Rounding is multiplied no less. Fifty links come to that point earlier, after 0.4 s."""
@@ -326,7 +326,7 @@ def test_nobody_can_foretell_a_chain_for_the_time_of_the_text():
     assert apart[3] > 1e-3
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("whole")
 def test_a_chain_of_fifty_links_keeps_its_energy_and_hangs_from_what_its_mass_centre_asks_for_the_whole_time():
     run = simulate(scenarios.load("bicycle-chain", links=50), 1e-5, 1.5, Glued(), record_every=100)
     start = 50 * 0.01 * G * 5.0

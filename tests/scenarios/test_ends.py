@@ -14,7 +14,7 @@ import pytest
 
 from budget import slowness
 from calm import Calm
-from campaign import later, some
+from campaign import more, some
 from command_line import CliRunner
 from coordinator import Run
 from process_checks import gone
@@ -170,7 +170,7 @@ def test_a_signal_that_comes_early_does_so_too(instant):
     ended_by(signal.SIGTERM, instant)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("more")
 @SIGNALS
 @pytest.mark.parametrize("instant", instants(some(60)))
 def test_a_signal_at_any_instant(number, instant, tmp_path):
@@ -182,7 +182,7 @@ def test_a_signal_ends_all_also_where_a_worker_hangs():
     assert ended_by(signal.SIGTERM, prepare=lambda pids: psutil.Process(pids[0]).suspend()) > 0.0
 
 
-@pytest.mark.parametrize("instant", [LATEST, *later(instants(1, "killed"))])
+@pytest.mark.parametrize("instant", [LATEST, *more(instants(1, "killed"))])
 def test_a_run_that_is_killed_takes_its_workers_along(instant):
     command = Command()
     time.sleep(instant)
@@ -195,13 +195,13 @@ def test_a_run_that_is_killed_takes_its_workers_along(instant):
     assert took.seconds < SOON * slowness()
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("more")
 @pytest.mark.parametrize("instant", instants(some(60), "killed"))
 def test_a_run_that_is_killed_at_any_instant(instant):
     test_a_run_that_is_killed_takes_its_workers_along(instant)
 
 
-@pytest.mark.parametrize("at", [0.05, *later([0.0])])
+@pytest.mark.parametrize("at", [0.05, *more([0.0])])
 def test_an_exception_in_a_component_ends_all_and_keeps_what_was_recorded(at):
     own_model(at)
     command = Command("--no-plot", target=("own_model.py",))

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import references
-from campaign import later
+from campaign import more
 from command_line import CliRunner
 from modular import ModelError
 from scenarios.cli import app
@@ -76,7 +76,7 @@ def short():
     return Runs(most=0.03)
 
 
-@pytest.mark.parametrize("name", [*list(FIGURES)[::8], *later(name for k, name in enumerate(FIGURES) if k % 8)])
+@pytest.mark.parametrize("name", [*list(FIGURES)[::8], *more(name for k, name in enumerate(FIGURES) if k % 8)])
 def test_a_figure_can_be_drawn_of_a_run_of_any_length(name, short, tmp_path):
     file, found = draw(FIGURES[name], short, tmp_path)
     assert file == tmp_path / f"{name}.png"

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 import scenarios
-from campaign import later
+from campaign import more
 from command_line import CliRunner
 from coordinator import Run, Simulation, resume
 from coordinator.record import on_disk, recorder
@@ -36,7 +36,7 @@ def start(*words):
     return subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("blow", [signal.SIGKILL, *later([signal.SIGINT])])
+@pytest.mark.parametrize("blow", [signal.SIGKILL, *more([signal.SIGINT])])
 def test_a_run_that_was_struck_down_goes_on_to_the_same_bits(blow, tmp_path):
     folder = tmp_path / "struck"
     process = start("run", *MODEL, "--until", "1000", "--checkpoint-every", "0.05", "--out", str(folder))

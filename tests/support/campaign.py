@@ -4,6 +4,8 @@ Every law holds in the short form too, with its first cases; long tails of seeds
 are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds, of every product a few that are evenly
 spread over it, and of long runs their beginnings; what has no beginning that says anything waits for a whole campaign. With
 MODULAR_CAMPAIGN_CASES=1, as CI has it, what is in the short form of a law is not followed by more of the same kind.
+A test that is the campaign's as a whole says what it is: `campaign("more")` of what a shorter one asks already, `campaign("whole")`
+of what has no beginning that says anything.
 """
 
 import itertools
@@ -15,6 +17,15 @@ WHOLE = 300
 CASES = int(os.environ.get("MODULAR_CAMPAIGN_CASES", str(WHOLE)))
 FEW = min(4, CASES)  # of every product, at least
 asked_for = True  # False where this session leaves the campaign out, so that its cases need not be collected either
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what a campaign as short as this one does not have."""
+    absent = {"more"} if CASES == 1 else set()
+    absent |= {"whole"} if CASES < WHOLE else set()
+    left_out = [item for item in items if any(absent.intersection(mark.args) for mark in item.iter_markers("campaign"))]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 def some(count):
@@ -47,7 +58,7 @@ def later(items, least=FEW):
     return [pytest.param(*case, marks=pytest.mark.campaign) for case in cases]
 
 
-def more(items, least):
+def more(items, least=FEW):
     """`later` of what goes on where the short form of a law has stopped."""
     return later(items, least) if CASES > 1 else []
 

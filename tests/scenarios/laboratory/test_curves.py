@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import later
+from campaign import more
 from components import Load, Revolute, RigidBody
 from coordinator import Glued, Simulation
 from coordinator.laboratory.acts import Adjust, Reset, SetCoupling, SetStep, Step, Undo
@@ -85,7 +85,7 @@ def test_few_samples_are_drawn_as_they_are(session):
     assert np.any(np.diff(found[ENERGIES[0]]) > 0) and np.any(np.diff(found[ENERGIES[1]]) < 0)
 
 
-@pytest.mark.parametrize("target", ["double-pendulum", "mixed bodies", *later(["double-pendulum-3d", "slider-crank"])])
+@pytest.mark.parametrize("target", ["double-pendulum", "mixed bodies", *more(["double-pendulum-3d", "slider-crank"])])
 def test_every_quantity_is_what_the_run_says(target):
     if target == "mixed bodies":  # a body without extent among them, a spring's place taken by a load
         model = scenarios.load("double-pendulum")

@@ -14,7 +14,7 @@ import pytest
 
 import scenarios
 from calm import Calm
-from campaign import later
+from campaign import more
 from chromium import expect, opened
 from coordinator import Penalty, Run, Simulation, first_difference
 from coordinator.laboratory.replaying import replay
@@ -229,7 +229,7 @@ def test_whoever_closes_the_tab_lets_go_and_all_threads_end_in_a_second(user):
         assert took.seconds < 1.0
 
 
-@pytest.mark.parametrize("sign", ["SIGINT", *later(["SIGTERM"])])
+@pytest.mark.parametrize("sign", ["SIGINT", *more(["SIGTERM"])])
 def test_ctrl_c_and_sigterm_end_it_with_everything_kept(tmp_path, sign):
     import signal
 
