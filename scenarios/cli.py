@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from modular.one_thread import SETTINGS as LINEAR_ALGEBRA_THREADS
 from scenarios import catalogue
 from scenarios.commands.bench import bench
 from scenarios.commands.check import check
@@ -31,8 +32,6 @@ from scenarios.commands.workers import keys, worker
 from scenarios.terminal import refusals
 
 NOTHING = "[bold][/bold]"  # as rich writes it
-# matrices are small here: threads of a linear algebra library would only wait for each other on a busy machine
-THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class Verbs(TyperGroup):
@@ -70,7 +69,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
-    for name in THREADS:
+    for name in LINEAR_ALGEBRA_THREADS:
         os.environ.setdefault(name, "1")
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: batch systems announce the end so

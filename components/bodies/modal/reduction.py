@@ -25,6 +25,7 @@ from scipy.sparse.linalg import ArpackError, eigsh, splu
 
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.one_thread import on_one_thread
 
 if TYPE_CHECKING:
     from components.bodies.beam.description import Beam
@@ -48,6 +49,7 @@ class Reduced(NamedTuple):
     lines: list[tuple[str, str]]
 
 
+@on_one_thread
 def reduced(
     places: Any, mass: Any, stiffness: Any, ports: Mapping[str, int | Sequence[int]], modes: int,
     lines: Sequence[tuple[int, int]] = (),
@@ -298,6 +300,7 @@ def _described(
     return Reduced(total, centre, moments, np.sqrt(squares), found_places, found_shapes, drawn)
 
 
+@on_one_thread
 def of_beam(beam: Beam, modes: int) -> Reduced:
     """The modes of a beam, at its ports (beam/strain.py: its strains where nothing bends it)."""
     d, n, length = beam.dimension, beam.elements + 1, beam.spacing

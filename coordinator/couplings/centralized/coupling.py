@@ -20,6 +20,7 @@ from modular.elements import Array
 from modular.errors import CouplingError, ModelError
 from modular.ledger import IMPACT, LEAKED
 from modular.names import first_few
+from modular.one_thread import on_one_thread
 
 REST_SPEED_TOLERANCE = 1e-9  # of the largest velocity: what joints may find moving against them after an event
 
@@ -45,6 +46,7 @@ class Centralized(Coupling):
         """As its solver does."""
         return self.solver.meets_corners
 
+    @on_one_thread
     def configure(self, system: System, dt: float) -> None:
         """Bodies must write down their equations, and the solver must be able to treat every joint."""
         require(system, GivesEquations, "Centralized", "write down their equations", "Penalty() can treat them")
@@ -72,6 +74,7 @@ class Centralized(Coupling):
         equations.extent, equations.scale = state["extent"], state["scale"]
         system.cache["solver"] = dict(state["solver"])
 
+    @on_one_thread
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Consistent velocities, accelerations and reactions at the unchanged place."""
         equations: Equations = system.cache["equations"]
@@ -108,6 +111,7 @@ class Centralized(Coupling):
             joints.ledger[: joints.count, LEAKED] = left
         return np.asarray(v + change)
 
+    @on_one_thread
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick, or a part of it, by the solver."""
         equations: Equations = system.cache["equations"]

@@ -15,6 +15,7 @@ from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.solver import NoSolution
 from coordinator.system import System
 from modular.elements import Array
+from modular.one_thread import on_one_thread
 
 # Baumgarte's gains while it follows [1/s]: they act on rounding and on the ends of the interpolation only
 BAUMGARTE_RATE = 50.0
@@ -24,6 +25,7 @@ Violations = Callable[
 ]  # time -> phi_0, its first and second derivatives, over all rows
 
 
+@on_one_thread
 def follow(
     system: System, times: Sequence[float], violations: Violations | None, *, rtol: float = 1e-10, atol: float = 1e-12,
     show: Callable[[float], None] | None = None,
