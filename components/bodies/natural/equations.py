@@ -6,7 +6,6 @@ Coordinates are taken element by element, k = e d per body: q = (A, B, u, v).
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,9 +22,8 @@ def spans(elements: int, points: int) -> Array:
     return made
 
 
-def mass_blocks(matrices: Sequence[Array], elements: int, dimension: int) -> Array:
+def mass_blocks(blocks: Array, elements: int, dimension: int) -> Array:
     """(A1.12): an e x e matrix per body, with a unit matrix for each of its numbers, (n, k, k)."""
-    blocks = np.array(matrices).reshape(-1, elements, elements)
     k = elements * dimension
     return np.asarray(np.einsum("nij,cd->nicjd", blocks, np.eye(dimension)).reshape(-1, k, k))
 

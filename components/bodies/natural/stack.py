@@ -176,13 +176,12 @@ class NaturalBodies(BodyStack):
 
     def mass(self) -> Array:
         """M kron 1, (n, k, k)."""
-        return equations.mass_blocks([self.bodies[name].mass_matrix for name in self.names], *self.shape)
+        return equations.mass_blocks(self.each("mass_matrix"), *self.shape)
 
     def drive(self) -> Array:
         """Weight on the elements: M times the acceleration with which all points fall, (n, k)."""
         fall = self.each("fall")[:, :, None] * self.gravity
-        matrices = np.array([self.bodies[name].mass_matrix for name in self.names]).reshape(-1, *2 * self.shape[:1])
-        return np.asarray(np.einsum("nij,njc->nic", matrices, fall).reshape(self.count, -1))
+        return np.asarray(np.einsum("nij,njc->nic", self.each("mass_matrix"), fall).reshape(self.count, -1))
 
     def closure(self) -> tuple[Array, Array, Array]:
         """w_a . w_b - const (halved where a = b), its rate and Jacobian."""

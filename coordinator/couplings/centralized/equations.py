@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from coordinator.couplings.centralized.patterns import Pattern
 from coordinator.couplings.centralized.saddle import Saddle
 from coordinator.system import System
 from modular.body import GivesEquations
@@ -37,7 +37,7 @@ class Equations:
         self.stacks: list[Any] = system.bodies_as(GivesEquations)
         self.joints: list[Joints] = list(system.joints)
         self.evaluations = 0
-        self._places: dict[str, tuple[Any, Any, Any]] = {}
+        self._places: dict[str, Any] = {}  # in a dense matrix, one after the other; or a `Pattern`
         self._place_bodies()
         self._place_rows()
         self.dense = self.size <= MAX_DENSE_COORDINATES
@@ -106,12 +106,12 @@ class Equations:
                 [np.broadcast_to(x, v.shape).ravel() for x in pair] for pair, v in zip(places(), values, strict=True)
             ]
             i, j = (np.concatenate([pair[k] for pair in found] or [np.empty(0, np.int64)]) for k in (0, 1))
-            self._places[key] = (i * shape[1] + j, i, j)
-        flat, i, j = self._places[key]
+            self._places[key] = i * shape[1] + j if self.dense else Pattern(i, j, shape)
+        known = self._places[key]
         x = np.concatenate([value.ravel() for value in values]) if values else np.empty(0)
         if self.dense:
-            return np.bincount(flat, x, shape[0] * shape[1]).reshape(shape)
-        return sparse.csr_array((x, (i, j)), shape=shape)
+            return np.bincount(known, x, shape[0] * shape[1]).reshape(shape)
+        return known.filled(x)
 
     # constant, but for bodies that say otherwise: then they are those of the place that was shown last
 
@@ -266,14 +266,42 @@ class Equations:
         total = np.zeros(self.rows)
         if speed > 0.0 or self.driven:
             h = 1e-2 * self.extent / speed if speed > 0.0 else 1.0
-            self.write(v=v)
-            for place, weight in STENCIL:
-                self.write(q=q + place * h * v)
-                self._shown()
-                self.system.elements.beyond[0] = place * h
-                total += weight / h * self.rates()
+            total = self._bias_along(q, v, h) if self.varying else self._bias_of_lines(q, v, h)
             self.system.elements.beyond[0] = 0.0
         self.go(q, v)
+        return total
+
+    def _bias_along(self, q: Array, v: Array, h: float) -> Array:
+        """The same where elements turn with what they are on: all is shown at every place."""
+        total = np.zeros(self.rows)
+        self.write(v=v)
+        for place, weight in STENCIL:
+            self.write(q=q + place * h * v)
+            self._shown()
+            self.system.elements.beyond[0] = place * h
+            total += weight / h * self.rates()
+        return total
+
+    def _bias_of_lines(self, q: Array, v: Array, h: float) -> Array:
+        """The same where elements follow the coordinates as they are: along lines, and joints that say P_a = P_b have none."""
+        self.go(q, v)
+        elements, total = self.system.elements, np.zeros(self.rows)
+        start = elements.position.copy()
+        bent = [
+            (joints, rows)
+            for joints, rows in zip(self.joints, self.joint_rows, strict=True)
+            if joints.form.coincident < joints.form.rows
+        ]
+        for place, weight in STENCIL:
+            elements.beyond[0] = place * h
+            self.write(q=q + place * h * v)
+            for stack, rows in zip(self.stacks, self.body_rows, strict=True):
+                total[rows] += weight / h * self._closure(stack)[1].ravel()
+            if bent:
+                elements.position[:] = start + place * h * elements.velocity
+            for joints, rows in bent:
+                joints.measure(elements)
+                total[rows] += weight / h * joints.rate[: joints.count].ravel()
         return total
 
     # --- forces --------------------------------------------------------------------------------------------------------

@@ -44,16 +44,16 @@ def close_step(
     size = RELATIVE_TOLERANCE * equations.extent
     for _ in range(MAX_ITERATIONS):
         rest = residual(q)
-        change, multipliers = saddle.solve(-rest, -equations.violations(pace))
-        finite(change, multipliers)
+        change, force = saddle.balance(-rest, -equations.violations(pace))
+        finite(change, force)
         q = q + change
         step = float(np.abs(change).max(initial=0.0))
         if step <= size or (step <= 1e3 * size and step >= 0.5 * before):  # there, or as near as rounding lets it
             residual(q)
-            return q, multipliers
+            return q, saddle.fit(force)
         if step > REFRESH_RATIO * before:
             residual(q)
-            saddle = tangent(q, multipliers)
+            saddle = tangent(q, saddle.fit(force))
         else:
             saddle = saddle.moved(equations.jacobian_at(q))
         before = step

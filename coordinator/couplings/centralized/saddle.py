@@ -21,6 +21,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
+from coordinator.couplings.centralized.patterns import bordered, with_numbers
 from modular.elements import Array
 
 REGULARISATION = 1e-9  # of the seen compliance
@@ -41,33 +42,40 @@ class Saddle:
         self.scale = scale
         self.n = matrix.shape[0]
         self.sparse = sparse.issparse(matrix)
-        self.jacobian = sparse.diags_array(scale) @ jacobian if self.sparse else scale[:, None] * jacobian
+        self._border(jacobian)
         self._fill(epsilon)
+
+    def _border(self, jacobian: Any) -> None:
+        """Take rows to a seen compliance of one."""
+        if self.sparse:
+            rows = jacobian.tocsr()
+            self.jacobian = with_numbers(rows, np.repeat(self.scale, np.diff(rows.indptr)) * rows.data)
+        else:
+            self.jacobian = self.scale[:, None] * jacobian
+        self.transposed = self.jacobian.T
 
     def _fill(self, epsilon: float) -> None:
         """Factorise with -epsilon in place of the zero block."""
         self.epsilon, matrix, m = epsilon, self.matrix, len(self.scale)
         if self.sparse:
-            corner = sparse.diags_array(np.full(m, -epsilon))
-            bordered = sparse.block_array([[matrix, self.jacobian.T], [self.jacobian, corner]], format="csc")
             try:
-                self._factor = splu(bordered)
+                self._factor = splu(bordered(matrix, self.jacobian, -epsilon))
             except RuntimeError as error:  # what SuperLU says of a singular matrix
                 raise np.linalg.LinAlgError(str(error)) from error
         else:
-            bordered = np.zeros((self.n + m, self.n + m))
-            bordered[: self.n, : self.n] = matrix
-            bordered[: self.n, self.n :] = self.jacobian.T
-            bordered[self.n :, : self.n] = self.jacobian
-            bordered[range(self.n, self.n + m), range(self.n, self.n + m)] = -epsilon
-            self._factor = _factorise(bordered) if bordered.size else None
+            whole = np.zeros((self.n + m, self.n + m))
+            whole[: self.n, : self.n] = matrix
+            whole[: self.n, self.n :] = self.transposed
+            whole[self.n :, : self.n] = self.jacobian
+            whole[range(self.n, self.n + m), range(self.n, self.n + m)] = -epsilon
+            self._factor = _factorise(whole) if whole.size else None
 
     def moved(self, jacobian: Any) -> Saddle:
         """The same factors for a system whose Jacobian has moved on a little: refinement makes up for the difference."""
         other = object.__new__(Saddle)
         other.__dict__.update(self.__dict__)
         other.fresh = False
-        other.jacobian = sparse.diags_array(self.scale) @ jacobian if self.sparse else self.scale[:, None] * jacobian
+        other._border(jacobian)
         return other
 
     def once(self, f: Array, g: Array) -> tuple[Array, Array]:
@@ -85,24 +93,29 @@ class Saddle:
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
         """x and the multipliers."""
+        x, force = self.balance(f, g)
+        return x, self.fit(force)
+
+    def balance(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """x, and the force that is left for the multipliers, who are asked for by `fit`."""
         scaled = self.scale * g
         x, multipliers = self._apply(f, scaled)
         for _ in range(MAX_REFINEMENTS):
-            dx, change = self._apply(f - self.matrix @ x - self.jacobian.T @ multipliers, scaled - self.jacobian @ x)
+            dx, change = self._apply(f - self.matrix @ x - self.transposed @ multipliers, scaled - self.jacobian @ x)
             x, multipliers = x + dx, multipliers + change
             last, size = float(np.abs(dx).max(initial=0.0)), float(np.abs(x).max(initial=0.0))
             if last <= REFINEMENT_TOLERANCE * size:
                 break
         if last > REFINEMENT_FAILURE_TOLERANCE * size and self.fresh and self.epsilon > MIN_REGULARISATION:
             self._fill(MIN_REGULARISATION)
-            return self.solve(f, g)
-        return x, self.fit(f - self.matrix @ x)
+            return self.balance(f, g)
+        return x, f - self.matrix @ x
 
     def fit(self, force: Array) -> Array:
         """The smallest multipliers with G^T lambda = force."""
         multipliers = np.zeros(len(self.scale))
         for _ in range(MAX_REFINEMENTS):
-            _, change = self._apply(force - self.jacobian.T @ multipliers, np.zeros(len(self.scale)))
+            _, change = self._apply(force - self.transposed @ multipliers, np.zeros(len(self.scale)))
             multipliers = multipliers + change
             if float(np.abs(change).max(initial=0.0)) <= REFINEMENT_TOLERANCE * float(
                 np.abs(multipliers).max(initial=0.0)
