@@ -69,6 +69,7 @@ class AirDrag(Force):
 class AirDrags(IsotropicForces):
     """Drags, one row each."""
 
+    hardens = True  # its slope grows with the velocity (coordinator/checks/hardening.py)
     law: Array  # b and c, (n, 2)
     wind: Array  # [m/s], (n, d)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
+from coordinator.checks.hardening import hardened
 from coordinator.checks.overlapping import overlap_words, overlaps
 from coordinator.checks.proposals import proposed
 from coordinator.record.past import OVERLAP
@@ -55,12 +56,21 @@ class Foreteller:
             at_home = not simulation.is_distributed
             latest = simulation.past.latest_margins()
             self._loads = carrying.now(simulation, latest) if at_home else carrying.sampled(simulation)
+            self._tell_hardened(simulation)
         loads, self._loads = self._loads, []
         load = carrying.least([load for load in loads if load.body not in self._overloaded])
         if load is not None:
             self._overloaded.add(load.body)
             remedy, _ = proposed(simulation, *carrying.remedy(load, simulation.coupling, simulation.dt))
             _warn(simulation, load.body, "body", load.margin, remedy)
+
+    def _tell_hardened(self, simulation: CheckContext) -> None:
+        """Log forces that have come to be beyond their limit, and say so of the one that is furthest."""
+        if found := hardened(simulation):
+            simulation.past.margins.append({"tick": simulation.tick, "margins": found})
+            self._reported = len(simulation.past.margins)
+            if (worst := beyond(simulation)) is not None:
+                _warn(simulation, *worst[:4])
 
     def note_start(self, simulation: CheckContext, found: Unsettled | None) -> None:
         """Log contacts that begin in each other, or with forces that were not found to the end; it is said when the run goes on."""

@@ -43,5 +43,7 @@ def test_a_border_stands_below_and_beside(rng, rows):
     matrix, border = any_matrix(rng, 6, 6), any_matrix(rng, rows, 6)
     found = bordered(matrix, border, -0.5)
     corner = -0.5 * np.eye(rows)
-    assert np.array_equal(found.toarray(), np.block([[matrix.toarray(), border.toarray().T], [border.toarray(), corner]]))
+    assert np.array_equal(
+        found.toarray(), np.block([[matrix.toarray(), border.toarray().T], [border.toarray(), corner]])
+    )
     assert found.has_sorted_indices

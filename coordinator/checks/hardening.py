@@ -1,0 +1,39 @@
+"""Forces that grow stiffer as things move, such as the drag of the air with its speed: how far they are from their limit now.
+
+What a margin says when a run begins holds for springs and dampers, whose gains stay as they are. A ball that is let go has no drag
+at all; at its last velocity the same step may be too long. Then accelerations change their sign from tick to tick, while nothing
+diverges, and what is found between such velocities is not the drag at their mean.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coordinator.checks.context import CheckContext
+from modular.elements import ASKED
+
+
+def hardened(simulation: CheckContext) -> dict[str, float]:
+    """Their margins as they are now, of those that are beyond their limit and were not when that was last looked at.
+
+    At the faster of the velocities that are shown and that were read: beyond the limit one is far from the other.
+    """
+    system = simulation.system
+    names = [name for stack in system.forces if getattr(stack, "hardens", False) for name in stack.names]
+    if not names or simulation.is_distributed:
+        return {}
+    elements = system.elements
+    folded, kept, shown = not len(elements.load), elements.response.copy(), elements.velocity.copy()
+    read = elements.current_velocity
+    try:
+        faster = np.square(read).sum(axis=-1) > np.square(shown).sum(axis=-1)
+        elements.velocity[faster] = read[faster]
+        margins = simulation.coupling.margins(system, simulation.dt)
+    finally:
+        elements.velocity[:] = shown
+        if folded:
+            elements.fold(*ASKED)
+        else:
+            elements.response[:] = kept
+    known = simulation.past.latest_margins()
+    return {name: margins[name] for name in names if name in margins and margins[name] < 1.0 <= known.get(name, 1.0)}
