@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign import more
 from command_line import CliRunner
 from scenarios import kernels_ahead
 from scenarios.cli import app
@@ -40,10 +41,12 @@ def test_each_system_is_run_under_each_coupling_by_the_command_itself(tmp_path: 
 
 
 @pytest.mark.campaign
-def test_a_wheel_that_brings_code_along_compiles_nothing_in_a_fresh_environment(tmp_path: Path):
+@pytest.mark.parametrize("couplings", [("glued",), *more([("penalty", "glued")])])
+def test_a_wheel_that_brings_code_along_compiles_nothing_in_a_fresh_environment(couplings: tuple[str], tmp_path: Path):
     cache = {**os.environ, "MODULAR_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND, "kernels", "wheel", "--only", "double-pendulum", "--out", str(tmp_path)],
+        [sys.executable, "-c", COMMAND, "kernels", "wheel", "--only", "double-pendulum", "--couplings",
+         ",".join(couplings), "--out", str(tmp_path)],
         cwd=ROOT, env=cache, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -55,7 +58,7 @@ def test_a_wheel_that_brings_code_along_compiles_nothing_in_a_fresh_environment(
     zipfile.ZipFile(wheel).extractall(place)  # what is installed beside it is what this environment has
     (place / "others.pth").write_text("\n".join(path for path in sys.path if "site-packages" in path))
     python = tmp_path / "fresh" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    for coupling in ("penalty", "glued"):
+    for coupling in couplings:
         run = ["run", "double-pendulum", "--until", "0.1", "--no-plot", "--coupling", coupling]
         done = subprocess.run(
             [str(python), "-P", "-c", COMMAND, *run, "--out", str(tmp_path / coupling)], cwd=tmp_path,
