@@ -101,6 +101,7 @@ def test_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=8, ticks=1000)
 
 
+MOST_GAINED = 0.02  # of the largest kinetic energy
 # Heavy bodies that light ones carry on lines: what joints hold is not in the rule yet (docs/decisions/0008).
 CARRIED = {20}
 
@@ -130,10 +131,19 @@ def check_random(seed, most, ticks, *, led=False):
         ends = [np.array(place.point) for place in body.places.values()]
         lengths.append(np.linalg.norm(ends[0] - ends[1]))
     dt = float(np.sqrt(min(lengths) / np.linalg.norm(assembly.gravity))) / 500
+    gain, told = gained(assembly, dt, ticks)
+    if gain > MOST_GAINED:  # as where a loop snaps through: then it says so, and a shorter step is enough
+        assert told
+        assert gained(assembly, dt / 2, 2 * ticks)[0] <= MOST_GAINED
+
+
+def gained(assembly, dt, ticks):
+    """The most that bodies, and joints that yield under what they carry, have over what they began with, as a share of the largest
+    kinetic energy; and whether the run says that it is off."""
     with Simulation(assembly, dt) as simulation:
         run = simulation.run(ticks * dt)
-    gain = run.energy.max() - run.energy[0]
-    assert gain <= 0.02 * run.kinetic_energy().max()
+    held = run.energy + sum(run.ledger(joint)["stored"] for joint in run.joints)
+    return (held.max() - held[0]) / run.kinetic_energy().max(), run.estimate["share"] > 0.01
 
 
 def test_a_weld_of_slender_rods_keeps_its_tilt_stiffness_when_it_turns():
