@@ -1,0 +1,149 @@
+"""Where a model would come to rest if something took its energy: downhill by steps that become Newton's.
+
+    s = sum over modes of v (v^T f) / max(|kappa|, least),    f = N^T Q,    K v = kappa M v
+    q <- q + N s, put back onto the constraints
+
+in independent motions N. Where the stiffness K bends the wrong way its size is taken (Y. N. Dauphin et al., Adv. Neural Inf.
+Process. Syst. 27 (2014) 2933), so every step goes along the forces, and what is found is a place where the model stays, not one
+on which it could be balanced. A step is no longer than what was right before; it is taken back where constraints bend it, or where
+forces at its end would turn it round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from coordinator.analysis.tangent import dense, stiffness_along
+from coordinator.couplings.centralized.coupling import Centralized
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.freedoms import find_freedoms
+from coordinator.couplings.centralized.tangents import curvature, force_tangents
+from coordinator.simulation import Simulation
+from modular.assembly import Assembly
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.names import first_few
+
+MOST_STEPS = 1000
+BEGINNING, FARTHEST = 0.1, 0.4  # of the extent, in one step
+REST_TOLERANCE = 1e-10  # accelerations, as a share of those of free bodies under the same forces
+SHORTEST = 1e-12  # of the extent: shorter steps are rounding, of which a light body makes accelerations
+NEARLY_AT_REST = 1e-6  # where that is so: accelerations, as a share of those of free bodies
+MOST_BENT = 0.3  # of a step: where going back onto the constraints leads further away, it was too long
+TURNED_ROUND = -0.9  # of the work of forces in a step: where those at its end would do less, it went too far
+LOST = 30.0  # extents from where it began: nothing holds it
+FLATTEST = 1e-9  # of the largest stiffness: what bends no more does not limit a step
+ROUNDING = 1e-12  # of all that drives the bodies: a mode that is driven by no more is not moved
+
+
+@contextmanager
+def put_up(model: Assembly) -> Iterator[Equations]:
+    """The equations of a model where it stands; what does not take part in statics is refused."""
+    forward = [
+        name
+        for name, edge in model.force_edges.items()
+        if getattr(edge.force.new_stack(model.dimension), "forward_only", False)
+    ]
+    if forward:
+        raise ModelError(
+            f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no stiffness to "
+            "swing on; leave it out, or put a spring in its place."
+        )
+    with Simulation(model, 1e-3, Centralized()) as simulation:
+        equations: Equations = simulation.system.cache["equations"]
+        equations.at(0.0)
+        yield equations
+
+
+def come_to_rest(equations: Equations) -> int:
+    """Move a system to the place where it rests; in so many steps."""
+    here = _Place.of(equations, equations.read()[0])
+    start, away = here.q, LOST * equations.extent
+    radius = BEGINNING * equations.extent
+    for turn in range(MOST_STEPS):
+        if here.acceleration <= REST_TOLERANCE * here.drive:
+            return turn
+        step = here.step(equations)
+        most = max(float(np.abs(step).max(initial=0.0)), 1e-300)
+        if most <= SHORTEST * equations.extent and here.acceleration <= NEARLY_AT_REST * here.drive:
+            return turn
+        while True:
+            taken = step * min(1.0, radius / most)
+            there = _Place.of(equations, here.q + taken)
+            work, then = here.work(taken), there.work(taken)
+            bent = float(np.abs(there.q - here.q - taken).max(initial=0.0))
+            if most <= SHORTEST * equations.extent or (
+                bent <= MOST_BENT * min(radius, most)
+                and (then >= TURNED_ROUND * work or there.acceleration < 0.5 * here.acceleration)
+            ):
+                break
+            radius = 0.25 * min(radius, most)
+        radius = min(2.0 * radius, FARTHEST * equations.extent) if then > 0.5 * TURNED_ROUND * work else radius
+        here = there
+        if float(np.abs(here.q - start).max(initial=0.0)) > away:
+            break
+    raise ModelError(
+        f"no place was found where the model rests: after {turn + 1} steps it would still accelerate by "
+        f"{here.acceleration:.3g} m/s^2, most of all '{here.worst(equations)}'. Begin nearer to it, or see whether "
+        "anything holds it."
+    )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A place on the constraints: what may move there, and what drives it."""
+
+    q: Array
+    basis: Array
+    mass: Array  # of the independent motions
+    force: Array
+    drive: float  # the largest acceleration of bodies that nothing holds
+    accelerations: Array  # of the coordinates
+
+    @classmethod
+    def of(cls, equations: Equations, q: Array) -> _Place:
+        q = equations.project_position(q, np.zeros(equations.size))
+        basis, force = find_freedoms(equations).basis, equations.forces(0.0)
+        mass = dense(basis.T @ (equations.mass @ basis))
+        drive = max(float(np.abs(equations.inverse_mass @ force).max(initial=0.0)), 1e-300)
+        return cls(q, basis, mass, force, drive, basis @ np.linalg.solve(mass, basis.T @ force))
+
+    @property
+    def acceleration(self) -> float:
+        """The largest."""
+        return float(np.abs(self.accelerations).max(initial=0.0))
+
+    def work(self, step: Array) -> float:
+        """Of the forces here, along what of a step may move."""
+        return float((self.basis.T @ self.force) @ (self.basis.T @ step))
+
+    def step(self, equations: Equations) -> Array:
+        """To where the forces would balance, or downhill."""
+        equations.go(self.q, np.zeros(equations.size))
+        multipliers = np.asarray(np.linalg.lstsq(dense(equations.jacobian()).T, self.force, rcond=None)[0], float)
+        stiffness = np.asarray(self.basis.T @ _stiffness(equations, self.q, self.basis, multipliers))
+        bends, ways = linalg.eigh(0.5 * (stiffness + stiffness.T), self.mass)
+        least = max(FLATTEST * float(np.abs(bends).max(initial=0.0)), 1e-300)
+        pull = ways.T @ (self.basis.T @ self.force)
+        pull[np.abs(pull) <= ROUNDING * np.sqrt(self.force @ (equations.inverse_mass @ self.force))] = 0.0
+        return np.asarray(self.basis @ (ways @ (pull / np.maximum(np.abs(bends), least))))
+
+    def worst(self, equations: Equations) -> str:
+        """The body that accelerates most."""
+        return max(
+            equations.columns,
+            key=lambda body: float(np.abs(self.accelerations[equations.columns[body]]).max(initial=0.0)),
+        )
+
+
+def _stiffness(equations: Equations, q: Array, basis: Array, multipliers: Array) -> Array:
+    """What matters here is the way: where elements follow the coordinates along lines, tangents of Newton's method are enough."""
+    if equations.varying:
+        return stiffness_along(equations, q, basis, multipliers)
+    whole = force_tangents(equations, 0.0)[0] + curvature(equations, q, np.zeros(equations.size), multipliers)
+    return np.asarray(whole @ basis)

@@ -1,0 +1,150 @@
+"""A mechanism near a place where it rests: linear equations of its independent motions.
+
+With q = q0 + N p, where the columns of N are the motions that no joint stops, and velocities N_v u,
+
+    p' = N^T N_v u,    N_v^T M N_v u' + C u + K p = 0,
+    K = -N_v^T d(Q - G^T lambda)/dq N,    C = -N_v^T dQ/dv N_v,
+
+Q and G at the multipliers lambda with which it rests: their part in K is the stiffness that joints have because their forces turn
+with what they hold, as that of the pin of a pendulum. How N bends along the constraints does not come in: forces at rest do no work
+on it. Where all joints lock places N_v = N; those that lock velocities alone leave more places than motions.
+
+Derivatives are taken along each motion to fourth order; what is quadratic, as all joints between bodies in natural coordinates
+are but for those that read angles, is exact but for rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coordinator.analysis.equilibrium import come_to_rest, put_up
+from coordinator.analysis.tangent import damping_along, dense, stiffness_along
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.freedoms import RANK_TOLERANCE, find_freedoms
+from coordinator.couplings.centralized.solver import settled
+from modular.assembly import Assembly
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.one_thread import on_one_thread
+
+REST_TOLERANCE = 1e-6  # accelerations at rest, as a share of those of free bodies under the same forces
+STILL = 1e-9  # [m/s]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """M u' + C u + K p = 0 with p' = R u about a place; `motions` N_v and `places` N are given by columns."""
+
+    mass: Array
+    damping: Array
+    stiffness: Array
+    motions: Array  # (coordinates, velocities)
+    places: Array  # (coordinates, places)
+    assembly: Assembly
+    rest: dict[str, tuple[Array, slice]]  # of each body, where it rests and which coordinates are its own
+    start: dict[str, tuple[Array, slice]]  # the same where it was put
+    steps: int  # in which it came to rest from there
+
+    @property
+    def way(self) -> tuple[str, float]:
+        """The port that went farthest to where it rests, and how far [m]; "" where none has."""
+        found = [("", 0.0)]
+        for name, body in self.assembly.bodies.items():
+            (q, _), (before, _) = self.rest[name], self.start[name]
+            for port in body.port_names:
+                places = [
+                    body.port_motion(port, one[None], 0.0 * one[None], 0.0 * one[None])[0][0] for one in (q, before)
+                ]
+                found.append((f"{name}.{port}", float(np.linalg.norm(places[0] - places[1]))))
+        return max(found, key=lambda item: item[1])
+
+    @property
+    def rates(self) -> Array:
+        """R: how places change with the velocities."""
+        return np.asarray(self.places.T @ self.motions)
+
+    @property
+    def matrix(self) -> Array:
+        """A of (p, u)' = A (p, u)."""
+        n, m = self.places.shape[1], self.motions.shape[1]
+        below = -np.linalg.solve(self.mass, np.concatenate([self.stiffness, self.damping], axis=1))
+        return (
+            np.concatenate([np.concatenate([np.zeros((n, n)), self.rates], axis=1), below]) if m else np.zeros((n, n))
+        )
+
+
+@on_one_thread
+def linearise(model: Assembly, *, seek: bool = False) -> Linear:
+    """A model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there."""
+    with put_up(model) as equations:
+        start, v = equations.read()
+        _refuse_motion(equations, v)
+        steps = come_to_rest(equations) if seek else 0
+        q, v = equations.read()
+        state = settled(equations, 0.0, q, v)
+        _refuse_acceleration(equations, state.a)
+        motions = find_freedoms(equations).basis
+        places = motions if equations.holonomic.all() else _free_places(equations)
+        left = motions if places is motions else places
+        return Linear(
+            mass=dense(motions.T @ (equations.mass @ motions)),
+            damping=motions.T @ damping_along(equations, q, motions),
+            stiffness=motions.T @ stiffness_along(equations, q, left, state.multipliers),
+            motions=motions,
+            places=places,
+            assembly=model,
+            rest=_states(equations, q),
+            start=_states(equations, start),
+            steps=steps,
+        )
+
+
+def _states(equations: Equations, q: Array) -> dict[str, tuple[Array, slice]]:
+    """Coordinates of every body, as it knows them, and which they are among all."""
+    found = {}
+    for stack in equations.stacks:
+        shape = stack.state()["q"].shape[1:]
+        for name in stack.row:
+            own = equations.columns[name]
+            found[name] = q[own].reshape(shape), own
+    return found
+
+
+def _free_places(equations: Equations) -> Array:
+    """Places to which joints that lock places let the system go, orthonormal."""
+    jacobian = dense(equations.jacobian())[equations.holonomic] * equations.scale[equations.holonomic, None]
+    _, values, right = np.linalg.svd(jacobian)
+    rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
+    return np.asarray(right[rank:].T)
+
+
+def _refuse_motion(equations: Equations, v: Array) -> None:
+    name, speed = _largest(equations, v)
+    if speed > STILL:
+        raise ModelError(
+            f"body '{name}' moves ({speed:.3g} m/s), and vibrations are those about a place where a model rests; leave "
+            "velocities, angular velocities and courses that move out."
+        )
+
+
+def _refuse_acceleration(equations: Equations, a: Array) -> None:
+    name, size = _largest(equations, a)
+    drive = np.abs(equations.inverse_mass @ equations.forces(0.0)).max(initial=0.0)
+    if size > REST_TOLERANCE * max(float(drive), 1e-300):
+        remedy = (
+            "what follows courses has to rest too: hold its driven joints and led bodies where they are"
+            if equations.driven
+            else "put the model where its forces balance, or let that place be found: seek=True"
+        )
+        raise ModelError(
+            f"body '{name}' does not rest where it stands: let go, it would accelerate by {size:.3g} m/s^2; {remedy}."
+        )
+
+
+def _largest(equations: Equations, numbers: Array) -> tuple[str, float]:
+    """The body with the largest of some numbers, and that."""
+    sizes = {name: float(np.abs(numbers[own]).max(initial=0.0)) for name, own in equations.columns.items()}
+    name = max(sizes, key=lambda body: sizes[body], default="")
+    return name, sizes.get(name, 0.0)
