@@ -77,12 +77,13 @@ def come_to_rest(equations: Equations) -> int:
             there = _Place.of(equations, here.q + taken)
             work, then = here.work(taken), there.work(taken)
             bent = float(np.abs(there.q - here.q - taken).max(initial=0.0))
-            if most <= SHORTEST * equations.extent or (
-                bent <= MOST_BENT * min(radius, most)
+            far = min(radius, most)
+            if far <= SHORTEST * equations.extent or (
+                bent <= MOST_BENT * far
                 and (then >= TURNED_ROUND * work or there.acceleration < 0.5 * here.acceleration)
             ):
                 break
-            radius = 0.25 * min(radius, most)
+            radius = 0.25 * far
         radius = min(2.0 * radius, FARTHEST * equations.extent) if then > 0.5 * TURNED_ROUND * work else radius
         here = there
         if float(np.abs(here.q - start).max(initial=0.0)) > away:

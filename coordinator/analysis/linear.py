@@ -87,11 +87,10 @@ def linearise(model: Assembly, *, seek: bool = False) -> Linear:
         _refuse_acceleration(equations, state.a)
         motions = find_freedoms(equations).basis
         places = motions if equations.holonomic.all() else _free_places(equations)
-        left = motions if places is motions else places
         return Linear(
             mass=dense(motions.T @ (equations.mass @ motions)),
             damping=motions.T @ damping_along(equations, q, motions),
-            stiffness=motions.T @ stiffness_along(equations, q, left, state.multipliers),
+            stiffness=motions.T @ stiffness_along(equations, q, places, state.multipliers),
             motions=motions,
             places=places,
             assembly=model,
