@@ -5,8 +5,8 @@
 
 in independent motions N. Where the stiffness K bends the wrong way its size is taken (Y. N. Dauphin et al., Adv. Neural Inf.
 Process. Syst. 27 (2014) 2933), so every step goes along the forces, and what is found is a place where the model stays, not one
-on which it could be balanced. A step is no longer than what was right before; it is taken back where constraints bend it, or where
-forces at its end would turn it round.
+on which it could be balanced. A step is no longer than what was right before: as if all were stiffer by one number. It is taken
+back where constraints bend it, or where forces at its end would turn it round.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ BEGINNING, FARTHEST = 0.1, 0.4  # of the extent, in one step
 REST_TOLERANCE = 1e-10  # accelerations, as a share of those of free bodies under the same forces
 SHORTEST = 1e-12  # of the extent: shorter steps are rounding, of which a light body makes accelerations
 NEARLY_AT_REST = 1e-6  # where that is so: accelerations, as a share of those of free bodies
+CLOSED = 1e-9  # of the extent: what constraints may leave open on the way
 MOST_BENT = 0.3  # of a step: where going back onto the constraints leads further away, it was too long
 TURNED_ROUND = -0.9  # of the work of forces in a step: where those at its end would do less, it went too far
+HALVINGS = 30  # to find by how much
 LOST = 30.0  # extents from where it began: nothing holds it
 FLATTEST = 1e-9  # of the largest stiffness: what bends no more does not limit a step
 ROUNDING = 1e-12  # of all that drives the bodies: a mode that is driven by no more is not moved
@@ -68,18 +70,18 @@ def come_to_rest(equations: Equations) -> int:
     for turn in range(MOST_STEPS):
         if here.acceleration <= REST_TOLERANCE * here.drive:
             return turn
-        step = here.step(equations)
-        most = max(float(np.abs(step).max(initial=0.0)), 1e-300)
-        if most <= SHORTEST * equations.extent and here.acceleration <= NEARLY_AT_REST * here.drive:
-            return turn
+        hill = here.hill(equations)
         while True:
-            taken = step * min(1.0, radius / most)
-            there = _Place.of(equations, here.q + taken)
-            work, then = here.work(taken), there.work(taken)
-            bent = float(np.abs(there.q - here.q - taken).max(initial=0.0))
-            far = min(radius, most)
+            step = hill.down(radius)
+            far = float(np.abs(step).max(initial=0.0))
+            if far <= SHORTEST * equations.extent and here.acceleration <= NEARLY_AT_REST * here.drive:
+                return turn
+            there = _Place.of(equations, here.q + step)
+            work, then = here.work(step), there.work(step)
+            bent = float(np.abs(there.q - here.q - step).max(initial=0.0))
             if far <= SHORTEST * equations.extent or (
-                bent <= MOST_BENT * far
+                there.closed
+                and bent <= MOST_BENT * far
                 and (then >= TURNED_ROUND * work or there.acceleration < 0.5 * here.acceleration)
             ):
                 break
@@ -100,6 +102,7 @@ class _Place:
     """A place on the constraints: what may move there, and what drives it."""
 
     q: Array
+    closed: bool  # whether it could be put back onto the constraints
     basis: Array
     mass: Array  # of the independent motions
     force: Array
@@ -109,10 +112,11 @@ class _Place:
     @classmethod
     def of(cls, equations: Equations, q: Array) -> _Place:
         q = equations.project_position(q, np.zeros(equations.size))
+        closed = float(np.abs(equations.errors()).max(initial=0.0)) <= CLOSED * equations.extent
         basis, force = find_freedoms(equations).basis, equations.forces(0.0)
         mass = dense(basis.T @ (equations.mass @ basis))
         drive = max(float(np.abs(equations.inverse_mass @ force).max(initial=0.0)), 1e-300)
-        return cls(q, basis, mass, force, drive, basis @ np.linalg.solve(mass, basis.T @ force))
+        return cls(q, closed, basis, mass, force, drive, basis @ np.linalg.solve(mass, basis.T @ force))
 
     @property
     def acceleration(self) -> float:
@@ -123,16 +127,16 @@ class _Place:
         """Of the forces here, along what of a step may move."""
         return float((self.basis.T @ self.force) @ (self.basis.T @ step))
 
-    def step(self, equations: Equations) -> Array:
-        """To where the forces would balance, or downhill."""
+    def hill(self, equations: Equations) -> _Hill:
+        """How the forces change around it."""
         equations.go(self.q, np.zeros(equations.size))
         multipliers = np.asarray(np.linalg.lstsq(dense(equations.jacobian()).T, self.force, rcond=None)[0], float)
         stiffness = np.asarray(self.basis.T @ _stiffness(equations, self.q, self.basis, multipliers))
         bends, ways = linalg.eigh(0.5 * (stiffness + stiffness.T), self.mass)
-        least = max(FLATTEST * float(np.abs(bends).max(initial=0.0)), 1e-300)
         pull = ways.T @ (self.basis.T @ self.force)
         pull[np.abs(pull) <= ROUNDING * np.sqrt(self.force @ (equations.inverse_mass @ self.force))] = 0.0
-        return np.asarray(self.basis @ (ways @ (pull / np.maximum(np.abs(bends), least))))
+        least = max(FLATTEST * float(np.abs(bends).max(initial=0.0)), 1e-300)
+        return _Hill(self.basis @ ways, np.maximum(np.abs(bends), least), pull)
 
     def worst(self, equations: Equations) -> str:
         """The body that accelerates most."""
@@ -140,6 +144,31 @@ class _Place:
             equations.columns,
             key=lambda body: float(np.abs(self.accelerations[equations.columns[body]]).max(initial=0.0)),
         )
+
+
+@dataclass(frozen=True)
+class _Hill:
+    """Modes of a place by columns, how stiff each is at least, and the forces along them."""
+
+    ways: Array
+    bends: Array
+    pull: Array
+
+    def down(self, radius: float) -> Array:
+        """To where the forces would balance, or, where that is further, as if all were stiffer by as much as it takes."""
+        step = self._stiffer_by(0.0)
+        if float(np.abs(step).max(initial=0.0)) <= radius:
+            return step
+        low, high = float(self.bends.min()), float(self.bends.max())
+        while float(np.abs(self._stiffer_by(high)).max()) > radius:
+            low, high = high, 10.0 * high
+        for _ in range(HALVINGS):
+            middle = np.sqrt(low * high)
+            low, high = (middle, high) if float(np.abs(self._stiffer_by(middle)).max()) > radius else (low, middle)
+        return self._stiffer_by(high)
+
+    def _stiffer_by(self, more: float) -> Array:
+        return np.asarray(self.ways @ (self.pull / (self.bends + more)))
 
 
 def _stiffness(equations: Equations, q: Array, basis: Array, multipliers: Array) -> Array:

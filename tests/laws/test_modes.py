@@ -7,7 +7,7 @@ import pytest
 from scipy.special import roots_laguerre
 
 import scenarios
-from campaign import first_of
+from campaign import first_of, more
 from components import (
     Beam,
     Distance,
@@ -148,10 +148,15 @@ def test_a_knife_edge_leaves_more_places_than_motions():
 
 
 @pytest.mark.parametrize(
-    "name", ["double-pendulum", "double-pendulum-3d", "slider-crank", "bricard", "bicycle-chain", "scissors"]
+    ("name", "settings"),
+    [
+        *((name, {}) for name in ("double-pendulum", "double-pendulum-3d", "slider-crank", "bricard", "scissors")),
+        ("chain", {"bodies": 25}),
+        *more([("bicycle-chain", {}), ("chain", {"bodies": 60})]),
+    ],
 )
-def test_ready_systems_come_to_a_place_where_they_stay(name):
-    found = modes(scenarios.load(name), seek=True)
+def test_ready_systems_come_to_a_place_where_they_stay(name, settings):
+    found = modes(scenarios.load(name, **settings), seek=True)
     assert found.stable
     assert found.linear.steps < 200
     assert found.linear.way[1] > 0.0
