@@ -301,6 +301,23 @@ def _past(data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Pa
     listed = all(isinstance(one, list) for one in logs) and isinstance(past.forms, dict)
     if not listed or not all(isinstance(one, dict) for one in (*chain(*logs), *past.forms.values())):
         raise ModelError("the events, margins, acts and forms of joints that are told have to be lists and tables.")
+    for entry in past.margins:
+        _check_margins(entry)
     if data["ever"] is not None:
         past.ever = {name: Component.from_data(body) for name, body in data["ever"].items()}
     return past
+
+
+def _check_margins(entry: Mapping[str, Any]) -> None:
+    """An entry of their log: numbers by name, and of joints that a load takes them from, by how much."""
+    margins, loads = entry["margins"], entry.get("loads", {})
+    if not (
+        isinstance(margins, dict) and isinstance(loads, dict) and all(isinstance(one, dict) for one in loads.values())
+    ):
+        raise ModelError("margins that are told have to be numbers by name.")
+    for name, margin in margins.items():
+        number(margin, f"margin of '{name}'", "-")
+    for name, load in loads.items():
+        number(load["margin"], f"margin of '{name}' under its load", "-")
+        if load["without"] is not None:
+            number(load["without"], f"margin of '{name}' without its load", "-")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import fsum
+from math import fsum, nan
 from typing import Any
 
 import numpy as np
@@ -173,7 +173,7 @@ def _struck(last: Segment) -> tuple[list[str], list[float]]:
         return [], []
     names = [name for part, _ in books for name in part]
     book = np.concatenate([part for _, part in books])
-    left = abs(fsum(book[:, LEAKED].tolist())) - DAMPER_ACCURACY * fsum(np.abs(book[:, DISSIPATED]).tolist())
+    left = abs(_sum(book[:, LEAKED].tolist())) - DAMPER_ACCURACY * _sum(np.abs(book[:, DISSIPATED]).tolist())
     return [names[int(np.argmax(np.abs(book[:, LEAKED])))]], [max(left, 0.0)]
 
 
@@ -215,4 +215,12 @@ def accounted(segment: Segment, at: int, bodies: Bodies, gravity: Array) -> floa
         energies += (float(body.kinetic_energy(q, v)), float(body.potential_energy(q, gravity)))
     for _, series in (*segment.joints, *segment.forces):
         energies += series["ledger"][at][..., BOOKED].ravel().tolist()
-    return fsum(energies)  # in whatever order they stand: the same bits
+    return _sum(energies)
+
+
+def _sum(numbers: Sequence[float]) -> float:
+    """In whatever order they stand: the same bits. None that could be told of numbers that have left the world."""
+    try:
+        return fsum(numbers)
+    except (OverflowError, ValueError):
+        return nan

@@ -97,7 +97,7 @@ def _take_bodies(
     system: System, listed: list[Any], columns: Mapping[str, Any], notes: Notes, assembly: Assembly
 ) -> None:
     for k, data in enumerate(listed):
-        names = data["table"]["details"]["names"] if "table" in data else data["names"]
+        names = _names(data)
         body = assembly.bodies[names[0]]
         stack: Any = body.empty_stack()
         if "table" in data:
@@ -109,6 +109,7 @@ def _take_bodies(
             stack.restore(notes.get(data["saved"]))
         system.body_stacks[system.key_of(names[0], body)] = stack
         system.body_home.update(dict.fromkeys(names, stack))
+    _check_names(listed, assembly.bodies)
     system.body_home = {name: system.body_home[name] for name in assembly.bodies}
 
 
@@ -129,6 +130,7 @@ def _take_joints(
         )
         system.joint_stacks[stack.form if system.grouped else (stack.form, names[0])] = stack
         homes.update(dict.fromkeys(names, stack))
+    _check_names(data["joints"], assembly.joint_edges)
     made: Mapping[str, Any] = data["attachments"]
     for name, edge in assembly.joint_edges.items():
         kept = made.get(name)
@@ -137,6 +139,19 @@ def _take_joints(
         else:
             attachment = _attachment(kept, homes[name].form, notes)
             system.joint_home.enter(JointHome(name, homes[name], edge, attachment, kept["again"]))
+
+
+def _names(kept: Mapping[str, Any]) -> list[Any]:
+    """Who stands in a table, or in a stack that is none."""
+    found: list[Any] = kept["table"]["details"]["names"] if "table" in kept else kept["names"]
+    return found
+
+
+def _check_names(stacks: list[Any], known: Mapping[str, Any]) -> None:
+    """The parts of the model stand in stacks, each once, and nobody else."""
+    names = [name for kept in stacks for name in _names(kept)]
+    if len(names) != len(known) or not all(isinstance(name, str) and name in known for name in names):
+        raise ModelError("checkpoint: its tables do not hold the parts of its model, each once.")
 
 
 def _form(data: Mapping[str, Any], system: System, edge: JointEdge) -> JointForm:
@@ -162,7 +177,7 @@ def _take_forces(
     homes: dict[str, Any] = {}
     forced = notes.get(data["forced"])
     for k, kept in enumerate(data["forces"]):
-        names = kept["table"]["details"]["names"] if "table" in kept else kept["names"]
+        names = _names(kept)
         force = assembly.force_edges[names[0]].force
         stack: Any = force.new_stack(len(system.gravity))
         if "table" in kept:
@@ -176,6 +191,7 @@ def _take_forces(
                 getattr(stack, name)[...] = array
         system.force_stacks[force.kind() if system.grouped else (force.kind(), names[0])] = stack
         homes.update(dict.fromkeys(names, stack))
+    _check_names(data["forces"], assembly.force_edges)
     for name in assembly.force_edges:
         kept = forced[name]
         marks = [[Mark(*pair) for pair in side or ()] for side in kept["marks"]]
