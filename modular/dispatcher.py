@@ -16,7 +16,6 @@ from numba.core import config
 from numba.core.registry import CPUDispatcher
 
 from modular.code_libraries import LinkableCompiler, WholeCompiler
-from modular.kept_code import KeptCode
 from modular.lanes import types
 from modular.views import asked_by
 
@@ -33,7 +32,7 @@ class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """As numba does, a tenth faster."""
-        with nothing_collected(), claims_let_go(self._cache):
+        with nothing_collected():
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -61,7 +60,7 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """As numba does, a tenth faster."""
-        with nothing_collected(), claims_let_go(self._cache):
+        with nothing_collected():
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -98,13 +97,3 @@ def nothing_collected() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-@contextmanager
-def claims_let_go(cache: Any) -> Iterator[None]:
-    """Whatever comes of it, nobody waits for it afterwards; what is kept nowhere nobody claims."""
-    try:
-        yield
-    finally:
-        if isinstance(cache, KeptCode):
-            cache.let_go()
