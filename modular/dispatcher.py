@@ -16,6 +16,7 @@ from numba.core import config
 from numba.core.registry import CPUDispatcher
 
 from modular.code_libraries import LinkableCompiler, WholeCompiler
+from modular.kept_code import KeptCode
 from modular.lanes import types
 from modular.views import asked_by
 
@@ -32,7 +33,7 @@ class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """As numba does, a tenth faster."""
-        with nothing_collected():
+        with nothing_collected(), claims_let_go(self._cache):
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -60,7 +61,7 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """As numba does, a tenth faster."""
-        with nothing_collected():
+        with nothing_collected(), claims_let_go(self._cache):
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -97,3 +98,13 @@ def nothing_collected() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@contextmanager
+def claims_let_go(cache: Any) -> Iterator[None]:
+    """Whatever comes of it, nobody waits for it afterwards; what is kept nowhere nobody claims."""
+    try:
+        yield
+    finally:
+        if isinstance(cache, KeptCode):
+            cache.let_go()

@@ -22,6 +22,7 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from modular.claims import Claims
 from modular.code_libraries import Linkable
 from modular.contents import contents, contents_of_types
 from modular.kernel_store import SUFFIX, KernelStore
@@ -44,6 +45,7 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
         self._options = repr(sorted(options.items()))  # what numba was told
         self._stores = stores  # asked when code is first needed: importing a kernel touches no disk
         self._impl = Portable()
+        self._claims = Claims()
         self.enable()
 
     @property
@@ -59,7 +61,14 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
     def _load_overload(self, types: Any, context: Any) -> Any:
         if not self._enabled:
             return None
-        return self.find(types, context.codegen(), lambda content: self._impl.rebuild(context, pickle.loads(content)))
+
+        def rebuilt(content: bytes) -> Any:
+            return self._impl.rebuild(context, pickle.loads(content))
+
+        found = self.find(types, context.codegen(), rebuilt)
+        if found is None and self.made_meanwhile(types, context.codegen()):
+            found = self.find(types, context.codegen(), rebuilt)
+        return found
 
     def _save_overload(self, types: Any, made: Any) -> None:
         if self._enabled and self._impl.check_cachable(made):
@@ -77,6 +86,16 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
                 except Exception as error:  # of a numba that was patched, or out of memory: it is made again
                     _log.debug("cached code of %s cannot be used: %s", self._name, error)
         return None
+
+    def made_meanwhile(self, types: Any, codegen: Any) -> bool:
+        """Whether another process was making what is missing, and has; otherwise this one is to make it, and say so (`let_go`)."""
+        if (name := self.file_of(types, codegen)) is None:
+            return False
+        return any(not self._claims.take(store.folder / name) for store in self._stores() if not store.shipped)
+
+    def let_go(self) -> None:
+        """What was missing is made, or could not be."""
+        self._claims.let_go()
 
     def keep(self, types: Any, codegen: Any, content: bytes) -> None:
         """Keep what was compiled, under what it is made of now.

@@ -76,6 +76,10 @@ class Loop:
         """Machine code for this layout, made now and kept; where it lies."""
         stack, elements = self._asked(stack, elements)
         signature = (types.int64, types.int64, stack, elements)
+        if self.kept is not None and self.kept.made_meanwhile(signature, self.dispatcher.targetctx.codegen()):
+            found = self._kept(signature)
+            if found is not None:
+                return found
         self.dispatcher.compile(signature)
         compiled = self.dispatcher.overloads[signature]
         return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))

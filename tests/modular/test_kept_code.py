@@ -13,6 +13,7 @@ import pytest
 
 import nursery
 from campaign import later
+from modular import claims
 from modular.kernel import own_store
 from modular.kernel_store import SUFFIX
 from waiting import GUARD
@@ -200,6 +201,13 @@ def test_two_processes_that_begin_at_once_keep_the_code_of_every_layout_under_it
     assert python(tmp_path, "up.py", tmp_path / "cache").stdout.split() == ["True"] * 3 + ["3"]
     assert python(tmp_path, "down.py", tmp_path / "cache").stdout.split() == ["True"] * 3 + ["3"]
     assert not list((tmp_path / "cache").rglob("*.tmp.*"))
+
+
+def test_what_one_process_is_compiling_no_other_does(tmp_path: Path):
+    (tmp_path / "many.py").write_text(MANY)
+    done = [end() for end in [begun(tmp_path, "many.py", tmp_path / "cache") for _ in range(3)]]
+    assert sum(int(d.stdout.split()[3]) for d in done) == 2 * 3  # each was compiled by one, and found by two
+    assert not list((tmp_path / "cache").rglob(f"*{claims.SUFFIX}"))
 
 
 ALIKE = """

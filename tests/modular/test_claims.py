@@ -1,0 +1,62 @@
+"""Of several processes that lack the same machine code one makes it; whoever dies over it holds nobody up for long."""
+
+import os
+import threading
+
+import pytest
+
+from modular import claims
+from modular.claims import Claims
+from waiting import wait_for
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "sum.kernel"
+
+
+def asked(path):
+    """What somebody else is answered, as a list that is empty until then, and the thread that waits."""
+    answers, others = [], Claims()
+    waiting = threading.Thread(target=lambda: answers.append(others.take(path)))
+    waiting.start()
+    return answers, waiting, others
+
+
+def test_one_makes_it_and_the_other_finds_it(path):
+    mine = Claims()
+    assert mine.take(path) and mine.take(path)
+    answers, waiting, _ = asked(path)
+    wait_for(lambda: path.with_name("sum.kernel.claim").exists())
+    assert waiting.is_alive() and not answers
+    path.write_bytes(b"code")
+    waiting.join()
+    assert answers == [False]
+    mine.let_go()
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_where_the_first_could_not_the_other_does(path):
+    mine = Claims()
+    assert mine.take(path)
+    answers, waiting, others = asked(path)
+    assert waiting.is_alive()
+    mine.let_go()
+    waiting.join()
+    assert answers == [True]
+    others.let_go()
+    assert not list(path.parent.iterdir())
+
+
+def test_a_claim_of_somebody_who_died_is_void_after_a_while(path):
+    dead, mine = Claims(), Claims()
+    dead.take(path)
+    place = path.with_name("sum.kernel.claim")
+    old = place.stat().st_mtime - claims.PATIENCE - 1.0
+    os.utime(place, (old, old))
+    assert mine.take(path)
+    mine.let_go()
+
+
+def test_where_nothing_can_be_left_everybody_makes_it(tmp_path):
+    assert Claims().take(tmp_path / "nowhere" / "sum.kernel")
