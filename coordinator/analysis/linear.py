@@ -68,11 +68,9 @@ class Linear:
     @property
     def matrix(self) -> Array:
         """A of (p, u)' = A (p, u)."""
-        n, m = self.places.shape[1], self.motions.shape[1]
+        n = self.places.shape[1]
         below = -np.linalg.solve(self.mass, np.concatenate([self.stiffness, self.damping], axis=1))
-        return (
-            np.concatenate([np.concatenate([np.zeros((n, n)), self.rates], axis=1), below]) if m else np.zeros((n, n))
-        )
+        return np.concatenate([np.concatenate([np.zeros((n, n)), self.rates], axis=1), below])
 
 
 @on_one_thread

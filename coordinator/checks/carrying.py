@@ -19,6 +19,7 @@ Bodies do not tell I. They answer a force at a point with 1/m + r^2 / I in the d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,11 +94,18 @@ def now(simulation: CheckContext, margins: Mapping[str, float]) -> list[Load]:
     system = simulation.system
     if not concerns(simulation, margins):
         return []
+    with answers_kept(system):
+        system.respond()
+        return among(simulation, margins) if not simulation.coupling.at_once else swinging(simulation)
+
+
+@contextmanager
+def answers_kept(system: System) -> Iterator[None]:
+    """What bodies answer inside is asked by somebody who looks: afterwards all is as it was."""
     elements = system.elements
     folded, kept = not len(elements.load), elements.response.copy()
     try:
-        system.respond()
-        return among(simulation, margins) if not simulation.coupling.at_once else swinging(simulation)
+        yield
     finally:
         if folded:
             elements.fold(*ASKED)

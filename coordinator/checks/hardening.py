@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from coordinator.checks.carrying import answers_kept
 from coordinator.checks.context import CheckContext
-from modular.elements import ASKED
 
 
 def hardened(simulation: CheckContext) -> dict[str, float]:
@@ -23,17 +23,13 @@ def hardened(simulation: CheckContext) -> dict[str, float]:
     if not names or simulation.is_distributed:
         return {}
     elements = system.elements
-    folded, kept, shown = not len(elements.load), elements.response.copy(), elements.velocity.copy()
-    read = elements.current_velocity
-    try:
-        faster = np.square(read).sum(axis=-1) > np.square(shown).sum(axis=-1)
-        elements.velocity[faster] = read[faster]
-        margins = simulation.coupling.margins(system, simulation.dt)
-    finally:
-        elements.velocity[:] = shown
-        if folded:
-            elements.fold(*ASKED)
-        else:
-            elements.response[:] = kept
+    shown, read = elements.velocity.copy(), elements.current_velocity
+    faster = np.square(read).sum(axis=-1) > np.square(shown).sum(axis=-1)
+    with answers_kept(system):
+        try:
+            elements.velocity[faster] = read[faster]
+            margins = simulation.coupling.margins(system, simulation.dt)
+        finally:
+            elements.velocity[:] = shown
     known = simulation.past.latest_margins()
     return {name: margins[name] for name in names if name in margins and margins[name] < 1.0 <= known.get(name, 1.0)}
