@@ -22,6 +22,7 @@ from scenarios.commands.launch_options import (
 )
 from scenarios.commands.resume import kept_on_the_way
 from scenarios.commands.running import (
+    doubtful,
     end_early,
     measure,
     prepare,
@@ -110,9 +111,14 @@ def run(
     plot: Plot = True,
     animate: Animate = False,
     verify: Annotated[
-        bool,
-        typer.Option("--verify", help="Run again at half and twice the step to measure the error and its order."),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--verify/--no-verify",
+            help="Run again at half and twice the step to measure the error and its order. Default: what takes less than a "
+            "second is held against a run at twice the step, and measured where they part.",
+            rich_help_panel=KEPT,
+        ),
+    ] = None,
     checkpoint_every: Annotated[
         float,
         typer.Option(
@@ -182,7 +188,7 @@ def run(
                 print_margin(console, simulation)
                 recorded, code, why = run_and_keep(console, simulation, until, folder, checkpoints)
                 measured = None
-                if verify and code is None:
+                if code is None and (verify or (verify is None and doubtful(console, simulation, recorded))):
                     recorded, measured = measure(console, simulation, folder)
                 words = verdict(simulation, code, measured)
                 show_run(console, recorded, folder.path, code, plot=plot, animate=animate)

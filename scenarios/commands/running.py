@@ -14,6 +14,8 @@ from scenarios.commands.resume import checkpoint_warnings
 from scenarios.commands.rewind import leave_last_ticks, who_moves_what
 from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say, stop
 
+# of a run that is held against one at twice its step without being asked: computing [s], and bodies that are built again
+MAX_SECONDS, MAX_BODIES = 2.0, 100
 LARGE_RUN_BYTES = 1 << 28  # bytes of a run whose saving takes long enough to be told, also where there is no bar
 
 if TYPE_CHECKING:
@@ -221,6 +223,26 @@ def measure(console: Console, simulation: Simulation, folder: RunFolder) -> tupl
     recorded = simulation.recorded
     recorded.save(folder.path)
     return recorded, found
+
+
+def doubtful(console: Console, simulation: Simulation, recorded: Run) -> bool:
+    """Whether a run that was short, and of which its estimate says nothing, parts from one at twice its step."""
+    from coordinator import Simulation
+    from coordinator.checks.verification import parted_at_twice
+    from scenarios.report.progress import waiting
+
+    long = recorded.timings.get("seconds", 0.0) > MAX_SECONDS or len(recorded.bodies) > MAX_BODIES
+    if (
+        long
+        or simulation.distributed_run is not None
+        or recorded.obstacles
+        or not simulation.whole
+        or verdict(simulation, None)
+    ):
+        return False
+    with suppress(KeyboardInterrupt), waiting(console, "holding it against a run at twice the step…"):
+        return parted_at_twice(Simulation, recorded)
+    return False
 
 
 def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *, plot: bool, animate: bool) -> None:
