@@ -22,6 +22,7 @@ from modular.courses import begun
 from modular.elements import ASKED, TIME, Array, Elements
 from modular.errors import ModelError
 from modular.force import Forces
+from modular.forces import ForceStack
 from modular.joint import Attachment, JointForm
 from modular.joints import ANSWERS, Joints
 from modular.ledger import LEDGER, RELEASED, STORED, brought, close
@@ -357,6 +358,16 @@ class System:
     def booked(self) -> list[Joints | Forces]:
         """All stacks that keep a ledger."""
         return [*self.joints, *self.forces]
+
+    @property
+    def implicit_forces(self) -> list[str]:
+        """Forces that change faster than the step, and are found together with the reactions of joints (modular/compliant.py)."""
+        return [
+            forces.names[row]
+            for forces in self.forces
+            if isinstance(forces, ForceStack)
+            for row in forces.implicit_rows()
+        ]
 
     @property
     def _remembering(self) -> list[Table]:

@@ -2,15 +2,63 @@
 
 from __future__ import annotations
 
-from modular.elements import GAIN_STEP, STEP, TIME, Elements
+from typing import ClassVar
+
+from modular.compliant import CompliantRows
+from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Elements, Indices
+from modular.joint import JointForm
 from modular.ledger import Booked
+from modular.table import COLUMN
 
 
 class ForceStack(Booked):
     """Forces of one kind, a row each.
 
-    A subclass declares its columns and names its loops: exert, account, and request_load with compute_margin.
+    A subclass declares its columns and names its loops: exert, account, and request_load with compute_margin. One whose forces may
+    be rows of the interface (modular/compliant.py) has a column `implicit`, says by `row_form` how their gaps are measured, and
+    fills rows in by `write_row`.
     """
+
+    row_columns: ClassVar[tuple[str, ...]] = ()  # by which gaps are measured, or shapes that tell how
+    implicit: Indices  # 1 where it is stiffer than steps, and so a row of the interface
+
+    @property
+    def row_form(self) -> JointForm | None:
+        """How gaps of rows of the interface are measured; None where it has none."""
+        return None
+
+    def may_be_row(self, row: int) -> bool:
+        """Whether one of them may be a row of the interface: its law is a straight line."""
+        return self.row_form is not None
+
+    def implicit_rows(self) -> list[int]:
+        """Which of them are rows of the interface."""
+        return [] if self.row_form is None else self.implicit[: self.count].nonzero()[0].tolist()
+
+    def as_rows(self, motions: int = RIGID_BODY_MOTIONS) -> CompliantRows:
+        """These, on the same elements."""
+        assert self.row_form is not None
+        made = CompliantRows(self.row_form, self.first_side.shape[1], motions)
+        copied: list[str] = []
+        for name, kind, _, shape in self.fields():
+            if name in self.row_columns:
+                (made.column if kind == COLUMN else made.fixed)(name, *shape)
+                copied += [name] if kind == COLUMN else []
+        for row in self.implicit_rows():
+            at = made.add_row(self.names[row])
+            made.first[at], made.second[at], made.home[at] = self.first[row], self.second[row], row
+            for name in copied:
+                getattr(made, name)[at] = getattr(self, name)[row]
+            self.write_row(made, at, row)
+        made.lay("booked", self.ledger)
+        self.place_rows(made)
+        return made
+
+    def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
+        """Law of one of them."""
+
+    def place_rows(self, rows: CompliantRows) -> None:
+        """Let them stand where their forces stand, where that has to be known to measure them."""
 
     @property
     def turns(self) -> bool:

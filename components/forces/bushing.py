@@ -11,11 +11,12 @@ import numpy as np
 from components.joints.marks import line_mark, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from modular.blocks import shaped
+from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
 from modular.forces import ForceStack
-from modular.joint import point_marks, unit
+from modular.joint import JointForm, point_marks, unit
 from modular.kernel import kernel
 from modular.lanes import types
 from modular.ledger import STORED, account_loop
@@ -113,57 +114,6 @@ class Bushing(Force):
         return cls((40.0, 60.0, 50.0), 0.4, (3.0, 2.0, 4.0), 0.02)
 
 
-class Bushings(ForceStack):
-    """Bushings, one row each."""
-
-    gains: Array  # stiffness and damping, (n, rows, 2)
-    axis: Array
-    made: Array  # how it stood when it was first looked at
-    on_first: Array
-    on_second: Array
-    compliance: Array
-    spring: Array  # dt^2 K, 4 dt C, and both together
-    damper: Array
-    block: Array
-    margin: Array
-
-    def __init__(self, dimension: int) -> None:
-        sides, rows = (2, 3) if dimension == 2 else (4, 6)
-        super().__init__(sides, sides, dimension)
-        self.column("gains", rows, 2)
-        self.column("axis", dimension)
-        self.column("made", 7)
-        for name in ("on_first", "on_second"):
-            self.column(name, rows, sides, dimension)
-        for name in ("compliance", "spring", "damper", "block"):
-            self.column(name, rows, rows)
-        self.column("margin")
-        self.fixed("translations", dimension)
-        self.loops = {
-            "exert": bushing_loop,
-            "account": account_loop,
-            "request_load": request_load_loop,
-            "compute_margin": compute_margin_loop,
-        }
-
-    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
-        """Take a bushing in."""
-        assert isinstance(force, Bushing)
-        row, size = self.add_row(name), self.axis.shape[1]
-        self.first[row], self.second[row] = first
-        self.gains[row] = force.gains(size)
-        self.axis[row] = np.eye(size)[0] if force.axis is None else unit(name, force.axis, size)
-
-    @property
-    def read_velocity(self) -> list[str]:
-        """Those that damp."""
-        return [name for name, row in self.row.items() if self.gains[row, :, 1].any()]
-
-    def requested_load(self) -> tuple[Array, Array]:
-        """dt^2 K and 4 dt C per bushing as last asked, (n, rows, rows)."""
-        return self.spring[: self.count], self.damper[: self.count]
-
-
 def _scratch(forces: Any) -> list[tuple[int, ...]]:
     first, second, rows = forces.shape_of("first_side"), forces.shape_of("second_side"), forces.shape_of("gains")[0]
     return [first, second, (rows, *first), (rows, *second), (rows,)]
@@ -223,6 +173,83 @@ def measure_displacement(forces: View, elements: View, n: int, scratch: Any) -> 
 
 
 @loop
+def bushing_rows_loop(start: int, stop: int, bushings: View, elements: View) -> int:
+    """Shifts and turns of bushings that are rows of the interface."""
+    scratch = scratch_of(bushings)
+    for n in range(start, stop):
+        measure_displacement(bushings, elements, n, scratch)
+        _, _, on_a, on_b, error = scratch
+        write_geometry(bushings, n, error, on_a, on_b)
+    return NO_FAILED_ROW
+
+
+IN_PLANE = JointForm("bushing-2d", bushing_rows_loop, first=2, second=2, rows=3, translations=2, locks=3, rotations=1)
+IN_SPACE = JointForm("bushing", bushing_rows_loop, first=4, second=4, rows=6, translations=3, locks=6, rotations=3)
+
+
+class Bushings(ForceStack):
+    """Bushings, one row each."""
+
+    row_columns = ("gains", "axis", "made")
+    gains: Array  # stiffness and damping, (n, rows, 2)
+    axis: Array
+    made: Array  # how it stood when it was first looked at
+    on_first: Array
+    on_second: Array
+    compliance: Array
+    spring: Array  # dt^2 K, 4 dt C, and both together
+    damper: Array
+    block: Array
+    margin: Array
+
+    def __init__(self, dimension: int) -> None:
+        sides, rows = (2, 3) if dimension == 2 else (4, 6)
+        super().__init__(sides, sides, dimension)
+        self.column("gains", rows, 2)
+        self.column("axis", dimension)
+        self.column("made", 7)
+        for name in ("on_first", "on_second"):
+            self.column(name, rows, sides, dimension)
+        for name in ("compliance", "spring", "damper", "block"):
+            self.column(name, rows, rows)
+        self.column("margin")
+        self.column("implicit", dtype=np.int64)
+        self.fixed("translations", dimension)
+        self.loops = {
+            "exert": bushing_loop,
+            "account": account_loop,
+            "request_load": request_load_loop,
+            "compute_margin": compute_margin_loop,
+        }
+
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take a bushing in."""
+        assert isinstance(force, Bushing)
+        row, size = self.add_row(name), self.axis.shape[1]
+        self.first[row], self.second[row] = first
+        self.gains[row] = force.gains(size)
+        self.axis[row] = np.eye(size)[0] if force.axis is None else unit(name, force.axis, size)
+
+    @property
+    def row_form(self) -> JointForm:
+        """Shifts and turns."""
+        return IN_PLANE if self.first_side.shape[1] == 2 else IN_SPACE
+
+    def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
+        """Its laws, one for each axis."""
+        rows.law[at, :, :2] = self.gains[row]
+
+    @property
+    def read_velocity(self) -> list[str]:
+        """Those that damp and are exerted."""
+        return [name for name, row in self.row.items() if self.gains[row, :, 1].any() and not self.implicit[row]]
+
+    def requested_load(self) -> tuple[Array, Array]:
+        """dt^2 K and 4 dt C per bushing as last asked, (n, rows, rows)."""
+        return self.spring[: self.count], self.damper[: self.count]
+
+
+@loop
 def bushing_loop(start: int, stop: int, bushings: View, elements: View) -> int:
     """-J^T (K e + C e')."""
     scratch = scratch_of(bushings)
@@ -270,6 +297,7 @@ def request_load_loop(start: int, stop: int, bushings: View, elements: View) -> 
                 bushings.damper[n, i, j] = 4.0 * dt * bushings.gains[n, i, 1] if i == j else 0.0
                 bushings.block[n, i, j] = bushings.spring[n, i, j] + bushings.damper[n, i, j]
     compute_compliance_rows(start, stop, bushings, elements, elements.load.shape[0])
+    spare_implicit_rows(start, stop, bushings)
     request_load_rows(start, stop, bushings, elements)
     return NO_FAILED_ROW
 

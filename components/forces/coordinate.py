@@ -17,11 +17,12 @@ from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
+from modular.compliant import spare_implicit_rows, write_geometry
 from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
 from modular.forces import ForceStack
-from modular.joint import point_marks, unit
+from modular.joint import JointForm, point_marks, unit
 from modular.kernel import kernel
 from modular.lane_rows import store
 from modular.lanes import LANES, types
@@ -147,6 +148,7 @@ class AlongCoordinates(ForceStack):
     damper: Array
     block: Array
     margin: Array
+    measure: Array  # its length tells which it is
 
     def __init__(self, measure: str, dimension: int, exert: Loop, *, driven: bool = False, keeps: int = 3) -> None:
         first, second = self.sizes(measure, dimension)
@@ -161,6 +163,7 @@ class AlongCoordinates(ForceStack):
         for name in ("compliance", "spring", "damper", "block"):
             self.column(name, 1, 1)
         self.column("margin")
+        self.column("implicit", dtype=np.int64)
         self.fixed("translations", int(measure != "angle"))
         self.fixed("measure", 1 + MEASURES.index(measure))  # its length tells loops which it is
         self.loops = {
@@ -339,8 +342,36 @@ def request_load_loop(start: int, stop: int, forces: View, elements: View) -> in
         forces.spring[n, 0, 0] = dt * dt * max(gains[STIFFNESS], 0.0)
         forces.damper[n, 0, 0] = 4.0 * dt * gains[DAMPING]
         forces.block[n, 0, 0] = forces.spring[n, 0, 0] + forces.damper[n, 0, 0]
+    spare_implicit_rows(start, stop, forces)
     request_load_rows(start, stop, forces, elements)
     return NO_FAILED_ROW
+
+
+@loop
+def coordinate_rows_loop(start: int, stop: int, forces: View, elements: View) -> int:
+    """The coordinates of forces that are rows of the interface; angles are the nearest to those where the step began."""
+    scratch = scratch_of(forces)
+    for n in range(start, stop):
+        forces.kept[n, REACHED] = forces.start_gap[n, 0]
+        way, _ = measure_coordinate(forces, elements, n, scratch)
+        _, _, on_a, on_b, error = scratch
+        error[0] = way
+        write_geometry(forces, n, error, on_a, on_b)
+    return NO_FAILED_ROW
+
+
+def row_form_of(measure: str, dimension: int, sizes: tuple[int, int]) -> JointForm:
+    """Of forces along a coordinate that are rows of the interface."""
+    turns = int(measure == "angle")
+    return JointForm(
+        f"along-{measure}-{dimension}d",
+        coordinate_rows_loop,
+        *sizes,
+        rows=1,
+        translations=1 - turns,
+        locks=1,
+        rotations=turns,
+    )
 
 
 @loop

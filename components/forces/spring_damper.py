@@ -8,11 +8,14 @@ from typing import Self
 
 import numpy as np
 
+from modular.compliant import CompliantRows, spare_implicit_rows
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
 from modular.forces import ForceStack
-from modular.joint import point_marks
+from modular.joint import JointForm, point_marks
+from modular.joints import joint_loop
+from modular.lanes import share
 from modular.ledger import STORED, account_loop
 from modular.load_sharing import growth, request_load_rows
 from modular.loop import NO_FAILED_ROW, loop
@@ -74,6 +77,24 @@ class SpringDamper(Force):
         return cls(stiffness=40.0, damping=0.8, length=0.5)
 
 
+@joint_loop
+def line_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
+    """|P_a P_b| - l0."""
+    square = 0.0
+    for c in range(a.shape[1]):
+        arm = b[0, c] - a[0, c]
+        square += arm * arm
+    length = np.sqrt(square)
+    for c in range(a.shape[1]):
+        along = share(b[0, c] - a[0, c], length)
+        on_first[0, 0, c] = -along
+        on_second[0, 0, c] = along
+    error[0] = length - marker[0]
+
+
+LINE = JointForm("line", line_rows, first=1, second=1, rows=1, translations=1, locks=1, rotations=0, marker=1)
+
+
 class Springs(ForceStack):
     """Springs with dampers, one row each."""
 
@@ -94,6 +115,7 @@ class Springs(ForceStack):
             self.column(name, dimension, dimension)
         self.fixed("translations", dimension)
         self.column("margin")
+        self.column("implicit", dtype=np.int64)
         self.loops = {
             "exert": spring_loop,
             "account": account_loop,
@@ -111,9 +133,23 @@ class Springs(ForceStack):
         self.law[row] = force.stiffness, force.damping, -1.0 if force.length is None else force.length
 
     @property
+    def row_form(self) -> JointForm:
+        """The distance of its ends."""
+        return LINE
+
+    def may_be_row(self, row: int) -> bool:
+        """Those with a length: where one that draws its ends together passes through no length its line is none."""
+        return bool(self.law[row, 2] > 0.0)
+
+    def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
+        """Its law, and the length at which it pulls nothing."""
+        rows.law[at, 0, :2], rows.marker[at, 0] = self.law[row, :2], self.law[row, 2]
+
+    @property
     def read_velocity(self) -> list[str]:
-        """Those with a damper."""
-        return [name for name, damping in zip(self.names, self.law[:, 1], strict=False) if damping != 0.0]
+        """Those with a damper that are exerted."""
+        damping = self.law[:, 1] * (1 - self.implicit)
+        return [name for name, number in zip(self.names, damping, strict=False) if number != 0.0]
 
     def requested_load(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per spring, as last asked, (n, d, d)."""
@@ -148,6 +184,7 @@ def request_load_loop(start: int, stop: int, springs: View, elements: View) -> i
             for j in range(size):
                 block[i, j] = spring[i, j] + damper[i, j]
     compute_compliance_rows(start, stop, springs, elements, elements.load.shape[0])
+    spare_implicit_rows(start, stop, springs)
     request_load_rows(start, stop, springs, elements)
     return NO_FAILED_ROW
 

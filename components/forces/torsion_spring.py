@@ -8,9 +8,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from components.forces.coordinate import AlongCoordinate, AlongCoordinates, measure_coordinate, pull, scratch_of
+from components.forces.coordinate import (
+    MEASURES,
+    REACHED,
+    STIFFNESS,
+    AlongCoordinate,
+    AlongCoordinates,
+    measure_coordinate,
+    pull,
+    row_form_of,
+    scratch_of,
+)
+from modular.compliant import CompliantRows
 from modular.elements import Array, Indices
 from modular.force import Force
+from modular.joint import JointForm
 from modular.kernel import kernel
 from modular.ledger import STORED
 from modular.loop import NO_FAILED_ROW, loop
@@ -116,6 +128,7 @@ class TableSpring(AlongCoordinate):
 class TableSprings(AlongCoordinates):
     """Springs with lines of force, one row each."""
 
+    row_columns = ("axis", "frame", "kept", "tried", "measure")
     points: Array  # places, forces, and the energy up to there, (n, points, 3)
     number: Indices
     damping: Array
@@ -125,6 +138,31 @@ class TableSprings(AlongCoordinates):
         self.column("points", 2, 3, listed=True)
         self.column("number", dtype=np.int64)
         self.column("damping")
+
+    @property
+    def row_form(self) -> JointForm:
+        """The coordinate."""
+        first, second = self.first_side.shape, self.second_side.shape
+        return row_form_of(MEASURES[self.measure.shape[0] - 1], first[1], (first[0], second[0]))
+
+    def may_be_row(self, row: int) -> bool:
+        """Those with a straight line of force that rises."""
+        slopes = np.diff(self.points[row, : self.number[row], 1]) / np.diff(self.points[row, : self.number[row], 0])
+        return bool(slopes.min() >= 0.0 and np.ptp(slopes) <= 1e-12 * slopes.max())
+
+    def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
+        """Its line."""
+        (place, force), stiffness = self.points[row, 0, :2], self.gains[row, STIFFNESS]
+        rows.law[at, 0] = stiffness, self.damping[row], force - stiffness * place
+
+    def place_rows(self, rows: CompliantRows) -> None:
+        """Angles are told from those of the last tick."""
+        rows.start_gap[: rows.count, 0] = self.kept[rows.home[: rows.count], REACHED]
+
+    @property
+    def read_velocity(self) -> list[str]:
+        """All that are exerted."""
+        return [name for name, row in self.row.items() if not self.implicit[row]]
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """There are no more points than there is room for."""

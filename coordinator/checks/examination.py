@@ -54,6 +54,7 @@ class Examination:
     mobility: int | None  # what is left; None for models too large to find it
     joints: list[JointReport]
     springs: dict[str, float]  # margin of every spring and damper
+    implicit: list[str]  # those that limit no step, because they are found together with reactions
     advice: list[str]
 
     @property
@@ -85,6 +86,7 @@ def examine(simulation: CheckContext) -> Examination:
         mobility=freedoms - _rank(list(equations.values())) if len(assembly.bodies) <= MAX_BODIES_FOR_RANK else None,
         joints=reports,
         springs={name: margins[name] for name in system.force_home if name in margins},
+        implicit=system.implicit_forces,
         advice=[*(_said_twice(simulation, equations) if equations else []), *_advice(simulation, reports)],
     )
 

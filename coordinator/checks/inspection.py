@@ -77,6 +77,11 @@ class Inspection:
         return dict(self.coupling.ways(self.system))
 
     @property
+    def implicit_forces(self: Inspected) -> list[str]:
+        """Forces that change faster than the step resolves: they limit it no more, and what is fast in them is damped."""
+        return self.system.implicit_forces
+
+    @property
     def tightest(self: Inspected) -> tuple[str, float] | None:
         """The joint nearest to the stability limit, with its margin."""
         return tightest(self.margins)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+import numpy as np
+
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.couplings.interface.fields import OPEN
@@ -24,9 +26,12 @@ from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import CouplingError, ModelError
+from modular.forces import ForceStack
 from modular.internal_gains import InternalGains
 from modular.names import first_few
 from modular.newmark import Newmark
+
+IMPLICIT_MARGIN = 1.5  # of a force: below it is found together with reactions, at what its law is where the step leads
 
 
 @dataclass(frozen=True)
@@ -150,8 +155,32 @@ class Glued(Coupling):
         interface.perform("settle")
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity
+        if self._take_implicit(system, dt, touched):
+            self.settle(system, dt, touched)
+            return
         for stack in system.booked:
             stack.open_books()
+
+    def _take_implicit(self, system: System, dt: float, touched: Iterable[str]) -> bool:
+        """Forces that the step does not resolve become rows of the interface, and stay it; whether there are any.
+
+        Not where a step goes back in time: nothing can damp there.
+        """
+        stacks = [forces for forces in system.forces if isinstance(forces, ForceStack) and forces.row_form is not None]
+        if self.order != 2 or not any(forces.count for forces in stacks):
+            return False
+        margins = self.margins(system, dt, list(touched))
+        found = [
+            (forces, forces.row[name])
+            for forces in stacks
+            for name in forces.names
+            if margins.get(name, np.inf) < IMPLICIT_MARGIN and forces.may_be_row(forces.row[name])
+        ]
+        for forces, row in found:
+            forces.implicit[row] = 1
+        if found:
+            system.cache.pop("interface", None)
+        return bool(found)
 
     def sets_aside(self, system: System, body: str) -> str | None:
         """Between glued joints nobody predicts and corrects."""

@@ -34,6 +34,9 @@ class Recorded:
     gravity: Array
     beta: float = 0.0  # Newmark's: by so much of a jump of velocity in a tick, times dt, a sample of it is off
     at_once: bool = False  # whether all joints hold at once: then a free turn is followed exactly in space as well
+    damps: bool = (
+        False  # whether forces that are stiffer than the step are: then what they begin with is over within one
+    )
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -94,8 +97,9 @@ class Evidence:
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
         way, bend, bending, kinetic, moved, twist = self._ways.travelled(
-            recorded.taken, recorded.bodies, dt, recorded.gravity, at_once=recorded.at_once
-        )
+            recorded.taken, recorded.bodies, dt, recorded.gravity, at_once=recorded.at_once,
+            damps=recorded.damps,
+        )  # fmt: skip
         extent = self._extent or max(
             way, spread_of(segments, recorded.bodies)
         )  # of one point, also the way that it goes
@@ -139,7 +143,7 @@ class Evidence:
         """Energy that joints took, and that forces and bodies lost, in the whole run; what is finished is asked once."""
         segments, about = recorded.segments, (recorded.bodies, recorded.gravity)
         self._losses = self._losses.then(segments[self._losses.spells.segments : -1], *about)
-        return self._losses.then(segments[-1:], *about).worst(segments[-1], recorded.forms)
+        return self._losses.then(segments[-1:], *about).worst(segments[-1], recorded.forms, damps=recorded.damps)
 
     def _look_at_new(self, recorded: Recorded, last: int) -> None:
         """Up to so many samples of the last segment."""

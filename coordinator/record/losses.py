@@ -134,8 +134,11 @@ class Losses:
             ringing, spells = ringing.then(segment), spells.then(segment, bodies, gravity)
         return Losses(ringing, spells)
 
-    def worst(self, last: Segment, joints: Mapping[str, Any]) -> tuple[Loss, Loss]:
-        """What joints took, and what forces and bodies lost, of all that were ever there; `joints`: by name."""
+    def worst(self, last: Segment, joints: Mapping[str, Any], *, damps: bool = False) -> tuple[Loss, Loss]:
+        """What joints took, and what forces and bodies lost, of all that were ever there; `joints`: by name.
+
+        `damps`: dampers that are stiffer than the step may take all that there is within one, and bodies know a share of it.
+        """
         gone: tuple[dict[str, Array], dict[str, Array]] = {}, {}  # joints and forces
         for name, book in last.closed.items():
             gone[0 if name in joints else 1][name] = book
@@ -143,13 +146,14 @@ class Losses:
         taken = Loss.of(
             "joint", ((names, _for_good(names, books, rang)) for names, books in _books(last.joints, last, gone[0]))
         )
-        books = _books(_silent(last), last, gone[1])
+        books = list(_books(_silent(last), last, gone[1]))
         together, blows = _struck(last)
         leaked = Loss.of(
             "force", (*((names, _beyond_dampers(book)) for names, book in books), (together, np.array(blows)))
         )
         found = replace(leaked, struck=leaked.name in together)
-        return taken, found.beside(self.spells.strayed)
+        known = DAMPER_ACCURACY * sum(_sum(book[:, DISSIPATED].tolist()) for _, book in books) if damps else 0.0
+        return taken, found.beside(max(self.spells.strayed - known, 0.0))
 
 
 def _books(

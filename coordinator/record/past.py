@@ -98,7 +98,8 @@ class Past:
         forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
         coupling = simulation.coupling
         beta = largest_beta(coupling, bodies)
-        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta, coupling.at_once)
+        damps = bool(simulation.system.implicit_forces)
+        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta, coupling.at_once, damps)
         rises = order_of(coupling, self.given.to_look_at, simulation.assembly) == coupling.declared_order
         least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
         try:

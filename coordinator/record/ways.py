@@ -9,6 +9,7 @@ import numpy as np
 
 from coordinator.record.bends import PORTS, bends_of, lengths
 from coordinator.record.recorder import Segment, Taken
+from coordinator.record.verdict import SAGITTA_DIVISOR
 from modular.body import Body
 from modular.elements import Array, Indices
 
@@ -87,20 +88,37 @@ class Ways:
     def __init__(self) -> None:
         self._looked: dict[int, Looked] = {}
 
-    def travelled(self, taken: Taken, bodies: Bodies, dt: float, gravity: Array, *, at_once: bool = False) -> Travelled:
-        """Ways, bends and energies so far."""
+    def travelled(
+        self,
+        taken: Taken,
+        bodies: Bodies,
+        dt: float,
+        gravity: Array,
+        *,
+        at_once: bool = False,
+        damps: bool = False,
+    ) -> Travelled:
+        """Ways, bends and energies so far; `damps`: what begins between two ticks may be over by the next."""
         last, pause = taken.count - 1, 1
         while last > 2 * SAMPLES * pause:
             pause *= 2
         self._looked = {k: looked for k, looked in self._looked.items() if k % pause == 0}
         wanted = [*range(0, last, pause), last]
         for segment, first, at in taken.where([k for k in wanted if k not in self._looked]):
-            self._looked |= zip((first + at).tolist(), _look(segment, at, bodies, dt, gravity, at_once), strict=True)
+            looked = _look(segment, at, bodies, dt, gravity, at_once, damps)
+            self._looked |= zip((first + at).tolist(), looked, strict=True)
         found = [self._looked[k] for k in wanted]
         self._looked.pop(last)  # an event may take it back
         time, speed, bend, bending, energy, twist = np.array([looked[:6] for looked in found]).T
         way, on_bends = (float((0.5 * (v[1:] + v[:-1]) * np.diff(time)).sum()) for v in (speed, bending))
-        return Travelled(way, float(bend.max()), on_bends, float(energy.max()), _moved(found), float(twist.max()))
+        most, moved = float(bend.max()), _moved(found)
+        if (
+            damps
+        ):  # it lasts for a small part of the way, between the most and the mean; and may go its way between two ticks
+            mean = float((0.5 * (bend * bending)[1:] + 0.5 * (bend * bending)[:-1]) @ np.diff(time))
+            most = float(np.sqrt(most * mean / on_bends)) if on_bends > 0.0 else most
+            way, on_bends = max(way, moved), max(on_bends, moved)
+        return Travelled(way, most, on_bends, float(energy.max()), moved, float(twist.max()))
 
 
 def _moved(looked: Sequence[Looked]) -> float:
@@ -112,7 +130,28 @@ def _moved(looked: Sequence[Looked]) -> float:
     return max((float(box.max(initial=0.0)) for box in boxes), default=0.0)
 
 
-def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array, at_once: bool) -> Iterator[Looked]:
+def _lasting(series: Mapping[str, Array], ticks: Indices, row: int, at: Indices, dt: float) -> tuple[Array, Array]:
+    """How much of an acceleration lasts for a step, and how far a step goes beside its velocities [m]; 1 and 0 where only every
+    so many-th tick was recorded.
+
+    A light body that a stiff damper lets go is accelerated beyond measure for far less than a step, in which it may go its way.
+    """
+    q, v, a = (series[key][:, row].reshape(len(series[key]), -1) for key in "qva")
+    acceleration, count = lengths(a[at]), len(ticks)
+    changed, beside, known = np.zeros(len(at)), np.zeros(len(at)), np.ones(len(at), bool)
+    for way in (-1, 1):
+        other = np.clip(at + way, 0, count - 1)
+        next_to = abs(ticks[other] - ticks[at]) == 1
+        known &= next_to | (other == at)
+        changed = np.maximum(changed, lengths(v[other] - v[at]))
+        beside = np.maximum(beside, next_to * lengths(q[other] - q[at] - 0.5 * way * dt * (v[other] + v[at])))
+    lasts = np.minimum(1.0, changed / np.where(acceleration > 0.0, dt * acceleration, np.inf))
+    return np.where(known & (acceleration > 0.0), lasts, 1.0), beside
+
+
+def _look(
+    segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array, at_once: bool, damps: bool
+) -> Iterator[Looked]:
     """At some samples of a segment."""
     largest, energy = np.zeros((4, len(at))), np.zeros(len(at))
     places: list[Array] = []
@@ -123,6 +162,9 @@ def _look(segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Arr
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)
         found = bends_of(bodies[name], q, v, a, gravity, at_once=at_once)
+        if damps:
+            lasts, beside = _lasting(series, segment.ticks[: segment.used], row, at, dt)
+            found = found._replace(bend=np.maximum(found.bend * lasts, SAGITTA_DIVISOR * beside / dt**2))
         largest = np.maximum(largest, found[:4])
         places += found.places
     speed, bending, bend, twist = largest

@@ -89,6 +89,11 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     from scenarios.report.summary import load_text, margin_text
 
     print_ways(console, simulation)
+    if simulation.implicit_forces:
+        say(
+            console,
+            f"implicit: {first_few(simulation.implicit_forces, 6)}; what changes faster than the step resolves is damped",
+        )
     if simulation.tightest is None:
         why = "all solved at once" if simulation.assembly.joints else "no joints"
         say(console, f"{why}, so no stability limit")

@@ -73,12 +73,14 @@ def _joints(found: Examination) -> Table | None:
 
 
 def _springs(found: Examination) -> Table | None:
-    if not found.springs:
+    if not found.springs and not found.implicit:
         return None
     table = plain_table("Springs and dampers", "name")
     table.add_column(Text("margin"), justify="right")
     for name, margin in sorted(found.springs.items(), key=lambda item: item[1])[:MAX_JOINTS]:
         table.add_row(Text(name), Text(margin_text(margin)), style="yellow" if margin < 1 else "")
+    for name in found.implicit[:MAX_JOINTS]:
+        table.add_row(Text(name), Text("no limit: implicit"))
     return table
 
 

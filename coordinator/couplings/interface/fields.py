@@ -25,6 +25,8 @@ WHOLE_NUMBERS = (
     "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
     "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
     "sharp", "glides", "in_parts",
+    "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
+    "instant",  # whether these exert what they do, and are not solved for
     "anything_watched", "watched_count", "toll_count", "other_count",
     "trouble",  # why there is no next state
     "turns", "method", "local_rounds", "budget", "iterations",
@@ -35,6 +37,7 @@ NUMBERS = (
     "trend",  # how reactions change from stage to stage
     "left_open", "gap",  # the most that was left open; by how much the joint is open that is open by most
     "spread",  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
+    "gains_step",  # the step for which stiff forces have been gains_step
     "relaxation",  # of what reactions of gliding joints differ by in the halves of a step: how much is taken (Aitken)
     "wrong", "lost",  # where workers move a part each: who has gone wrong in what is played; whether the tick is theirs no more
 )  # fmt: skip
@@ -46,11 +49,11 @@ STRETCHES = (
 )  # fmt: skip
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
-LISTS = {"joints": 19, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
+LISTS = {"joints": 24, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
-    MOVED, ACROSS, INDEX,
-) = range(19)  # of a joint  # fmt: skip
+    MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION,
+) = range(24)  # of a joint; the last five are addresses of forces that are rows (modular/compliant.py), and else 0  # fmt: skip
 TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
 WHERE_OF, BODY, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds
 

@@ -6,7 +6,7 @@ from coordinator.couplings.interface.fields import AGAIN, PIVOT_SHIFT
 from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import REGULARISED_STALL_RATIO, STALL_RATIO
 from coordinator.couplings.interface.reactions import clear_reactions, read_rates
-from coordinator.couplings.interface.velocity_stage import MAX_ROUNDS
+from coordinator.couplings.interface.velocity_stage import MAX_ROUNDS, enter_instant, leave_instant
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
     APPLY_IMPULSE,
@@ -14,6 +14,7 @@ from coordinator.couplings.interface.verbs import (
     CLOSE_PLACES,
     COMPUTE_BIAS,
     COMPUTE_REACTIONS,
+    EVALUATE_LAWS,
     EXERT,
     FACTORISE,
     HOLD_REACTIONS,
@@ -29,6 +30,7 @@ from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 REDUNDANT_TOLERANCE = 1e-6  # of what is to be answered: what may be left there by what was added
+REST = 1e-100  # [m/s]: what is slower stands; the time in which it goes anywhere would be no number
 DIFFERENCE_LENGTH = 1e-2  # of the extent: how far one looks along the motion
 
 
@@ -43,7 +45,7 @@ def compute_bias_loop(start: int, stop: int, interface: View, elements: View) ->
         for c in range(elements.velocity.shape[0]):
             speed = max(speed, abs(elements.velocity[n, c]))
     speed, _ = largest_of_all(interface, speed, 0.0)
-    h = DIFFERENCE_LENGTH * elements.tolerance[0] / (elements.tolerance[1] * speed) if speed > 0.0 else 1.0
+    h = DIFFERENCE_LENGTH * elements.tolerance[0] / (elements.tolerance[1] * speed) if speed > REST else 1.0
     step = elements.clock[STEP]
     for place, weight in ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)):  # a derivative of fourth order
         elements.clock[STEP] = elements.beyond[0] = place * h
@@ -66,6 +68,7 @@ def compute_reactions_loop(start: int, stop: int, interface: View, elements: Vie
     step = elements.clock[STEP]
     elements.clock[STEP] = 1.0
     right, bias = interface.right_side, interface.bias
+    enter_instant(interface)
     interface.matrix, interface.factor = interface.matrix_of_all, 1.0
     play(interface, COMPUTE_BIAS)
     play(interface, MEASURE)
@@ -75,6 +78,7 @@ def compute_reactions_loop(start: int, stop: int, interface: View, elements: Vie
         interface.matrix, interface.added = AGAIN, PIVOT_SHIFT
         play(interface, FACTORISE)
     clear_reactions(interface)
+    play(interface, EVALUATE_LAWS)
     interface.budget = interface.most_turns * interface.local_rounds
     first, before = 0.0, 0.0
     most, slow = (interface.most_turns, REGULARISED_STALL_RATIO) if redundant else (MAX_ROUNDS, STALL_RATIO)
@@ -104,37 +108,49 @@ def compute_reactions_loop(start: int, stop: int, interface: View, elements: Vie
     play(interface, SHOW)
     interface.added, interface.dependent = 0.0, dependent
     elements.clock[STEP] = step
+    if interface.implicit > 0:
+        play(interface, MEASURE)  # stiff forces go on from how they stand and move now
+    leave_instant(interface)
     return 0 if interface.lost > 0.0 else NO_FAILED_ROW
 
 
 @loop
 def apply_joint_impulses_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Impulses of all joints together, which stop what moves against them."""
+    enter_instant(interface)
     clear_reactions(interface)
     interface.budget = interface.most_turns * interface.local_rounds
     read_rates(interface)
     interface.matrix, interface.factor = interface.matrix_of_all, 1.0
     play(interface, SOLVE)
     play(interface, APPLY_IMPULSE)
+    leave_instant(interface)
     return NO_FAILED_ROW
 
 
 @loop
 def project_positions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Places where all joints are closed, the nearest by mass: a drift of components that stand, in hardly any time."""
+    enter_instant(interface)
     clear_reactions(interface)
     play(interface, APPLY_MULTIPLIERS)
     open_ = play(interface, CLOSE_PLACES)
     play(interface, ACCEPT_STEP)
     play(interface, INVALIDATE)
+    leave_instant(interface)
     return open_
 
 
 @loop
 def settle_loop(start: int, stop: int, interface: View, elements: View) -> int:
-    """Forces, reactions and accelerations; steps go on from these reactions."""
+    """Forces, reactions and accelerations; steps go on from these reactions.
+
+    Not from what stiff dampers ask for at an instant: that is over long before a step is.
+    """
     play(interface, EXERT)
     play(interface, COMPUTE_REACTIONS)
+    if interface.damped == 1:
+        clear_reactions(interface)
     play(interface, HOLD_REACTIONS)
     return NO_FAILED_ROW
 

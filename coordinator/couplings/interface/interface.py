@@ -24,6 +24,7 @@ from coordinator.couplings.interface.interface_joints import (
     InterfaceJoint,
     InterfaceJoints,
     RemoteJoints,
+    compliant_joints_of,
     interface_joints_of,
 )
 from coordinator.couplings.interface.layout import lay_out
@@ -32,7 +33,9 @@ from coordinator.couplings.interface.segments import PAUSE, segments_of
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
 from modular import gluing
+from modular.compliant import DAMPING, CompliantRows
 from modular.elements import GAIN_STEP, TIME, Array, Indices
+from modular.forces import ForceStack
 from modular.table import Number, Table
 
 MAX_ITERATIONS = 40  # iterations of a step
@@ -54,6 +57,8 @@ class Interface(Table):
     watched: Indices  # elements of forces that read velocities
     # numbers (fields.py)
     glides: Number
+    implicit: Number
+    damped: Number
     joint_count: Number
     trouble: Number
     gap: Number
@@ -62,6 +67,8 @@ class Interface(Table):
     left_open: Number
     budget: Number
     _remote: RemoteJoints
+    compliant_rows: Sequence[CompliantRows] = ()  # forces that are rows
+    _exerted: Sequence[ForceStack] = ()  # and the stacks that they are from
     collectives: Collectives | None = None  # with other workers, where each moves a part
 
     def __init__(
@@ -73,6 +80,11 @@ class Interface(Table):
     ) -> None:
         self.members = Members.everyone(system) if members is None else members
         interface_joints = interface_joints_of(system, self.members.joints)
+        self._exerted = [
+            forces for forces, _ in self.members.forces if isinstance(forces, ForceStack) and forces.implicit_rows()
+        ]
+        self.compliant_rows = [forces.as_rows(system.elements.motions) for forces in self._exerted]
+        interface_joints += compliant_joints_of(system, self.compliant_rows, len(interface_joints))
         self._begin(
             system,
             stages,
@@ -145,6 +157,8 @@ class Interface(Table):
         if local is not None:
             self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
         self.glides = glides
+        self.implicit = sum(rows.count for rows in self.compliant_rows)
+        self.damped = any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
         self._lay_out(interface_joints, of_all)
 
     @classmethod
@@ -174,7 +188,8 @@ class Interface(Table):
         local = rows if self.local is not None else 0
         motions = self.system.elements.motions
         sizes = {
-            "work": numbers, "again": numbers, "work_of_rates": numbers if self.glides else 0, "right_side": rows, "bias": rows,
+            "work": numbers, "again": numbers, "work_of_rates": numbers if self.two_matrices else 0,
+            "right_side": rows, "bias": rows,
             "scales": rows, "blurs": rows, "reaches": rows, "mismatch": rows if self.glides else 0, "summands": of_all,
             "body_sums": motions * len(layout.bodies), "found": local, "direction": local, "pushed": local,
             "whole": layout.largest**2,
@@ -187,7 +202,7 @@ class Interface(Table):
         self.product_count, self.ahead_count, self.own_count = len(layout.products), len(layout.ahead), len(layout.own)
         self.bodies = layout.bodies
         self.repeated = sum(joint.repeated for joint in interface_joints)
-        self.matrix_of_all = fields.RATES if self.glides else fields.WORK
+        self.matrix_of_all = fields.RATES if self.two_matrices else fields.WORK
 
     def _write_program(self, collectives: Collectives | None, boundary_rows: Mapping[int, int]) -> None:
         """The segments, by the addresses of their loops; of bodies it says where their names begin."""
@@ -247,6 +262,8 @@ class Interface(Table):
                 stack.prepare(operation)
         if verb in ("advance", "approach") and self.collectives is None and self._met != self.system.returns:
             self._met = self.system.returns
+            for rows, forces in zip(self.compliant_rows, self._exerted, strict=True):
+                forces.place_rows(rows)
             clock = self.system.elements.clock
             end, clock[TIME] = clock[TIME], self.system.time(float(clock[GAIN_STEP]))
             self.perform("update_operator")
@@ -278,7 +295,7 @@ class Interface(Table):
 
     def reason(self, name: str, coupling: str) -> str | None:
         """The same in words, where `name` is who went wrong."""
-        if self.why == fields.OPEN and name in self.system.joint_home:
+        if self.why == fields.OPEN and (name in self.system.joint_home or name in self.system.force_home):
             gap = float(self.gap)
             left = f"stays open by {gap:.2g}" if np.isfinite(gap) else "opens further with each one that was tried"
             return f"{coupling} found no reactions that close all joints; '{name}' {left}"
@@ -304,6 +321,11 @@ class Interface(Table):
         )
 
     @property
+    def two_matrices(self) -> bool:
+        """Whether joints answer otherwise to rates than to places: some lock velocities alone, or give."""
+        return bool(self.glides or self.implicit)
+
+    @property
     def apart(self) -> bool:
         """Whether those who move a part each need to know nothing of the joints of others but what all add up to."""
         return self.local is not None and self.local[0] in relaxing.TOGETHER
@@ -313,7 +335,7 @@ class Interface(Table):
     def begin_part(self) -> None:
         """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
         self.restore_counters(self._remote.counter_values)
-        for place in (fields.WORK, fields.RATES) if self.glides else (fields.WORK,):
+        for place in (fields.WORK, fields.RATES) if self.two_matrices else (fields.WORK,):
             self.matrix = place
             self.perform("factorise")
 

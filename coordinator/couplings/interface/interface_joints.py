@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.system import System
+from modular.compliant import CompliantRows
 from modular.elements import Array, Indices
 from modular.port import GROUND
 from modular.table import Table
@@ -42,6 +43,7 @@ class InterfaceJoint:
     repeated: int  # rows that repeat what others of them say
     index: int  # its place among all joints of the whole
     across: bool = False  # whether it goes across a border, where those who are apart have only joints of their own
+    compliant: bool = False  # whether it is a force, with compliance
     degrees: Sequence[int] | None = None  # how many joints its bodies hold, where others than those at hand count
 
 
@@ -56,6 +58,29 @@ def interface_joints_of(system: System, names: Iterable[str] | None = None) -> l
         found.append(
             InterfaceJoint(home.name, owners, form.rows, form.translations, not form.holonomic, at, repeated, index)
         )
+    return found
+
+
+def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: int) -> list[InterfaceJoint]:
+    """Stiff forces as joints; `index`: the place of the first among all joints."""
+    found: list[InterfaceJoint] = []
+    for stack in stacks:
+        for name, row in stack.row.items():
+            owners = [None if owner == GROUND else owner for owner in system.force_home[name].owners]
+            rows, form = stack.form.rows, stack.form
+            found.append(
+                InterfaceJoint(
+                    name,
+                    owners,
+                    rows,
+                    form.translations,
+                    False,
+                    _in_stack(stack, row),
+                    0,
+                    index + len(found),
+                    compliant=True,
+                )
+            )
     return found
 
 

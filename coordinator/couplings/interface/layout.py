@@ -18,6 +18,13 @@ from coordinator.couplings.interface.interface_joints import VECTORS, InterfaceJ
 from modular.elements import Indices
 
 Row = tuple[int, ...]
+COMPLIANT_COLUMNS = (
+    "place_compliance",
+    "rate_compliance",
+    "gap_rate",
+    "predicted_rate",
+    "relaxation",
+)  # columns of stiff forces
 WHEN, SIDES = ("seen", "ahead"), ("first", "second")
 
 
@@ -82,7 +89,8 @@ def lay_out(joints: Sequence[InterfaceJoint], *, local: bool = False) -> Layout:
         end = [len(found.entries), len(found.updates), len(found.moves)]
         found.joints.append(
             (sizes[k], joint.translations, int(joint.glides), starts[k], diagonal[k], *map(joint.at, VECTORS),
-             *(number for pair in zip(begin, end, strict=True) for number in pair), int(joint.across), joint.index)
+             *(number for pair in zip(begin, end, strict=True) for number in pair), int(joint.across), joint.index,
+             *(joint.at(name) if joint.compliant else 0 for name in COMPLIANT_COLUMNS))
         )  # fmt: skip
     on_bodies = _on_bodies(joints, place)
     if local:

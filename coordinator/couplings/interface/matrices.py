@@ -33,6 +33,8 @@ from coordinator.couplings.interface.fields import (
     NEXT,
     ONE,
     OTHER,
+    PLACE_COMPLIANCE,
+    RATE_COMPLIANCE,
     RIGHT,
     ROWS,
     SIZE,
@@ -51,6 +53,7 @@ from modular.views import View
 RANK_TOLERANCE, ROUNDING_FACTOR = 1e-11, 16.0
 # so many times 1 / W_ii on the diagonal of an inverse: a product with it is rounded by as much more
 MAX_INVERSE_GROWTH = 1e3
+UNASKED = 1e200  # on the diagonal: a row that answers nothing
 
 
 @kernel
@@ -162,6 +165,23 @@ def share_out(work: Array, row: int, at: int, size: int, whole: Array, frail: bo
         for j in range(size):
             for c in range(size):
                 share[j] += rest[c] * work[at + size * c + j]
+
+
+@kernel
+def compliance_of(interface: View, k: int, i: int, places: bool) -> Any:
+    """What a row of a stiff force gives by itself."""
+    give = numbers_at(interface.joints[k, PLACE_COMPLIANCE if places else RATE_COMPLIANCE])
+    return UNASKED if interface.instant == 1 else give[i]
+
+
+@kernel
+def add_compliances(interface: View, work: Array, places: bool) -> None:
+    """What stiff forces give adds to their pivots: 1 / K, in units of the half of the step; at an instant they are not asked."""
+    for k in range(interface.joint_count if interface.implicit > 0 else 0):
+        if interface.joints[k, PLACE_COMPLIANCE] != 0:
+            at, size = interface.joints[k, DIAGONAL], interface.joints[k, SIZE]
+            for i in range(size):
+                work[at + size * i + i] += compliance_of(interface, k, i, places)
 
 
 @kernel
@@ -361,6 +381,7 @@ def factorise_loop(start: int, stop: int, interface: View, elements: View) -> in
             if shift == 0.0:
                 take_scales(interface, work)
                 interface.sharp = sharp
+            add_compliances(interface, work, places)
             dependent = factorise(interface, work, shift, places, sharp == 1)
     interface.dependent = dependent
     return NO_FAILED_ROW
@@ -378,6 +399,7 @@ def solve_loop(start: int, stop: int, interface: View, elements: View) -> int:
 def factorise_ahead_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """V of all joints, factorised."""
     assemble_ahead(interface, interface.again)
+    add_compliances(interface, interface.again, True)
     factorise_ahead(interface, interface.again)
     return NO_FAILED_ROW
 

@@ -1,10 +1,26 @@
-"""Joints that lock velocities alone: a step is tried, and taken back, until its two halves have the same reactions."""
+"""What a step must know of its end: it is tried, and taken back, until its halves agree.
+
+Joints that lock velocities alone have the same reactions in both; dampers that are stiffer than the step share their work between
+both (modular/compliant.py).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from coordinator.couplings.interface.fields import CARRIED, EFFORT, GLIDING, INDEX, RIGHT, SIZE, UNEQUAL, numbers_at
+from coordinator.couplings.interface.fields import (
+    CARRIED,
+    EFFORT,
+    GAP_RATE,
+    GLIDING,
+    INDEX,
+    PREDICTED_RATE,
+    RELAXATION,
+    RIGHT,
+    SIZE,
+    UNEQUAL,
+    numbers_at,
+)
 from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import (
     REGULARISED_STALL_RATIO,
@@ -28,6 +44,7 @@ from modular.loop import NO_FAILED_ROW
 from modular.views import View
 
 MAX_PLAIN_ROUNDS = 8  # rounds in which reactions of gliding joints come to agree by means alone
+END_TOLERANCE = 1e-9  # of the largest rate of stiff dampers: what may lack in what was expected of it
 REACTION_TOLERANCE = 1e-9  # of the largest reaction: what theirs may differ by where it falls no more
 
 
@@ -103,6 +120,35 @@ def too_slow(change: float, before: float, enough: float, left: int) -> bool:
 
 
 @kernel
+def ends_agree(interface: View, elements: View) -> bool:
+    """Whether rates of stiff dampers at the end of a step are those that were expected; better ones are, from here on.
+
+    A row alone knows how its end answers, and is right at once.
+    """
+    change, largest = 0.0, 0.0
+    for k in range(interface.joint_count):
+        if interface.joints[k, GAP_RATE] != 0:
+            speed, expected = numbers_at(interface.joints[k, GAP_RATE]), numbers_at(interface.joints[k, PREDICTED_RATE])
+            share = numbers_at(interface.joints[k, RELAXATION])
+            for i in range(interface.joints[k, SIZE]):
+                differs = speed[i] - expected[i]
+                largest = max(largest, abs(speed[i]), abs(expected[i]))
+                if share[i] != 1.0:
+                    change = max(change, abs(differs))
+                expected[i] += share[i] * differs
+    return bool(change <= END_TOLERANCE * largest or change * abs(elements.clock[STEP]) <= elements.tolerance[0])
+
+
+@kernel
+def go_back(interface: View, elements: View, h: float, time: float) -> None:
+    """To where the step began."""
+    elements.clock[TIME] = time - h
+    play(interface, RESTORE_START)
+    update_operator(interface)
+    play(interface, EXERT)
+
+
+@kernel
 def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
     """The reactions of joints that lock velocities alone, the same in both halves of a step; who went wrong, or -1.
 
@@ -126,6 +172,7 @@ def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
             wrong = kick(interface, elements)
         if wrong >= 0:
             return wrong
+        agree = interface.damped == 0 or ends_agree(interface, elements) or turns >= most
         change, largest = mismatch(interface)
         rests = (
             turns >= MAX_PLAIN_ROUNDS
@@ -139,11 +186,8 @@ def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
             if hastened:
                 aitken(interface)
         keep_mismatch(interface)
-        elements.clock[TIME] = time - h
-        play(interface, RESTORE_START)
-        update_operator(interface)
-        play(interface, EXERT)
-        if (
+        go_back(interface, elements, h, time)
+        if agree and (
             change <= 1e-14 * largest
             or (change <= REACTION_TOLERANCE * largest and change > STALL_RATIO * before and turns > 0)
             or rests

@@ -14,6 +14,7 @@ from coordinator.couplings.interface.fields import (
     KICKED,
     LENGTHS,
     MACHINE_EPSILON,
+    PLACE_COMPLIANCE,
     RATE,
     RIGHT,
     SIZE,
@@ -22,6 +23,12 @@ from coordinator.couplings.interface.fields import (
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
+
+
+@kernel
+def is_unasked(interface: View, k: int) -> bool:
+    """Whether a joint is a stiff force, at an instant."""
+    return bool(interface.instant == 1 and interface.joints[k, PLACE_COMPLIANCE] != 0)
 
 
 @kernel
@@ -35,6 +42,10 @@ def read_errors(interface: View, length: float, turn: float) -> Any:
             numbers_at(interface.joints[k, ERROR]),
             interface.joints[k, LENGTHS],
         )
+        if is_unasked(interface, k):
+            for i in range(interface.joints[k, SIZE]):
+                right[at + i] = 0.0
+            continue
         for i in range(interface.joints[k, SIZE]):
             right[at + i] = error[i]
             sound += 0.0 * error[i]
@@ -81,6 +92,10 @@ def read_rates(interface: View) -> Any:
     largest, sound = 0.0, 0.0
     for k in range(interface.joint_count):
         at, rate = interface.joints[k, RIGHT], numbers_at(interface.joints[k, RATE])
+        if is_unasked(interface, k):
+            for i in range(interface.joints[k, SIZE]):
+                right[at + i] = 0.0
+            continue
         for i in range(interface.joints[k, SIZE]):
             right[at + i] = rate[i]
             sound += 0.0 * rate[i]
@@ -138,14 +153,16 @@ def predict_reactions_loop(start: int, stop: int, interface: View, elements: Vie
     """What closes the joints next, but for terms of second order.
 
     The reaction that closes a joint in a step h from t is lambda(t) + h/3 c, that which stops it at the end of a step h' to t
-    is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows.
+    is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows. Not where stiff
+    dampers let go within a step: what they did to the one says nothing of the next.
     """
+    trend = 0.0 if interface.damped == 1 else interface.trend
     for k in range(interface.joint_count):
         effort, kicked = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, KICKED])
         closed, carried = numbers_at(interface.joints[k, CLOSED]), numbers_at(interface.joints[k, CARRIED])
         for i in range(interface.joints[k, SIZE]):
             kicked[i] = effort[i]
-            carried[i] = effort[i] + interface.trend * closed[i]
+            carried[i] = effort[i] + trend * closed[i]
     return NO_FAILED_ROW
 
 

@@ -21,6 +21,7 @@ from coordinator.couplings.interface.fields import (
     INDEX,
     LENGTHS,
     MACHINE_EPSILON,
+    PLACE_COMPLIANCE,
     RIGHT,
     SIZE,
     WHERE_OF,
@@ -28,7 +29,14 @@ from coordinator.couplings.interface.fields import (
     matrix_of,
     numbers_at,
 )
-from coordinator.couplings.interface.matrices import add_product, invert, take_scale, take_scales
+from coordinator.couplings.interface.matrices import (
+    add_compliances,
+    add_product,
+    compliance_of,
+    invert,
+    take_scale,
+    take_scales,
+)
 from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.reactions import add_reactions, added_up
 from coordinator.couplings.interface.verbs import COMPONENT, SHARE_SUMMANDS, SHARE_SUMS
@@ -59,6 +67,7 @@ def factorise_loop(start: int, stop: int, interface: View, elements: View) -> in
         add_product(work, interface.own[k], interface.motions)
     take_scales(interface, work)
     interface.spread = spread(interface, work)
+    add_compliances(interface, work, interface.matrix == WORK)
     for k in range(interface.joint_count):
         take_scale(interface, k, interface.matrix == WORK and interface.glides == 1, scale, blur, reach)
         invert(work, interface.joints[k, DIAGONAL], interface.joints[k, SIZE], scale, blur, reach)
@@ -111,8 +120,8 @@ def add_sums(interface: View, k: int, x: Array) -> None:
 
 
 @kernel
-def hear(interface: View, k: int, answer: Array) -> None:
-    """What a joint hears from its bodies: the rows of W x that are its own."""
+def hear(interface: View, k: int, x: Array, answer: Array) -> None:
+    """What a joint hears from its bodies: the rows of W x that are its own, with what a stiff force gives by itself."""
     sums, motions = interface.body_sums, interface.motions
     for i in range(interface.joints[k, SIZE]):
         value = 0.0
@@ -122,6 +131,8 @@ def hear(interface: View, k: int, answer: Array) -> None:
                 for mode in range(motions):
                     value += g[motions * i + mode] * sums[motions * body + mode]
         answer[i] = value
+        if interface.joints[k, PLACE_COMPLIANCE] != 0:
+            answer[i] += compliance_of(interface, k, i, interface.matrix == WORK) * x[interface.joints[k, RIGHT] + i]
 
 
 @kernel
@@ -147,7 +158,7 @@ def sweep(interface: View, k: int, factor: float, listen: bool) -> Any:
     found, pushed = interface.found, interface.pushed
     scratch, direction = interface.scratch, interface.direction
     at, size = interface.joints[k, RIGHT], interface.joints[k, SIZE]
-    hear(interface, k, scratch)
+    hear(interface, k, found, scratch)
     for i in range(size):
         pushed[at + i] = right[at + i] - scratch[i]
     worth = ease(work, interface.joints[k, DIAGONAL], size, pushed, at, scratch)
@@ -167,7 +178,7 @@ def push(interface: View, across: int) -> None:
     for k in range(interface.joint_count):
         if interface.joints[k, ACROSS] == across:
             at, product = interface.joints[k, RIGHT], 0.0
-            hear(interface, k, scratch)
+            hear(interface, k, direction, scratch)
             for i in range(interface.joints[k, SIZE]):
                 pushed[at + i] = scratch[i]
                 product += scratch[i] * direction[at + i]

@@ -16,6 +16,13 @@ from modular.ledger import steady_loop
 from modular.table import Table
 
 Segment = list[Operation | RangedOperation]
+# of compliant forces (modular/compliant.py), where a drift has led and at the end of a kick
+RESIDUALS = {"linearise": "compute_place_residuals", "measure_rates": "compute_rate_residuals"}
+COMPLIANT_VERBS = {
+    at.PREDICT_EFFORTS: "predict_efforts",
+    at.COMPUTE_GAINS: "compute_gains",
+    at.EVALUATE_LAWS: "evaluate_laws",
+}
 PAUSE = "pause"  # of an exchange: until frames of the others have come
 
 
@@ -32,7 +39,9 @@ def segments_of(
     a stack of joints, by its identity, go across a border; these come first, and wait for what the others say.
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
+    compliant = interface.compliant_rows
     booked = [*joints, *forces]
+    books = [(stack, "account") for stack in booked]
     elements.loops |= gluing.ELEMENT_LOOPS
     mobilities: Segment = [(stack, "compute_mobility") for stack in forces if compiled((stack, "compute_mobility"))]
     toll: list[Operation] = [(interface, "toll")] if members.tolls else []
@@ -41,7 +50,14 @@ def segments_of(
         return [(stack, verb) for stack in bodies]
 
     def joints_(verb: str) -> Segment:
-        return [(stack, verb) for stack in joints]
+        residuals = [RESIDUALS[verb]] if verb in RESIDUALS else []
+        return [
+            *((stack, verb) for stack in joints),
+            *((rows, each) for rows in compliant for each in (verb, *residuals)),
+        ]
+
+    def compliant_(verb: str) -> Segment:
+        return [(rows, verb) for rows in compliant]
 
     def some(verb: str, *, across: bool) -> Segment:
         """Joints that go across, or all others; those in plain Python do it for all rows, and so twice."""
@@ -64,15 +80,16 @@ def segments_of(
             return joints_(verb)
         return [*some(verb, across=False), *exchange(kind), *some(verb, across=True)]
 
-    glides = interface.glides
+    again = interface.two_matrices  # it may have to be tried again
     return {
-        at.BEGIN: [(interface, "use_predicted_reactions"), *joints_("apply_multipliers")],
+        at.BEGIN: [*compliant_("save_gaps"), (interface, "use_predicted_reactions"), *joints_("apply_multipliers")],
         at.APPLY_MULTIPLIERS: joints_("apply_multipliers"),
         at.DRIFT: [*bodies_("drift"), *across_border("linearise", kinds.PLACES)],
-        at.ACCOUNT: [(elements, "steady"), *map(_steady, booked), *((stack, "account") for stack in booked), *toll],
+        at.ACCOUNT: [(elements, "steady"), *map(_steady, booked), *books, *compliant_("book_losses"), *toll],
         at.ACCEPT_STEP: [(interface, "save_reaction_change"), *bodies_("accept_step")],
         at.UPDATE_OPERATOR: [
-            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *mobilities, (interface, "factorise"),
+            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *compliant_("compute_gains"), *mobilities,
+            (interface, "factorise"),
         ],
         at.FACTORISE: [(interface, "factorise")],
         at.SOLVE: [(interface, "solve"), *joints_("apply_multipliers")],
@@ -83,11 +100,11 @@ def segments_of(
         at.EXERT: [(elements, "use_present_velocity"), *((stack, "exert") for stack in forces)],
         at.KICK: [*bodies_("kick"), *across_border("measure_rates", kinds.RATES)],
         at.PREDICT_REACTIONS: [(interface, "predict_reactions")],
-        at.SAVE_START: bodies_("save_start") if glides else [],
+        at.SAVE_START: bodies_("save_start") if again else [],
         at.RESTORE_START: [
             (interface, "average_reactions"), *bodies_("restore_start"), *bodies_("show"),
             *across_border("linearise", kinds.PLACES),
-        ] if glides else [],
+        ] if again else [],
         at.SHOW: [*bodies_("show"), *([] if collectives is None else [(collectives.exchanges[kinds.RATES], "show")])],
         at.MEASURE: [*joints_("linearise"), *joints_("measure_rates"), *exchange(kinds.LOOKED)],
         at.REEVALUATE: [
@@ -104,6 +121,7 @@ def segments_of(
         at.USE_LAST_REACTIONS: [(interface, "use_last_reactions"), *bodies_("invalidate"), *joints_("apply_multipliers")],
         at.MOVE_ALONG: [(elements, "move_along")],
         at.COMPUTE_REACTIONS: [(interface, "compute_reactions")],
+        **{which: compliant_(verb) for which, verb in COMPLIANT_VERBS.items()},
         at.SHARE_LARGEST: exchange(kinds.MOST),
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),

@@ -9,27 +9,41 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.fields import SHAPE
-from coordinator.couplings.interface.nonholonomic import iterate_step
+from coordinator.couplings.interface.nonholonomic import go_back, iterate_step
 from coordinator.couplings.interface.playing import play
-from coordinator.couplings.interface.velocity_stage import kick, update_operator
+from coordinator.couplings.interface.velocity_stage import factorise_both, kick, update_operator
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
     ACCOUNT,
     BEGIN,
     CLOSE_PLACES,
+    COMPUTE_GAINS,
     EXTRAPOLATE_OTHER_SIDES,
+    INVALIDATE,
+    MEASURE,
+    PREDICT_EFFORTS,
     PREDICT_REACTIONS,
+    SAVE_START,
 )
 from modular.elements import STEP, TIME
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
+LEAST_PART = 1.0 / 500.0  # of a step
+
 
 @kernel
 def stage(interface: View, elements: View, h: float, time: float) -> int:
     """One RATTLE step of all components together; who went wrong, or -1."""
-    if interface.glides == 1:
+    if interface.implicit > 0:
+        elements.clock[STEP] = h
+        if interface.gains_step != h:
+            play(interface, COMPUTE_GAINS)
+            factorise_both(interface)
+            interface.gains_step = h
+        play(interface, PREDICT_EFFORTS)
+    if interface.glides == 1 or interface.damped == 1:
         open_ = iterate_step(interface, elements, h, time)
         if open_ >= 0:
             return open_
@@ -65,6 +79,27 @@ def follow(interface: View, elements: View, h: float) -> int:
 
 
 @kernel
+def in_parts(interface: View, elements: View, h: float, time: float) -> int:
+    """The same in steps as long as stiff forces let them be: where geometry turns far in one, none closes what they leave."""
+    wrong, part, done = NO_FAILED_ROW, h, 0.0
+    while done < h:
+        end = time - h + done + part
+        play(interface, SAVE_START)
+        wrong = stage(interface, elements, part, end)
+        if wrong < 0:
+            done += part
+            part = min(2.0 * part, h - done)
+            continue
+        if part <= LEAST_PART * h:
+            break
+        go_back(interface, elements, part, end)
+        play(interface, MEASURE)
+        play(interface, INVALIDATE)
+        part *= 0.5
+    return wrong
+
+
+@kernel
 def trend(interface: View, k: int) -> Any:
     """(h' + h'') / (h + h') of a stage h', the one before and the one after; none where that would be far."""
     count = interface.stage_count
@@ -82,7 +117,10 @@ def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
     for k in range(interface.stage_count):
         passed += interface.stages[k]
         interface.trend = trend(interface, k)
-        wrong = stage(interface, elements, interface.stages[k] * step, end - (1.0 - passed) * step)
+        h, time = interface.stages[k] * step, end - (1.0 - passed) * step
+        wrong = (
+            in_parts(interface, elements, h, time) if interface.implicit > 0 else stage(interface, elements, h, time)
+        )
         if wrong >= 0:
             break
     elements.clock[STEP], elements.clock[TIME] = step, end

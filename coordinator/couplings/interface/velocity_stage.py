@@ -104,9 +104,33 @@ def update_operator(interface: View) -> None:
     """What joints answer to each other through the bodies, where these stand and joints are linearised."""
     interface.matrix = WORK
     play(interface, UPDATE_OPERATOR)
-    if interface.glides == 1:
+    if interface.matrix_of_all == RATES:
         interface.matrix = RATES
         play(interface, FACTORISE)
+
+
+@kernel
+def factorise_both(interface: View) -> None:
+    """The same where everything stands as it did, and answers otherwise."""
+    for matrix in (WORK, RATES):
+        interface.matrix = matrix
+        play(interface, FACTORISE)
+
+
+@kernel
+def enter_instant(interface: View) -> None:
+    """From here on stiff forces exert what they do, and are not solved for."""
+    if interface.implicit > 0:
+        interface.instant = 1
+        factorise_both(interface)
+
+
+@kernel
+def leave_instant(interface: View) -> None:
+    """They are solved for again."""
+    if interface.implicit > 0:
+        interface.instant = 0
+        factorise_both(interface)
 
 
 @loop
@@ -115,6 +139,7 @@ def update_operator_loop(start: int, stop: int, interface: View, elements: View)
     play(interface, SHOW)
     play(interface, MEASURE)
     update_operator(interface)
+    interface.gains_step = 0.0  # the clock may stand
     return NO_FAILED_ROW
 
 

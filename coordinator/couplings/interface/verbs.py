@@ -37,6 +37,9 @@ from __future__ import annotations
     SHARE_SUMMANDS,
     SHARE_SUMS,
     USE_LAST_REACTIONS,
-) = range(12, 31)
+    PREDICT_EFFORTS,
+    COMPUTE_GAINS,
+    EVALUATE_LAWS,
+) = range(12, 34)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)

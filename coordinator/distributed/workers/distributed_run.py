@@ -41,7 +41,7 @@ from modular.assembly import Assembly
 from modular.component import class_name
 from modular.errors import ModelError
 from modular.keywords import Spelt
-from modular.names import MAX_NAME_LENGTH, missing, unfit
+from modular.names import MAX_NAME_LENGTH, first_few, missing, unfit
 from modular.table import Table
 
 _log = logging.getLogger("modular")
@@ -370,6 +370,11 @@ def tick_program_of(coupling: Coupling, system: System) -> TickProgram:
         raise ModelError(
             f"workers: the coupling {class_name(type(coupling))} sees the whole system at once, or has a rule in Python; take "
             "Penalty with one of the rules of coordinator.couplings.rules, Glued or Relaxed, or run in one process."
+        )
+    if system.implicit_forces:
+        raise ModelError(
+            f"workers: {first_few(system.implicit_forces)} change faster than the step, and are found together with the "
+            "reactions of joints, which workers do not share; run in one process, or take a step that resolves them."
         )
     return program
 
