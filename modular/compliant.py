@@ -28,8 +28,9 @@ from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, Array, Indices
 from modular.joint import JointForm
 from modular.joints import GLUE, Joints
 from modular.kernel import kernel
-from modular.ledger import DISSIPATED, LEAKED, LEDGER
+from modular.ledger import LEAKED, LEDGER
 from modular.loop import NO_FAILED_ROW, loop
+from modular.table import Number
 from modular.views import View
 
 STIFFNESS, DAMPING, OFFSET = range(3)  # columns of a law: F(g) = k g + offset
@@ -61,6 +62,7 @@ class CompliantRows(Joints):
     start_gap: Array  # the gap at the beginning of the step
     start_force: Array  # F there
     predicted_rate: Array  # the rate at the end of the step, as far as it is known at its beginning
+    taker: Number  # the line of the ledger of what has a damper
     leak: Array  # what is missing in its books since before the step [J]
     place_compliance: Array  # what the row adds to the diagonal of W where places are closed, 2 / (h^2 K)
     rate_compliance: Array  # and where rates are stopped, 2 / (h K)
@@ -76,6 +78,7 @@ class CompliantRows(Joints):
             self.column(name, form.rows)
         self.column("leak")
         self.fixed("booked", 0, len(LEDGER))
+        self.fixed("taker", dtype=np.int64)
         self.unfold(*GLUE)
         self.loops |= gluing.LOOPS | LOOPS
 
@@ -215,7 +218,7 @@ def book_losses_loop(start: int, stop: int, rows: View, elements: View) -> int:
             damps = damps or rows.law[n, i, DAMPING] > 0.0
         if damps:
             book = rows.booked[rows.home[n]]
-            book[DISSIPATED] += book[LEAKED] - rows.leak[n]
+            book[rows.taker] += book[LEAKED] - rows.leak[n]
             book[LEAKED] = rows.leak[n]
     return NO_FAILED_ROW
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from modular.compliant import CompliantRows
 from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Elements, Indices
 from modular.joint import JointForm
-from modular.ledger import Booked
+from modular.ledger import DISSIPATED, Booked
 from modular.table import COLUMN
 
 
@@ -20,6 +21,7 @@ class ForceStack(Booked):
     """
 
     row_columns: ClassVar[tuple[str, ...]] = ()  # by which gaps are measured, or shapes that tell how
+    row_taker: ClassVar[int] = DISSIPATED  # the line of the ledger of what rows with dampers lose
     implicit: Indices  # 1 where it is stiffer than steps, and so a row of the interface
 
     @property
@@ -27,15 +29,18 @@ class ForceStack(Booked):
         """How gaps of rows of the interface are measured; None where it has none."""
         return None
 
-    def may_be_row(self, row: int) -> bool:
-        """Whether one of them may be a row of the interface: its law is a straight line."""
+    def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
+        """Whether one of them, between such bodies, may be a row of the interface: its law is a straight line."""
         return self.row_form is not None
 
-    def implicit_rows(self) -> list[int]:
-        """Which of them are rows of the interface."""
-        return [] if self.row_form is None else self.implicit[: self.count].nonzero()[0].tolist()
+    def implicit_rows(self, ranges: Iterable[tuple[int, int]] | None = None) -> list[int]:
+        """Which of them, in these ranges, are rows of the interface."""
+        if self.row_form is None:
+            return []
+        spans = [(0, self.count)] if ranges is None else ranges
+        return [row for first, last in spans for row in range(first, last) if self.implicit[row] == 1]
 
-    def as_rows(self, motions: int = RIGID_BODY_MOTIONS) -> CompliantRows:
+    def as_rows(self, these: Sequence[int], motions: int = RIGID_BODY_MOTIONS) -> CompliantRows:
         """These, on the same elements."""
         assert self.row_form is not None
         made = CompliantRows(self.row_form, self.first_side.shape[1], motions)
@@ -44,13 +49,14 @@ class ForceStack(Booked):
             if name in self.row_columns:
                 (made.column if kind == COLUMN else made.fixed)(name, *shape)
                 copied += [name] if kind == COLUMN else []
-        for row in self.implicit_rows():
+        for row in these:
             at = made.add_row(self.names[row])
             made.first[at], made.second[at], made.home[at] = self.first[row], self.second[row], row
             for name in copied:
                 getattr(made, name)[at] = getattr(self, name)[row]
             self.write_row(made, at, row)
         made.lay("booked", self.ledger)
+        made.taker = self.row_taker
         self.place_rows(made)
         return made
 

@@ -17,7 +17,7 @@ from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
-from modular.compliant import spare_implicit_rows, write_geometry
+from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
 from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
@@ -147,6 +147,7 @@ class AlongCoordinates(ForceStack):
     spring: Array  # dt^2 k, 4 dt c, and both together
     damper: Array
     block: Array
+    row_columns = ("axis", "frame", "kept", "tried", "measure")
     margin: Array
     measure: Array  # its length tells which it is
 
@@ -200,8 +201,12 @@ class AlongCoordinates(ForceStack):
 
     @property
     def read_velocity(self) -> list[str]:
-        """All may."""
-        return list(self.names)
+        """All that are exerted may."""
+        return [name for name, row in self.row.items() if not self.implicit[row]]
+
+    def place_rows(self, rows: CompliantRows) -> None:
+        """Angles are told from those of the last tick."""
+        rows.start_gap[: rows.count, 0] = self.kept[rows.home[: rows.count], REACHED]
 
     def requested_load(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per row as last asked, (n, 1, 1)."""
@@ -360,9 +365,10 @@ def coordinate_rows_loop(start: int, stop: int, forces: View, elements: View) ->
     return NO_FAILED_ROW
 
 
-def row_form_of(measure: str, dimension: int, sizes: tuple[int, int]) -> JointForm:
+def row_form_of(stack: AlongCoordinates) -> JointForm:
     """Of forces along a coordinate that are rows of the interface."""
-    turns = int(measure == "angle")
+    measure, (first, dimension) = MEASURES[stack.measure.shape[0] - 1], stack.first_side.shape
+    sizes, turns = (first, stack.second_side.shape[0]), int(measure == "angle")
     return JointForm(
         f"along-{measure}-{dimension}d",
         coordinate_rows_loop,

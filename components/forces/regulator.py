@@ -16,17 +16,20 @@ from components.forces.coordinate import (
     AlongCoordinates,
     measure_coordinate,
     pull,
+    row_form_of,
 )
 from components.forces.coordinate import scratch_of as coordinate_scratch_of
 from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import shaped
+from modular.compliant import CompliantRows
 from modular.elements import TIME, Array, Indices
 from modular.errors import ModelError
 from modular.force import Force
-from modular.joint import unit
+from modular.joint import JointForm, unit
 from modular.kernel import kernel
 from modular.lanes import types
+from modular.ledger import SUPPLIED
 from modular.loop import NO_FAILED_ROW, loop
 from modular.side import Mark, Side
 from modular.views import View
@@ -154,8 +157,11 @@ class Regulator(AlongCoordinate):
 class Regulators(AlongCoordinates):
     """Regulators, one row each."""
 
+    row_taker = SUPPLIED
+
     pointing = ("first", "second", "third")
     third: Indices
+    reads: Array  # its length tells what is read
     law: Array  # gains, target and most
     line: Array  # along which a way is read in the plane
     begin: Array  # what was read where it was made, whether it is known, and the line of a way in the plane
@@ -171,6 +177,25 @@ class Regulators(AlongCoordinates):
     def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
         """Elements that it reads on either side."""
         return 4 if dimension == 3 else 2, 1 if measure == "way" else 2
+
+    @property
+    def row_form(self) -> JointForm:
+        """The angle that it drives."""
+        return row_form_of(self)
+
+    def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
+        """A servo that reads the hinge which it drives, holds back, and has neither a sum nor an end of its strength."""
+        gains, most = self.law[row, [PROPORTIONAL, DERIVATIVE]], self.law[row, MOST]
+        turns = self.reads.shape[0] == self.measure.shape[0] == ANGLE
+        return (
+            bool(turns and owners[1] == owners[2] and (gains >= 0.0).all() and most == np.inf)
+            and not self.law[row, INTEGRAL]
+        )
+
+    def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
+        """Its gains, and where it draws to."""
+        law = self.law[row]
+        rows.law[at, 0] = law[PROPORTIONAL], law[DERIVATIVE], -law[PROPORTIONAL] * law[TARGET]
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a regulator in."""

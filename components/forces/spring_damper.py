@@ -137,7 +137,7 @@ class Springs(ForceStack):
         """The distance of its ends."""
         return LINE
 
-    def may_be_row(self, row: int) -> bool:
+    def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
         """Those with a length: where one that draws its ends together passes through no length its line is none."""
         return bool(self.law[row, 2] > 0.0)
 

@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from components.forces.coordinate import (
-    MEASURES,
-    REACHED,
     STIFFNESS,
     AlongCoordinate,
     AlongCoordinates,
@@ -128,7 +126,6 @@ class TableSpring(AlongCoordinate):
 class TableSprings(AlongCoordinates):
     """Springs with lines of force, one row each."""
 
-    row_columns = ("axis", "frame", "kept", "tried", "measure")
     points: Array  # places, forces, and the energy up to there, (n, points, 3)
     number: Indices
     damping: Array
@@ -142,10 +139,9 @@ class TableSprings(AlongCoordinates):
     @property
     def row_form(self) -> JointForm:
         """The coordinate."""
-        first, second = self.first_side.shape, self.second_side.shape
-        return row_form_of(MEASURES[self.measure.shape[0] - 1], first[1], (first[0], second[0]))
+        return row_form_of(self)
 
-    def may_be_row(self, row: int) -> bool:
+    def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
         """Those with a straight line of force that rises."""
         slopes = np.diff(self.points[row, : self.number[row], 1]) / np.diff(self.points[row, : self.number[row], 0])
         return bool(slopes.min() >= 0.0 and np.ptp(slopes) <= 1e-12 * slopes.max())
@@ -154,15 +150,6 @@ class TableSprings(AlongCoordinates):
         """Its line."""
         (place, force), stiffness = self.points[row, 0, :2], self.gains[row, STIFFNESS]
         rows.law[at, 0] = stiffness, self.damping[row], force - stiffness * place
-
-    def place_rows(self, rows: CompliantRows) -> None:
-        """Angles are told from those of the last tick."""
-        rows.start_gap[: rows.count, 0] = self.kept[rows.home[: rows.count], REACHED]
-
-    @property
-    def read_velocity(self) -> list[str]:
-        """All that are exerted."""
-        return [name for name, row in self.row.items() if not self.implicit[row]]
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """There are no more points than there is room for."""

@@ -7,6 +7,7 @@ import numpy as np
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
 from coordinator.checks.proposals import proposed
+from coordinator.couplings.implicit import names_of
 from coordinator.couplings.margins import tightest
 from modular.errors import Diverged
 
@@ -69,7 +70,12 @@ def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, st
     name, margin = tightest(springs) or ("", 1.0)
     if margin < 1.0:
         step = 0.8 * margin * dt
-        return name, "spring", margin, f"take dt = {step:.2g} s, or soften '{name}'", step
+        here = not (
+            simulation.is_distributed or simulation.coupling.finds_forces
+        )  # to ask for the system would call it home
+        finds = here and name in names_of(simulation.system)
+        other = ", or take Glued(), which finds it together with the reactions of joints" if finds else ""
+        return name, "spring", margin, f"take dt = {step:.2g} s, or soften '{name}'{other}", step
     name, margin = tightest(margins) or ("", 1.0)
     if margin < 1.0:
         return name, "joint", margin, *simulation.coupling.remedy(margin, dt)

@@ -14,6 +14,7 @@ from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import in_words
 from coordinator.checks.softness import joint_share
+from coordinator.couplings.implicit import names_of
 from coordinator.record.verdict import MAX_ERROR_SHARE
 from coordinator.record.ways import extent_of
 from coordinator.system import System
@@ -217,7 +218,12 @@ def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     if over is not None:
         return [f"'{over[0]}' is beyond the limit; {over[3]}.", *lines]
     edges = simulation.assembly.force_edges
-    springs = {name: m for name, m in margins.items() if name in edges and not edges[name].force.follows_step}
+    found = names_of(simulation.system) if simulation.coupling.finds_forces else set()
+    springs = {
+        name: m
+        for name, m in margins.items()
+        if name in edges and name not in found and not edges[name].force.follows_step
+    }
     if springs:
         name, margin = min(springs.items(), key=lambda item: item[1])
         lines.append(

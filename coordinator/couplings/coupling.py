@@ -90,6 +90,11 @@ class Coupling(Component):
         return None
 
     @property
+    def finds_forces(self) -> bool:
+        """Whether forces that the step does not resolve are found with the reactions of joints (implicit.py)."""
+        return False
+
+    @property
     def at_once(self) -> bool:
         """Whether all joints hold at once, without springs."""
         return self.swings is not None

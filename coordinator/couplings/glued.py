@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-import numpy as np
-
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
+from coordinator.couplings.implicit import may_be_implicit, take_implicit
 from coordinator.couplings.interface.fields import OPEN
 from coordinator.couplings.interface.interface import Interface, tolerate
 from coordinator.couplings.interface.projection import project_velocities
@@ -26,12 +25,9 @@ from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import CouplingError, ModelError
-from modular.forces import ForceStack
 from modular.internal_gains import InternalGains
 from modular.names import first_few
 from modular.newmark import Newmark
-
-IMPLICIT_MARGIN = 1.5  # of a force: below it is found together with reactions, at what its law is where the step leads
 
 
 @dataclass(frozen=True)
@@ -161,26 +157,19 @@ class Glued(Coupling):
         for stack in system.booked:
             stack.open_books()
 
-    def _take_implicit(self, system: System, dt: float, touched: Iterable[str]) -> bool:
-        """Forces that the step does not resolve become rows of the interface, and stay it; whether there are any.
+    @property
+    def finds_forces(self) -> bool:
+        """Where no stage goes back in time: nothing can damp there."""
+        return self.order == 2
 
-        Not where a step goes back in time: nothing can damp there.
-        """
-        stacks = [forces for forces in system.forces if isinstance(forces, ForceStack) and forces.row_form is not None]
-        if self.order != 2 or not any(forces.count for forces in stacks):
+    def _take_implicit(self, system: System, dt: float, touched: Iterable[str]) -> bool:
+        """Forces that the step does not resolve become rows of the interface, and stay it; whether there are any."""
+        if not self.finds_forces or not may_be_implicit(system):
             return False
-        margins = self.margins(system, dt, list(touched))
-        found = [
-            (forces, forces.row[name])
-            for forces in stacks
-            for name in forces.names
-            if margins.get(name, np.inf) < IMPLICIT_MARGIN and forces.may_be_row(forces.row[name])
-        ]
-        for forces, row in found:
-            forces.implicit[row] = 1
+        found = take_implicit(system, self.margins(system, dt, list(touched)))
         if found:
             system.cache.pop("interface", None)
-        return bool(found)
+        return found
 
     def sets_aside(self, system: System, body: str) -> str | None:
         """Between glued joints nobody predicts and corrects."""

@@ -204,6 +204,8 @@ class Penalty(WithComponents):
             else:
                 self._rest(system, dt)
                 settle(mixture, self.rule, dt, preload=self.preload)
+                if self.take_implicit(system, mixture, dt):
+                    self.settle(system, dt, touched)
         finally:  # also where a law has no answer
             self._hand_out(system, dt)
 

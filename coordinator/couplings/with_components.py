@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from coordinator.building.homes import JointHome
 from coordinator.couplings.coupling import Coupling
+from coordinator.couplings.implicit import may_be_implicit, take_implicit
 from coordinator.couplings.interface.mixture import Mixture, RuleInPython
 from coordinator.couplings.interface.mixture_events import preload_from_reactions
 from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
@@ -58,6 +59,15 @@ class WithComponents(Coupling):
                 preload_from_reactions(system, set(made.plan.springs).intersection(known[1].plan.glued))
             known = system.cache["mixture"] = key, made
         return cast(Mixture, known[1])
+
+    def take_implicit(self, system: System, mixture: Mixture, dt: float) -> bool:
+        """Forces within components that the tick does not resolve are found with their reactions; whether there are new ones."""
+        if not mixture.within or not may_be_implicit(system):
+            return False
+        found = take_implicit(system, self.margins(system, dt), mixture.within)
+        if found:
+            system.cache.pop("mixture", None)
+        return found
 
     def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
         """Which joints are glued, and why the others are not."""

@@ -15,6 +15,7 @@ from components import (
     Bushing,
     Distance,
     Fixed,
+    Regulator,
     Revolute,
     RigidBody,
     Rod,
@@ -22,7 +23,7 @@ from components import (
     SpringDamper,
     TorsionSpring,
 )
-from coordinator import Checkpoints, Glued, Relaxed, Simulation, resume
+from coordinator import Checkpoints, Glued, Mixed, Relaxed, Simulation, resume
 from modular import Assembly, ModelError
 
 DT = 1e-3
@@ -155,6 +156,22 @@ def test_a_servo_holds_at_any_step(dimension):
         assert implicit == ["servo"] and np.abs(places(run)[-1] - rest).max() < 1e-5
 
 
+def test_a_regulator_that_reads_its_own_hinge_is_one_and_no_other_is():
+    model = servo(2, 1.0, 0.0)
+    model.remove("servo")
+    sprung, driven = servo(2, 1e6, 1e3), model.copy()
+    driven.apply("servo", Regulator(1e6, derivative=1e3, target=0.3), "ground", "rod.start", "rod.end")
+    run, implicit = ran(driven, DT, 0.1)
+    assert implicit == ["servo"] and (places(run) == places(ran(sprung, DT, 0.1)[0])).all()
+    book = run.ledger("servo")
+    assert np.abs(book["work_second"] + book["supplied"]).max() < 1e-12  # its work comes from outside
+    for other in ({"most": 1e3}, {"integral": 10.0}):
+        limited = model.copy()
+        limited.apply("servo", Regulator(1e6, derivative=1e3, target=0.3, **other), "ground", "rod.start", "rod.end")
+        with Simulation(limited, DT, Glued()) as simulation:
+            assert not simulation.implicit_forces and simulation.margins["servo"] < 1.0
+
+
 # --- among joints ---------------------------------------------------------------------------------------------------------------
 
 
@@ -177,6 +194,16 @@ def test_neighbours_alone_find_the_same(method):
     for model in (servo(2, 1e6, 1e3), bushed(2, 1e6, 1e3)):
         (run, _), (other, implicit) = ran(model, DT, 0.1), ran(model, DT, 0.1, coupling)
         assert implicit and np.abs(places(run) - places(other)).max() < 1e-8
+
+
+def test_in_a_mixture_those_within_components_are_found_too():
+    for dimension in as_far_as((2, 3), (2,)):
+        model = bushed(dimension, 1e6, 1e3)
+        run, _ = ran(model, DT, 0.2)
+        mixed, implicit = ran(model, DT, 0.2, Mixed())
+        assert implicit == ["bush"] and (places(run) == places(mixed)).all()
+        beside, implicit = ran(model, DT, 0.2, Mixed(joints={"hinge": "penalty"}))  # one of them is a spring
+        assert implicit == ["bush"] and np.abs(places(run) - places(beside)).max() < 1e-4
 
 
 def net(seed):

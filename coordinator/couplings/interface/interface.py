@@ -80,10 +80,13 @@ class Interface(Table):
     ) -> None:
         self.members = Members.everyone(system) if members is None else members
         interface_joints = interface_joints_of(system, self.members.joints)
-        self._exerted = [
-            forces for forces, _ in self.members.forces if isinstance(forces, ForceStack) and forces.implicit_rows()
+        found = [
+            (forces, forces.implicit_rows(ranges))
+            for forces, ranges in self.members.forces
+            if isinstance(forces, ForceStack)
         ]
-        self.compliant_rows = [forces.as_rows(system.elements.motions) for forces in self._exerted]
+        self._exerted = [forces for forces, rows in found if rows]
+        self.compliant_rows = [forces.as_rows(rows, system.elements.motions) for forces, rows in found if rows]
         interface_joints += compliant_joints_of(system, self.compliant_rows, len(interface_joints))
         self._begin(
             system,

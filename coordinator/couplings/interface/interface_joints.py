@@ -66,7 +66,7 @@ def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: 
     found: list[InterfaceJoint] = []
     for stack in stacks:
         for name, row in stack.row.items():
-            owners = [None if owner == GROUND else owner for owner in system.force_home[name].owners]
+            owners = [None if owner == GROUND else owner for owner in system.force_home[name].owners[:2]]
             rows, form = stack.form.rows, stack.form
             found.append(
                 InterfaceJoint(

@@ -170,6 +170,11 @@ class Mixture(Table):
                     found += range(start, start + count)
         return found
 
+    @property
+    def within(self) -> set[str]:
+        """Forces that act between bodies which step on their own alike."""
+        return {name for names in self._inside.values() for name in inside_of(names, self.system)}
+
     # --- what is played ----------------------------------------------------------------------------------------------
 
     def approach(self) -> list[RangedOperation]:

@@ -36,6 +36,16 @@ LEAST_PART = 1.0 / 500.0  # of a step
 @kernel
 def stage(interface: View, elements: View, h: float, time: float) -> int:
     """One RATTLE step of all components together; who went wrong, or -1."""
+    wrong = prepare_step(interface, elements, h, time)
+    if wrong >= 0:
+        return wrong
+    open_ = lead(interface, elements, h, time)
+    return open_ if open_ >= 0 else follow(interface, elements, h)
+
+
+@kernel
+def prepare_step(interface: View, elements: View, h: float, time: float) -> int:
+    """What a step must know of its end, and how stiff forces are in one as long as this; who goes wrong, or -1."""
     if interface.implicit > 0:
         elements.clock[STEP] = h
         if interface.gains_step != h:
@@ -44,11 +54,8 @@ def stage(interface: View, elements: View, h: float, time: float) -> int:
             interface.gains_step = h
         play(interface, PREDICT_EFFORTS)
     if interface.glides == 1 or interface.damped == 1:
-        open_ = iterate_step(interface, elements, h, time)
-        if open_ >= 0:
-            return open_
-    open_ = lead(interface, elements, h, time)
-    return open_ if open_ >= 0 else follow(interface, elements, h)
+        return iterate_step(interface, elements, h, time)
+    return NO_FAILED_ROW
 
 
 @kernel
@@ -146,9 +153,7 @@ def approach_loop(start: int, stop: int, interface: View, elements: View) -> int
     count = interface.steps
     h = step / count
     interface.trouble, interface.trend = SHAPE, 1.0
-    wrong = NO_FAILED_ROW
-    if interface.glides == 1:
-        wrong = iterate_step(interface, elements, h, end - (count - 1) * h)
+    wrong = prepare_step(interface, elements, h, end - (count - 1) * h)
     foretold = interface.other_count > 0
     if count > 1 and not foretold:
         strengthen(interface, elements, float(count))
@@ -162,8 +167,8 @@ def approach_loop(start: int, stop: int, interface: View, elements: View) -> int
             elif k == 0:
                 strengthen(interface, elements, 0.0)
             wrong = follow(interface, elements, h)
-            if interface.glides == 1 and wrong < 0:
-                wrong = iterate_step(interface, elements, h, end - (count - 2 - k) * h)
+            if wrong < 0:
+                wrong = prepare_step(interface, elements, h, end - (count - 2 - k) * h)
     elements.clock[STEP], elements.clock[TIME] = step, end
     if foretold:
         for k in range(interface.other_count):
