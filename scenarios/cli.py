@@ -21,6 +21,7 @@ from scenarios.commands.gallery import gallery
 from scenarios.commands.kernels import kernels
 from scenarios.commands.listing import list_
 from scenarios.commands.live import live
+from scenarios.commands.mobility import mobility
 from scenarios.commands.modes import modes
 from scenarios.commands.replay import replay
 from scenarios.commands.rerun import rerun
@@ -130,7 +131,7 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, modes, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,
+    run, check, mobility, modes, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")
