@@ -106,6 +106,10 @@ class Joint(Component):
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take marks on both sides; `a` and `b` are the points it stands at on either side [m]."""
 
+    def leading(self, course: Any, dimension: int) -> Joint | None:
+        """A drive beside it that leads its one coordinate along a course, or as values at times; None where it has not one."""
+        return None
+
     def points(self, dimension: int) -> JointForm | None:
         """Its form, where the two points of its ports are all that it reads; then `attach` takes nothing else."""
         return None

@@ -29,6 +29,7 @@ from scenarios.commands.resume import resume
 from scenarios.commands.rewind import rewind
 from scenarios.commands.run import run
 from scenarios.commands.show import show
+from scenarios.commands.statics import inverse, statics
 from scenarios.commands.study import study
 from scenarios.commands.workers import keys, worker
 from scenarios.terminal import refusals
@@ -131,7 +132,8 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, mobility, modes, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,
+    run, check, mobility, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind, export, live, replay,
+    bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

@@ -29,6 +29,14 @@ from modular.views import View
 AT_REST = Smooth((5.0, 6.0), (0.0, 0.3))
 
 
+def course_of(given: Any) -> Course:
+    """A course, or one through values at times: (times, values)."""
+    if isinstance(given, Course):
+        return given
+    times, values = given
+    return Smooth(times, values, goes_on=True)
+
+
 @kernel
 def take_courses(joints: View, elements: View, n: int, stop: int, course: Array) -> None:
     """Ways and rates of the courses of four joints, as the clock stands."""

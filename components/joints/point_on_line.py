@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
+from components.joints.driven import course_of
+from components.joints.driven_translation import DrivenTranslation
 from components.joints.marks import angle_between, line_mark, line_of, must, off_line, oriented
 from components.joints.rows import stay_on_line, stay_on_line_in_plane
 from modular.elements import Array
@@ -68,6 +70,10 @@ class PointOnLine(Joint):
             marker = angle_between(direction.value, axis)
             return Attachment(POINT_ON_LINE_IN_PLANE, [mark_a, direction], [mark_b], marker)
         return Attachment(POINT_ON_LINE, [mark_a, line_mark(name, first, axis)], [mark_b])
+
+    def leading(self, course: Any, dimension: int) -> DrivenTranslation:
+        """Its way."""
+        return DrivenTranslation(course_of(course), axis=self.axis)
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """How far the second point is off the line."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from components.joints.driven import course_of
+from components.joints.driven_translation import DrivenTranslation
 from components.joints.marks import (
     angle_between,
     common_line,
@@ -101,6 +103,10 @@ class Prismatic(Joint):
         return Attachment(
             SLIDING_ROD, [mark_a, must(first.direction(line)), along], [mark_b, must(second.direction(line))]
         )
+
+    def leading(self, course: Any, dimension: int) -> DrivenTranslation:
+        """Its way."""
+        return DrivenTranslation(course_of(course), axis=self.axis)
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
         """How far the second point is off the line."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
+from components.joints.driven import course_of
+from components.joints.driven_rotation import DrivenRotation
 from components.joints.marks import line_of, share_axis
 from components.joints.rows import align, coincide, keep_cosine
 from components.joints.spherical import POINTS
@@ -74,6 +76,10 @@ class Revolute(Joint):
         axis = share_axis(name, first, second, line_of(name, self.axis, first))
         form, marker = (ALIGNED_POINTS, ()) if axis.cosine is None else (HINGED_ROD, (axis.cosine,))
         return Attachment(form, [mark_a, axis.first], [mark_b, axis.second], marker)
+
+    def leading(self, course: Any, dimension: int) -> DrivenRotation:
+        """Its angle."""
+        return DrivenRotation(course_of(course), axis=None if dimension == 2 else self.axis)
 
     def points(self, dimension: int) -> JointForm | None:
         """In the plane two points and nothing else."""

@@ -1,7 +1,12 @@
-"""What a mechanism answers beside its motion: what it can do, where it rests, and how it moves near such a place."""
+"""What a mechanism answers beside its motion: what it can do, where it rests, what it carries, how it swings."""
 
+from coordinator.analysis.inverse import Efforts, inverse_dynamics
 from coordinator.analysis.linear import Linear, linearise
 from coordinator.analysis.mobility import Mobility, Motion, Sharing, mobility
 from coordinator.analysis.modes import Modes, modes, modes_of
+from coordinator.analysis.statics import Equilibrium, Statics, equilibrium, statics
 
-__all__ = ["Linear", "Mobility", "Modes", "Motion", "Sharing", "linearise", "mobility", "modes", "modes_of"]
+__all__ = [
+    "Efforts", "Equilibrium", "Linear", "Mobility", "Modes", "Motion", "Sharing", "Statics", "equilibrium", "inverse_dynamics",
+    "linearise", "mobility", "modes", "modes_of", "statics",
+]  # fmt: skip

@@ -78,11 +78,11 @@ def linearise(model: Assembly, *, seek: bool = False) -> Linear:
     """A model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there."""
     with put_up(model) as equations:
         start, v = equations.read()
-        _refuse_motion(equations, v)
+        refuse_motion(equations, v)
         steps = come_to_rest(equations) if seek else 0
         q, v = equations.read()
         state = settled(equations, 0.0, q, v)
-        _refuse_acceleration(equations, state.a)
+        refuse_acceleration(equations, state.a)
         motions = find_freedoms(equations).basis
         places = motions if equations.holonomic.all() else _free_places(equations)
         return Linear(
@@ -117,7 +117,8 @@ def _free_places(equations: Equations) -> Array:
     return np.asarray(right[rank:].T)
 
 
-def _refuse_motion(equations: Equations, v: Array) -> None:
+def refuse_motion(equations: Equations, v: Array) -> None:
+    """What moves does not rest."""
     name, speed = _largest(equations, v)
     if speed > STILL:
         raise ModelError(
@@ -126,7 +127,8 @@ def _refuse_motion(equations: Equations, v: Array) -> None:
         )
 
 
-def _refuse_acceleration(equations: Equations, a: Array) -> None:
+def refuse_acceleration(equations: Equations, a: Array) -> None:
+    """Nor does what would begin to."""
     name, size = _largest(equations, a)
     drive = np.abs(equations.inverse_mass @ equations.forces(0.0)).max(initial=0.0)
     if size > REST_TOLERANCE * max(float(drive), 1e-300):

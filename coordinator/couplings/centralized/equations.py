@@ -26,6 +26,7 @@ Matrix = Any  # a dense array, or a sparse one where the system is large
 Places = Callable[[], Any]  # rows and columns of the numbers of each array
 FOLLOWING = ("mass", "inverse_mass", "reach")  # what follows the place where bodies say so
 MAX_DENSE_COORDINATES = 200  # coordinates up to which dense matrices are faster
+REST = 1e-100  # [m/s]: the time in which what is slower goes anywhere would be no number
 STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # fourth-order derivative
 
 
@@ -265,7 +266,7 @@ class Equations:
         speed = float(np.abs(v).max(initial=0.0))
         total = np.zeros(self.rows)
         if speed > 0.0 or self.driven:
-            h = 1e-2 * self.extent / speed if speed > 0.0 else 1.0
+            h = 1e-2 * self.extent / speed if speed > REST else 1.0
             total = self._bias_along(q, v, h) if self.varying else self._bias_of_lines(q, v, h)
             self.system.elements.beyond[0] = 0.0
         self.go(q, v)
