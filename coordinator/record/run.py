@@ -172,6 +172,14 @@ class Run:
             found = known[key] = Fellows(self.bodies[name] for name in names)
         return found
 
+    def momentum(self, body: str | None = None) -> Array:
+        """Linear momentum of a body or of all that are there [kg m/s], (n, d)."""
+        if body is None:
+            parts = [np.nan_to_num(self.momentum(name)) for name in self.bodies]
+            return np.sum(parts, axis=0) if parts else np.zeros((len(self), len(self._gravity)))
+        q, v, _ = self.state(body)
+        return self._body(body).momentum(q, v)
+
     # --- energy --------------------------------------------------------------------------------------------------------
 
     def kinetic_energy(self, body: str | None = None) -> Array:

@@ -33,6 +33,14 @@ def show(
     ] = None,
     plot: Plot = True,
     animate: Animate = False,
+    curves: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help='Draw what is named instead, over time or over each other: "rod.end.y, pivot.force", "rod.end.y over rod.end.x"; '
+            "into curves.png, and the numbers into curves.csv.",
+        ),
+    ] = None,
     html: Annotated[
         bool,
         typer.Option(
@@ -46,6 +54,8 @@ def show(
     Examples:
       [bold]modular show runs/double-pendulum[/bold]
       [bold]modular show runs/chain --out pictures --animate[/bold]
+      [bold]modular show runs/double-pendulum \\
+          --curves "lower.end.y, elbow.angle, pivot.force"[/bold]
       [bold]modular show runs/double-pendulum --html[/bold]        one file to turn and play
       [bold]modular show runs/double-pendulum-live --html[/bold]   a session of modular live
     """
@@ -67,6 +77,11 @@ def show(
             )
         recorded = [load_run(part) for part in stretches or [folder]]
         place = _place(folder, out)
+        if curves is not None:
+            check_writable(place)
+            for file in _named(recorded[0], curves, place):
+                say(console, str(file))
+            return
         if plot or animate or html:
             check_writable(place)
         with reading(recorded[0]):
@@ -77,6 +92,18 @@ def show(
                 say(console, f"{files[0]}: {len(recorded)} stretches")
             else:
                 print_summary(console, recorded[0], files)
+
+
+def _named(run: Run, curves: str, place: Path) -> list[Path]:
+    """A picture of what is named, and its numbers."""
+    from coordinator.record.across import reading
+    from scenarios.report.curves import asked, draw, table
+
+    with reading(run):
+        found = asked(run, curves)
+        figure = draw(run, found)
+    figure.savefig(place / "curves.png")
+    return [place / "curves.png", table(run, found, place / "curves.csv")]
 
 
 def stretches_of(folder: Path) -> list[Path]:

@@ -20,12 +20,16 @@ PICTURE_FILES = (
     "ledger.png",
     "reactions.png",
     "efforts.png",
+    "curves.png",
+    "curves.csv",
     "animation.gif",
     "motion.html",
 )
 AT_REQUEST = {
     "animation.gif": "--animate",
     "motion.html": "modular show --html",
+    "curves.png": "modular show --curves",
+    "curves.csv": "modular show --curves",
     "run.nc": "modular export",
     "run.csv": "modular export",
 }
