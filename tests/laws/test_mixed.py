@@ -8,7 +8,7 @@ import pytest
 import references
 import scenarios
 from campaign import each_once, first_of, named
-from components import Revolute, Rod, Spherical, SpringDamper
+from components import Revolute, Rod, Spherical, SpringDamper, TableSpring
 from coordinator import Centralized, Glued, Merged, Mixed, Penalty, Shannon, Simulation, Stable, resume
 from foreign import Glider, Particle, Wire
 from mixture import mixture
@@ -103,8 +103,11 @@ def test_works_in_the_books_are_what_the_kinetic_energy_gains(coupling):
 # --- several steps in a tick -----------------------------------------------------------------------------------------
 
 
-def stiff_pair():
-    """Two rods on one pin with a spring between their ends that is too stiff for one step in a tick, on a heavy frame."""
+def stiff_pair(*, straight=False):
+    """Two rods on one pin with a spring between their ends that is too stiff for one step in a tick, on a heavy frame.
+
+    Its line of force bends, so that it has to be exerted as it stands; one that is straight is found with the reactions.
+    """
     model = Assembly(gravity=(0.0, -9.81))
     model.add("frame", Rod((0, 0), (0, 1), 20.0))
     model.join("foot", Revolute(), "ground", "frame.start")
@@ -112,8 +115,17 @@ def stiff_pair():
     model.add("right", Rod((0, 1), (0.3, 1.4), 0.1))
     model.join("neck", Revolute(), "frame.end", "left.start")
     model.join("pin", Revolute(), "left.start", "right.start")
-    model.apply("stiff", SpringDamper(4e5, length=0.6005), "left.end", "right.end")
+    bent = TableSpring((0.1, 0.6005, 1.1), (-4e5 * 0.5005, 0.0, 4.001e5 * 0.4995))
+    model.apply("stiff", SpringDamper(4e5, length=0.6005) if straight else bent, "left.end", "right.end")
     return model
+
+
+def test_a_straight_spring_within_a_component_needs_no_steps_of_its_own():
+    coupling = Mixed(joints={"neck": "penalty"})
+    with Simulation(stiff_pair(straight=True), 1e-3, coupling) as simulation:
+        assert simulation.implicit_forces == ["stiff"]
+    truth = end_of(stiff_pair(straight=True), Glued(4), 0.1, 1e-4)[1]
+    assert np.abs(end_of(stiff_pair(straight=True), coupling, 0.1)[1] - truth).max() < 1e-2
 
 
 def test_a_stiff_component_takes_its_own_steps_while_the_others_take_one():
