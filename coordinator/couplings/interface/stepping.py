@@ -89,15 +89,16 @@ def follow(interface: View, elements: View, h: float) -> int:
 def in_parts(interface: View, elements: View, h: float, time: float) -> int:
     """The same in steps as long as stiff forces let them be: where geometry turns far in one, none closes what they leave."""
     wrong, part, done = NO_FAILED_ROW, h, 0.0
-    while done < h:
-        end = time - h + done + part
-        play(interface, SAVE_START)
+    while abs(done) < abs(h):
+        end = time if part == h else time - h + done + part
+        if interface.implicit > 0:
+            play(interface, SAVE_START)
         wrong = stage(interface, elements, part, end)
         if wrong < 0:
             done += part
-            part = min(2.0 * part, h - done)
+            part = min(2.0 * part, h - done) if interface.implicit > 0 else h - done
             continue
-        if part <= LEAST_PART * h:
+        if interface.implicit == 0 or part <= LEAST_PART * h:
             break
         go_back(interface, elements, part, end)
         play(interface, MEASURE)
