@@ -32,7 +32,9 @@ def _overview(title: str, dt: float, found: Examination) -> Table:
         "degrees of freedom": f"{found.freedoms} of the free bodies, {found.locks} locked by {_joint_count(len(found.joints))}",
     }
     if found.mobility is not None:
-        again = f"; {found.redundancy} of the locks repeat others" if found.redundancy else ""
+        again = (
+            f"; {found.redundancy} of the locks repeat others (modular mobility names them)" if found.redundancy else ""
+        )
         rows["mobility"] = f"{found.mobility} at this pose{again}"
     for key, value in rows.items():
         table.add_row(Text(key), Text(value))
