@@ -37,7 +37,7 @@ BODY: dict[str, Source] = {
 ACTS: dict[str, Source] = {
     "angle": ("rad", lambda run, name: run.angle(name)),
     "way": ("m", lambda run, name: run.way(name)),
-    "effort": ("N or N m", lambda run, name: run.effort(name)),
+    "effort": ("N", lambda run, name: run.effort(name)),
     "power": ("W", lambda run, name: _power(run, name)),
     "work": ("J", lambda run, name: run.work(name)),
 }
@@ -111,7 +111,17 @@ def _found(run: Run, name: str, words: list[str]) -> tuple[str, Array]:
         hint = f"; did you mean '{of}.{near[0]}'?" if near else ""
         raise ModelError(f"'{name}': '{of}' has {', '.join(offered)}{hint}")
     unit, source_of = offered[what]
-    return unit, np.asarray(source_of(run, of))
+    values = np.asarray(source_of(run, of))
+    return ("N m" if what == "effort" and _turns(run, of) else unit), values
+
+
+def _turns(run: Run, name: str) -> bool:
+    """Whether it acts about an axis."""
+    try:
+        run.angle(name)
+    except ModelError:
+        return False
+    return True
 
 
 def _known(run: Run, owner: str) -> str:

@@ -29,6 +29,7 @@ def test_a_name_gives_what_the_run_gives(run):
     assert (quantity(run, "pin.force.y").values == run.reaction("pin")[:, 1]).all()
     assert (quantity(run, "pin.angle").values == run.angle("pin")).all()
     assert (quantity(run, "spring.effort").values == run.effort("spring")).all()
+    assert quantity(run, "spring.effort").unit == "N"
     assert (quantity(run, "energy").values == run.energy).all() and quantity(run, "energy").unit == "J"
     for line in LINES:
         assert (quantity(run, f"spring.{line}").values == run.ledger("spring")[line]).all()
