@@ -12,10 +12,12 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from coordinator.record.ever import Ever
 from coordinator.record.run import Run
 from coordinator.record.sensors import exerted
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.joint import Joint
 from modular.ledger import LEDGER
 
 COMPONENTS = ("x", "y", "z")
@@ -117,11 +119,9 @@ def _found(run: Run, name: str, words: list[str]) -> tuple[str, Array]:
 
 def _turns(run: Run, name: str) -> bool:
     """Whether it acts about an axis."""
-    try:
-        run.angle(name)
-    except ModelError:
-        return False
-    return True
+    component = Ever(run)[name].component
+    kinds = component.coordinates if isinstance(component, Joint) else (component.coordinate,)
+    return bool(kinds[:1] == ("angle",))
 
 
 def _known(run: Run, owner: str) -> str:
