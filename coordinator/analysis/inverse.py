@@ -20,11 +20,13 @@ from coordinator.analysis.reactions import courses_of, efforts_of, reactions_of
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import find_freedoms
+from coordinator.record.export import write_columns
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.component import class_name
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.names import missing
 from modular.one_thread import on_one_thread
 
 CLOSED = 1e-9  # of the extent: what constraints may leave open
@@ -59,14 +61,11 @@ class Efforts:
         for drive in self.efforts:
             columns |= {f"{drive}: motion": self.motions[drive], f"{drive}: effort": self.efforts[drive]}
             columns[f"{drive}: power [W]"] = self.power(drive)
-        target = Path(path)
-        head = ",".join(f'"{name}"' for name in columns)
-        np.savetxt(target, np.array(list(columns.values())).T, delimiter=",", header=head, comments="", fmt="%.17g")
-        return target
+        return write_columns(columns, Path(path))
 
     def _of(self, drive: str) -> Array:
         if drive not in self.efforts:
-            raise ModelError(f"there is no drive '{drive}'; it has {', '.join(map(repr, self.efforts)) or 'none'}.")
+            raise ModelError(missing("drive", drive, self.efforts))
         return self.efforts[drive]
 
 

@@ -19,18 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.analysis.equilibrium import come_to_rest, put_up
+from coordinator.analysis.resting import Rest, at_rest
 from coordinator.analysis.tangent import damping_along, dense, stiffness_along
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import RANK_TOLERANCE, find_freedoms
-from coordinator.couplings.centralized.solver import settled
 from modular.assembly import Assembly
 from modular.elements import Array
-from modular.errors import ModelError
 from modular.one_thread import on_one_thread
-
-REST_TOLERANCE = 1e-6  # accelerations at rest, as a share of those of free bodies under the same forces
-STILL = 1e-9  # [m/s]
 
 
 @dataclass(frozen=True)
@@ -76,26 +71,26 @@ class Linear:
 @on_one_thread
 def linearise(model: Assembly, *, seek: bool = False) -> Linear:
     """A model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there."""
-    with put_up(model) as equations:
-        start, v = equations.read()
-        refuse_motion(equations, v)
-        steps = come_to_rest(equations) if seek else 0
-        q, v = equations.read()
-        state = settled(equations, 0.0, q, v)
-        refuse_acceleration(equations, state.a)
-        motions = find_freedoms(equations).basis
-        places = motions if equations.holonomic.all() else _free_places(equations)
-        return Linear(
-            mass=dense(motions.T @ (equations.mass @ motions)),
-            damping=motions.T @ damping_along(equations, q, motions),
-            stiffness=motions.T @ stiffness_along(equations, q, places, state.multipliers),
-            motions=motions,
-            places=places,
-            assembly=model,
-            rest=_states(equations, q),
-            start=_states(equations, start),
-            steps=steps,
-        )
+    with at_rest(model, seek=seek) as rest:
+        return linear_at(rest)
+
+
+def linear_at(rest: Rest) -> Linear:
+    """Of a model that rests."""
+    equations, q = rest.equations, rest.state.q
+    motions = find_freedoms(equations).basis
+    places = motions if equations.holonomic.all() else _free_places(equations)
+    return Linear(
+        mass=dense(motions.T @ (equations.mass @ motions)),
+        damping=motions.T @ damping_along(equations, q, motions),
+        stiffness=motions.T @ stiffness_along(equations, q, places, rest.state.multipliers),
+        motions=motions,
+        places=places,
+        assembly=rest.model,
+        rest=_states(equations, q),
+        start=_states(equations, rest.start),
+        steps=rest.steps,
+    )
 
 
 def _states(equations: Equations, q: Array) -> dict[str, tuple[Array, slice]]:
@@ -115,35 +110,3 @@ def _free_places(equations: Equations) -> Array:
     _, values, right = np.linalg.svd(jacobian)
     rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
     return np.asarray(right[rank:].T)
-
-
-def refuse_motion(equations: Equations, v: Array) -> None:
-    """What moves does not rest."""
-    name, speed = _largest(equations, v)
-    if speed > STILL:
-        raise ModelError(
-            f"body '{name}' moves ({speed:.3g} m/s), and vibrations are those about a place where a model rests; leave "
-            "velocities, angular velocities and courses that move out."
-        )
-
-
-def refuse_acceleration(equations: Equations, a: Array) -> None:
-    """Nor does what would begin to."""
-    name, size = _largest(equations, a)
-    drive = np.abs(equations.inverse_mass @ equations.forces(0.0)).max(initial=0.0)
-    if size > REST_TOLERANCE * max(float(drive), 1e-300):
-        remedy = (
-            "what follows courses has to rest too: hold its driven joints and led bodies where they are"
-            if equations.driven
-            else "put the model where its forces balance, or let that place be found: seek=True"
-        )
-        raise ModelError(
-            f"body '{name}' does not rest where it stands: let go, it would accelerate by {size:.3g} m/s^2; {remedy}."
-        )
-
-
-def _largest(equations: Equations, numbers: Array) -> tuple[str, float]:
-    """The body with the largest of some numbers, and that."""
-    sizes = {name: float(np.abs(numbers[own]).max(initial=0.0)) for name, own in equations.columns.items()}
-    name = max(sizes, key=lambda body: sizes[body], default="")
-    return name, sizes.get(name, 0.0)

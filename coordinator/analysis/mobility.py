@@ -32,6 +32,7 @@ from modular.errors import ModelError
 from modular.one_thread import on_one_thread
 
 RANK_TOLERANCE = 1e-8  # of the largest singular value of rows of length one: what is less is none
+SAID = 1e-6  # of a row: what those before it leave, where it says what they say
 MOVES = 1e-6  # of the largest twist or velocity in a motion: what is less stands
 MOST_FORMS = 40  # motions up to which the second order is looked at
 
@@ -148,10 +149,9 @@ def _mobility(equations: Equations, model: Assembly) -> Mobility:
     q, _ = equations.read()
     jacobian = dense(equations.jacobian())
     own, rows = _own_motions(equations, jacobian), _independent(equations, jacobian)
-    locked = np.concatenate([block @ own for _, block in rows]) if rows else np.zeros((0, own.shape[1]))
-    values, left, basis = _null_spaces(locked)
+    locked, owners = _locked(own, rows)
+    values, left, basis = null_spaces(locked)
     velocities = own @ basis
-    owners = [(name, k) for name, block in rows for k in range(len(block))]
     motions = (
         _named(model, velocities, equations.columns, *_twists(equations, model, q, velocities))
         if velocities.shape[1]
@@ -170,6 +170,24 @@ def _mobility(equations: Equations, model: Assembly) -> Mobility:
         smallest=float(values.min(initial=np.inf)),
         assembly=model,
     )
+
+
+def sharing_at(equations: Equations) -> list[Sharing]:
+    """Joints that share loads where a system stands."""
+    jacobian = dense(equations.jacobian())
+    locked, owners = _locked(_own_motions(equations, jacobian), _independent(equations, jacobian))
+    return _sharing(null_spaces(locked)[1], owners)
+
+
+def states_of_stress(equations: Equations, scale: Array) -> Array:
+    """Multipliers that hold each other in balance, by rows; `scale`: what rows of G are multiplied by to be alike."""
+    return np.asarray(null_spaces(scale[:, None] * dense(equations.jacobian()))[1] * scale)
+
+
+def _locked(own: Array, rows: list[tuple[str, Array]]) -> tuple[Array, list[tuple[str, int]]]:
+    """What joints lock of the motions of bodies, and whose row of those each is."""
+    locked = np.concatenate([block @ own for _, block in rows]) if rows else np.zeros((0, own.shape[1]))
+    return locked, [(name, k) for name, block in rows for k in range(len(block))]
 
 
 def _own_motions(equations: Equations, jacobian: Array) -> Array:
@@ -197,7 +215,7 @@ def _independent(equations: Equations, jacobian: Array) -> list[tuple[str, Array
     return found
 
 
-def _null_spaces(locked: Array) -> tuple[Array, Array, Array]:
+def null_spaces(locked: Array) -> tuple[Array, Array, Array]:
     """Singular values that count, and the null spaces on the left, by rows, and on the right, by columns."""
     if not len(locked):
         return np.zeros(0), np.zeros((0, 0)), np.eye(locked.shape[1])
@@ -214,7 +232,7 @@ def _said_before(locked: Array) -> list[int]:
         rest = row - held.T @ (held @ row)
         rest -= held.T @ (held @ rest)
         size = float(np.linalg.norm(rest))
-        if size <= np.sqrt(RANK_TOLERANCE) * 1e-2 * max(float(np.linalg.norm(row)), 1e-300):
+        if size <= SAID * max(float(np.linalg.norm(row)), 1e-300):
             found.append(k)
         else:
             held = np.concatenate([held, (rest / size)[None]])
@@ -321,7 +339,7 @@ def _second_order(equations: Equations, q: Array, velocities: Array) -> Vanishin
     jacobian = dense(equations.jacobian())
     lengths = np.linalg.norm(jacobian, axis=1)
     scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
-    stresses = _null_spaces(scale[:, None] * jacobian)[1] * scale
+    stresses = states_of_stress(equations, scale)
     if not len(stresses) or not count:
         return Vanishing(count, None)
     at_rest = equations.bias(q, np.zeros(equations.size))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.analysis.equilibrium import come_to_rest, put_up
-from coordinator.analysis.linear import refuse_acceleration, refuse_motion
-from coordinator.analysis.mobility import RANK_TOLERANCE, Sharing, mobility
-from coordinator.analysis.modes import modes
+from coordinator.analysis.linear import linear_at
+from coordinator.analysis.mobility import Sharing, sharing_at, states_of_stress
+from coordinator.analysis.modes import modes_of
 from coordinator.analysis.reactions import reactions_of
-from coordinator.analysis.tangent import dense
+from coordinator.analysis.resting import Rest, at_rest
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.solver import settled
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.names import missing
 from modular.one_thread import on_one_thread
 
 
@@ -26,17 +25,16 @@ class Statics:
 
     reactions: dict[str, Array]  # force on the second side [N], and moment about its point [N m]
     sharing: list[Sharing]  # joints of which no equation tells how they share what they carry
-    model: Assembly  # where it rests
+    dimension: int
     steps: int  # in which it came to rest
-    seats: dict[str, Array] = field(repr=False)  # coordinates of the bodies
 
     def force(self, joint: str) -> Array:
         """On the second side [N]."""
-        return self._of(joint)[: self.model.dimension]
+        return self._of(joint)[: self.dimension]
 
     def moment(self, joint: str) -> Array:
         """About the point of the second side [N m]; none of joints that read points alone."""
-        return self._of(joint)[self.model.dimension :]
+        return self._of(joint)[self.dimension :]
 
     def unique(self, joint: str) -> bool:
         """Whether the equations tell what it carries."""
@@ -45,7 +43,7 @@ class Statics:
 
     def _of(self, joint: str) -> Array:
         if joint not in self.reactions:
-            raise ModelError(f"there is no joint '{joint}'; it has {', '.join(map(repr, self.reactions)) or 'none'}.")
+            raise ModelError(missing("joint", joint, self.reactions))
         return self.reactions[joint]
 
 
@@ -69,31 +67,27 @@ def statics(model: Assembly, *, seek: bool = False) -> Statics:
 
     Gravity, loads and springs count with what they are where it rests.
     """
-    with put_up(model) as equations:
-        _, v = equations.read()
-        refuse_motion(equations, v)
-        steps = come_to_rest(equations) if seek else 0
-        q, v = equations.read()
-        state = settled(equations, 0.0, q, v)
-        refuse_acceleration(equations, state.a)
-        sharing = mobility(model).sharing
-        multipliers = _smallest(equations, state.multipliers) if sharing else state.multipliers
-        return Statics(reactions_of(equations, multipliers), sharing, model, steps, _seats(equations, q))
+    with at_rest(model, seek=seek) as rest:
+        return _statics_at(rest)
 
 
+@on_one_thread
 def equilibrium(model: Assembly) -> Equilibrium:
     """Where a model would come to rest from where it stands, whether it stays there, and what its joints carry."""
-    found = modes(model, seek=True)
-    return Equilibrium(statics(model, seek=True), found.stable, found.linear.way[1])
+    with at_rest(model, seek=True) as rest:
+        carried, linear = _statics_at(rest), linear_at(rest)
+    return Equilibrium(carried, modes_of(linear).stable, linear.way[1])
+
+
+def _statics_at(rest: Rest) -> Statics:
+    equations, sharing = rest.equations, sharing_at(rest.equations)
+    multipliers = _smallest(equations, rest.state.multipliers) if sharing else rest.state.multipliers
+    return Statics(reactions_of(equations, multipliers), sharing, rest.model.dimension, rest.steps)
 
 
 def _smallest(equations: Equations, multipliers: Array) -> Array:
     """With as much of the states of self-stress as makes all forces, and moments over the extent, smallest together."""
-    jacobian = dense(equations.jacobian())
-    left, values, _ = np.linalg.svd(equations.scale[:, None] * jacobian)
-    rank = int((values > RANK_TOLERANCE * values.max()).sum())
-    states = left[:, rank:].T * equations.scale
-    dimension = equations.system.elements.dimension
+    states, dimension = states_of_stress(equations, equations.scale), equations.system.elements.dimension
 
     def weighed(one: Array) -> Array:
         wrenches = reactions_of(equations, one).values()
@@ -102,7 +96,3 @@ def _smallest(equations: Equations, multipliers: Array) -> Array:
     table = np.array([weighed(state) for state in states])
     share = np.linalg.lstsq(table.T, weighed(multipliers), rcond=1e-9)[0]
     return np.asarray(multipliers - share @ states)
-
-
-def _seats(equations: Equations, q: Array) -> dict[str, Array]:
-    return {name: np.array(q[own]) for name, own in equations.columns.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import importlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,6 +134,13 @@ def to_pandas(run: Run) -> pandas.DataFrame:
     """A wide table, one row per sample, indexed by time; columns such as "lower.end vx [m/s]", "elbow leaked [J]"."""
     library = _needed("pandas", "to_pandas")
     return library.DataFrame(dict(columns(run)), index=library.Index(run.time, name="time [s]"))
+
+
+def write_columns(columns: Mapping[str, Array], file: Path) -> Path:
+    """Columns of numbers under their names, to the last digit."""
+    head = ",".join(f'"{name}"' for name in columns)
+    np.savetxt(file, np.array(list(columns.values())).T, delimiter=",", header=head, comments="", fmt="%.17g")
+    return file
 
 
 def write_csv(run: Run, file: Path) -> Path:

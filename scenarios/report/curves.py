@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from coordinator.record.export import write_columns
 from coordinator.record.quantities import Quantity, quantity
 from coordinator.record.run import Run
 from modular.elements import Array
@@ -60,9 +59,7 @@ def table(run: Run, curves: Sequence[tuple[Quantity, Quantity | None]], path: Pa
     columns: dict[str, Array] = {"time [s]": run.time}
     for pair in curves:
         columns |= {f"{one.name} [{one.unit}]": one.values for one in pair if one is not None}
-    head = ",".join(f'"{name}"' for name in columns)
-    np.savetxt(path, np.array(list(columns.values())).T, delimiter=",", header=head, comments="", fmt="%.17g")
-    return path
+    return write_columns(columns, path)
 
 
 def _over_time(run: Run, panel: Axes, unit: str, found: list[Quantity]) -> None:

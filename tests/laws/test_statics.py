@@ -167,3 +167,18 @@ def test_a_motion_out_of_reach_names_the_joint_that_opens():
     times = np.linspace(0.0, 1.0, 21)
     with pytest.raises(ModelError, match=r"cannot follow: '.*' stays open"):
         inverse_dynamics(model, {"shoulder": -3.0 * times}, times)
+
+
+def test_who_shares_loads_is_told_of_where_it_rests_and_not_of_where_it_was_put():
+    """A parallelogram laid flat stands at its dead centre, where its joints share; where it hangs they do not."""
+    model = Assembly(gravity=(0.0, -G))
+    for name, p, q in (("crank", 0.0, 1.0), ("coupler", 1.0, 3.0), ("rocker", 3.0, 2.0)):
+        model.add(name, Rod((p, 0.0), (q, 0.0), 1.0))
+    model.join("a", Revolute(), "ground", "crank.start")
+    model.join("b", Revolute(), "crank.end", "coupler.start")
+    model.join("c", Revolute(), "coupler.end", "rocker.start")
+    model.join("d", Revolute(), "ground", "rocker.end")
+    found = statics(model, seek=True)
+    assert mobility(model).sharing and found.steps > 0
+    assert found.sharing == [] and found.unique("a")
+    assert found.force("a")[1] + found.force("d")[1] == pytest.approx(3.0 * G, rel=1e-9)
