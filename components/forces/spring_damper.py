@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from components.joints.rows import measure_apart
 from modular.compliant import CompliantRows, spare_implicit_rows
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
@@ -15,7 +16,6 @@ from modular.force import Force
 from modular.forces import ForceStack
 from modular.joint import JointForm, point_marks
 from modular.joints import joint_loop
-from modular.lanes import share
 from modular.ledger import STORED, account_loop
 from modular.load_sharing import growth, request_load_rows
 from modular.loop import NO_FAILED_ROW, loop
@@ -80,16 +80,7 @@ class SpringDamper(Force):
 @joint_loop
 def line_rows(a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array) -> None:
     """|P_a P_b| - l0."""
-    square = 0.0
-    for c in range(a.shape[1]):
-        arm = b[0, c] - a[0, c]
-        square += arm * arm
-    length = np.sqrt(square)
-    for c in range(a.shape[1]):
-        along = share(b[0, c] - a[0, c], length)
-        on_first[0, 0, c] = -along
-        on_second[0, 0, c] = along
-    error[0] = length - marker[0]
+    error[0] = measure_apart(a, b, 0, on_first, on_second) - marker[0]
 
 
 LINE = JointForm("line", line_rows, first=1, second=1, rows=1, translations=1, locks=1, rotations=0, marker=1)

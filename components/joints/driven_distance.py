@@ -9,6 +9,7 @@ import numpy as np
 
 from components.courses import followed
 from components.joints.driven import AT_REST, Driven, form_of, led_joint_loop
+from components.joints.rows import measure_apart
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Attachment, Joint, point_marks
@@ -20,15 +21,7 @@ def driven_distance_rows(
     a: Array, b: Array, marker: Array, error: Array, on_first: Array, on_second: Array, course: Array
 ) -> None:
     """|P_b - P_a|, less what it was and by how much it is to have grown since."""
-    square = 0.0
-    for c in range(a.shape[1]):
-        arm = b[0, c] - a[0, c]
-        square += arm * arm
-    length = np.sqrt(square)
-    for c in range(a.shape[1]):
-        arm = b[0, c] - a[0, c]
-        on_first[0, 0, c] = -arm / length
-        on_second[0, 0, c] = arm / length
+    length = measure_apart(a, b, 0, on_first, on_second)
     error[0] = length - marker[2] - course[0, 0]
 
 

@@ -7,8 +7,26 @@ singular when the axis turns into the row left out; three rows of rank two never
 block is inverted on its range (modular/seen_mass.py).
 """
 
+import numpy as np
+
 from modular.elements import Array
 from modular.kernel import kernel
+from modular.lanes import share
+
+
+@kernel
+def measure_apart(a: Array, b: Array, row: int, on_first: Array, on_second: Array) -> float:
+    """|P_a P_b| with its derivatives, none where the points coincide. Element 0 of both sides."""
+    square = 0.0
+    for c in range(a.shape[1]):
+        arm = b[0, c] - a[0, c]
+        square += arm * arm
+    length: float = np.sqrt(square)
+    for c in range(a.shape[1]):
+        along = share(b[0, c] - a[0, c], length)
+        on_first[row, 0, c] = -along
+        on_second[row, 0, c] = along
+    return length
 
 
 @kernel

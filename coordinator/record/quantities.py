@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Joint
 from modular.ledger import LEDGER
+from modular.names import hint, missing
 
 COMPONENTS = ("x", "y", "z")
 Source = tuple[str, Callable[[Run, str], Array]]  # unit, and where the numbers come from
@@ -109,9 +109,9 @@ def _found(run: Run, name: str, words: list[str]) -> tuple[str, Array]:
     else:
         raise ModelError(f"'{name}': {_known(run, owner)}")
     if what not in offered:
-        near = get_close_matches(what, offered, 1)
-        hint = f"; did you mean '{of}.{near[0]}'?" if near else ""
-        raise ModelError(f"'{name}': '{of}' has {', '.join(offered)}{hint}")
+        raise ModelError(
+            f"'{name}': '{of}' has {', '.join(offered)}; {hint(f'{of}.{what}', [f'{of}.{one}' for one in offered])}"
+        )
     unit, source_of = offered[what]
     values = np.asarray(source_of(run, of))
     return ("N m" if what == "effort" and _turns(run, of) else unit), values
@@ -125,10 +125,8 @@ def _turns(run: Run, name: str) -> bool:
 
 
 def _known(run: Run, owner: str) -> str:
-    names = [*run.bodies, *run.joints, *run.forces]
-    near = get_close_matches(owner, names, 1)
-    hint = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(names[:12])}{' …' * (len(names) > 12)}"
-    return f"there is no body, joint or force '{owner}'{hint}. Of the whole run ask {', '.join(WHOLE)}."
+    there = [*run.bodies, *run.joints, *run.forces]
+    return f"{missing('body, joint or force', owner, there)} Of the whole run ask {', '.join(WHOLE)}."
 
 
 def _power(run: Run, name: str) -> Array:

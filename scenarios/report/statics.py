@@ -50,7 +50,10 @@ def print_efforts(console: Console, title: str, found: Efforts) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for drive, effort in found.efforts.items():
         power = found.power(drive)
-        numbers = (effort.min(), effort.max(), np.sqrt(np.mean(effort**2)), np.abs(power).max(), found.work(drive)[-1])
+        span = float(found.times[-1] - found.times[0])
+        work = float(found.work(drive)[-1])
+        work = work if abs(work) > NOTHING * span * float(np.abs(power).max()) else 0.0
+        numbers = (effort.min(), effort.max(), np.sqrt(np.mean(effort**2)), np.abs(power).max(), work)
         units = ("N", "N", "N", "W", "J")
         if drive in found.turning:
             units = ("N m", "N m", "N m", "W", "J")
