@@ -276,7 +276,7 @@ class System:
         """Let a force act."""
         sides = self.sides(edge.ports, edge.at)
         marks = edge.force.marks(name, sides)
-        key = edge.force.kind() if self.grouped else (edge.force.kind(), name)
+        key = edge.force.kind() if self.grouped or edge.force.together else (edge.force.kind(), name)
         if key not in self.force_stacks:
             self.force_stacks[key] = edge.force.new_stack(len(self.gravity))
             self.turnover += 1

@@ -45,6 +45,16 @@ class Force(Component):
         return None
 
     @property
+    def bounces(self) -> bool:
+        """Whether what it strikes parts with a share of the velocity with which it came."""
+        return False
+
+    @property
+    def together(self) -> bool:
+        """Whether all of its kind share a stack, however components are grouped, since they are found together."""
+        return False
+
+    @property
     def follows_step(self) -> bool:
         """Whether its stiffness is as large as the step allows, and not a number of its own."""
         return False
@@ -82,6 +92,7 @@ class Forces(Protocol):
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but
     not while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
     (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a
+    loop "strike_together" has it played after "exert", for all rows by one thread. One with a
     loop "compute_mobility" is let know how bodies answer forces now. One that reads predicted velocities, and not v + dt a, says
     `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does not tell what it
     exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in a column `late` or

@@ -12,7 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_load_loop
-from components.forces.contact_law import apply_recorded_loop, contact_loop, propose_load_loop
+from components.forces.contact_law import apply_recorded_loop, contact_loop, propose_load_loop, strike_together_loop
+from components.forces.contact_meetings import MEETING_SIZE, NOBODY
 from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
@@ -49,6 +50,16 @@ class Contact(Force):
     def order(self) -> int:
         """Two; one with a stiffness of its own, whose damper acts at once and from a whole tick on."""
         return 2 if self.stiffness is None else 1
+
+    @property
+    def bounces(self) -> bool:
+        """With a restitution above 0."""
+        return self.restitution is not None and self.restitution > 0.0
+
+    @property
+    def together(self) -> bool:
+        """Blows at bodies that others touch are found together with theirs."""
+        return True
 
     @property
     def placed_by(self) -> str:
@@ -163,6 +174,19 @@ class Contacts(ForceStack):
     begins: Array
     starts: Array
     inside: Array  # how deep shapes are in each other at the first look [m], which way the second goes out, how fast that is [m/s]
+    body: Indices  # on either side: the number of the body whose contacts feel its blows, NOBODY where nothing moves it
+    number: Indices  # of the contact: whatever rows they have, blows are found in the same order
+    struck: Indices  # 1 where there were impulses in this tick, as it has found alone
+    slow: Array  # slower blows do not bounce [m/s]
+    coming: Array  # how fast shapes come together and how near they are, at most [m/s], [m]
+    nearing: Array  # how fast those come to which a blow may reach, 0 where it does not
+    paid: Array  # what of its impulses the tick before has owed [N s]
+    rubbed: Array  # and of those of friction, where they were found together
+    meeting: Array  # see contact_meetings.py, also for those that follow
+    ring: Indices
+    first_on: Indices
+    order: Indices
+    cluster: Indices
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -187,8 +211,19 @@ class Contacts(ForceStack):
         self.column("starts", 3, 3)
         self.column("sunk", 2)
         self.column("inside", 5)
+        for name in ("body", "ring", "first_on"):
+            self.column(name, 2, dtype=np.int64)
+        for name in ("number", "struck", "order", "cluster"):
+            self.column(name, dtype=np.int64)
+        self.column("slow")
+        self.column("coming", 2)
+        self.column("nearing")
+        self.column("paid", 8)
+        self.column("rubbed", 8, 3)
+        self.column("meeting", MEETING_SIZE)
         self.loops = {
-            "exert": contact_loop, "account": account_loop, "request_load": request_load_loop,
+            "exert": contact_loop, "strike_together": strike_together_loop, "account": account_loop,
+            "request_load": request_load_loop,
             "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop,
             "propose_load": propose_load_loop, "apply_recorded": apply_recorded_loop,
         }  # fmt: skip
@@ -209,7 +244,12 @@ class Contacts(ForceStack):
         self.swapped[row] = int(force.second.number < force.first.number)
         given = (force.restitution, force.stiffness, force.damping)
         self.law[row] = force.friction, *(-1.0 if value is None else value for value in given)
-        self.carry[row], self.company[row] = -1.0, 1.0
+        self.carry[row], self.company[row], self.body[row] = -1.0, 1.0, NOBODY
+
+    def exert(self, elements: Elements, time: float) -> None:
+        """Write the forces on the elements, blows as they were found together."""
+        super().exert(elements, time)
+        self.play("strike_together", elements)
 
     @property
     def read_velocity(self) -> list[str]:

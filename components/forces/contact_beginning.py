@@ -11,12 +11,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_friction import Rub, axes_across, new_rub, respond_across, slide
+from components.forces.contact_friction import Rub, new_rub, respond_across, slide
 from components.forces.contact_pair import Pair, Patch, along, answer_to, push
 from components.forces.contact_points import TOUCH_TOLERANCE, compute_responses, gap_of_touch, watch
 from components.forces.contact_rest import hold, new_rest, respond_at_rest
 from components.forces.touching import touch
-from components.forces.vectors import dot
+from components.forces.vectors import axes_across, dot
 from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel

@@ -12,7 +12,7 @@ from typing import Any
 from components.forces.contact_pair import Pair, Patch, push, relative, respond_to, turn_about, turning, wind
 from components.forces.contact_rest import hold_still
 from components.forces.shapes import BOX
-from components.forces.vectors import cross, dot
+from components.forces.vectors import axes_across, cross, dot
 from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
@@ -54,22 +54,6 @@ def rub_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     bear(pair, patch, rub)
     if not pair.struck:
         request_across(pair, patch, rub)
-
-
-@kernel
-def axes_across(normal: Array, flat: int, t: Array) -> None:
-    """Two axes across the normal and each other."""
-    least = 0
-    for c in range(1, 3):
-        if abs(normal[c]) < abs(normal[least]) and not flat:
-            least = c
-    for c in range(3):
-        t[0, c] = 1.0 if c == (2 if flat else least) else 0.0
-    cross(t[0], normal, t[1])
-    length = sqrt(dot(t[1], t[1]))
-    for c in range(3):
-        t[1, c] /= length
-    cross(normal, t[1], t[0])
 
 
 @kernel

@@ -9,7 +9,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_pair import Pair, Patch
+from components.forces.contact_pair import Pair, Patch, push
+from modular.elements import Array
 from modular.kernel import kernel
 
 MAX_SWEEPS = 60  # of the impulses of one pair
@@ -18,14 +19,48 @@ MAX_SWEEPS = 60  # of the impulses of one pair
 @kernel
 def impacts(pair: Pair, patch: Patch) -> None:
     """Impulses of points that meet fast, or have met a tick ago and are owed the second part."""
-    meeting = False
+    meeting, paying = False, False
     for i in range(patch.count):
         choose(pair, patch, i)
-        meeting = meeting or patch.candidates[i] > 0.0
-    if meeting:
+        meeting, paying = meeting or patch.candidates[i] > 0.0, paying or pair.before.later[i] > 0.0
+    if paying:
+        pair.struck = 1
+        strike(pair, patch, pair.before.later, pair.before.rubbed)
+    elif meeting:
         pair.struck = 1
         solve_impulses(patch)
         limit_restitution(pair, patch)
+    for i in range(patch.count):
+        patch.paid[i] = patch.impulse[i] if pair.before.owed[i] > 0.0 else 0.0
+        for c in range(3):
+            patch.rubbed[i, c] = pair.before.rubbed[i, c]
+
+
+@kernel
+def strike(pair: Pair, patch: Patch, impulses: Array, rubs: Array) -> None:
+    """Impulses that are known, those of friction too."""
+    pair.given = 1
+    for i in range(patch.count):
+        patch.impulse[i] = impulses[i]
+        push(pair, patch.points[i], rubs[i], 1.0 / pair.span, pair.wrench)
+        push(pair, patch.points[i], rubs[i], 1.0 / pair.span, pair.now.spent)
+        if impulses[i] > 0.0:
+            pair.struck, patch.candidates[i] = 1, 1.0
+            pair.sunk[1] = max(pair.sunk[1], pair.dt * patch.w[i, i] * impulses[i])
+
+
+@kernel
+def strike_together(pair: Pair, patch: Patch) -> None:
+    """Impulses that were found together with those of others, and what of them comes a tick later."""
+    for i in range(patch.count):
+        patch.candidates[i] = patch.paid[i] = 0.0
+        pair.now.later[i] = pair.meeting.later[i]
+        for c in range(3):
+            pair.now.rubbed[i, c] = pair.meeting.rubs_later[i, c]
+        if pair.meeting.later[i] > 0.0:
+            pair.struck, pair.now.owed[i], patch.candidates[i] = 1, 1.0, 1.0
+    pair.now.spared = pair.meeting.spared
+    strike(pair, patch, pair.meeting.now, pair.meeting.rubs)
 
 
 @kernel
@@ -91,7 +126,7 @@ def limit_restitution(pair: Pair, patch: Patch) -> None:
     impulse, span = patch.impulse, pair.span
     given, square = 0.0, 0.0
     for i in range(patch.count):
-        impulse[i] *= pair.ample * (1.0 - patch.theta[i])
+        impulse[i] *= 1.0 - patch.theta[i]
     for i in range(patch.count):
         given += impulse[i] * (patch.v[i] + 0.5 * span * patch.hurry[i])
         for j in range(patch.count):

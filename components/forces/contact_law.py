@@ -1,8 +1,8 @@
 """The law of contact: springs that push and stick where shapes rest on each other, impulses where they meet fast.
 
 Each of its lines has a file: contact_pair.py (what is remembered, and how both shapes move), contact_points.py, contact_impacts.py,
-contact_beginning.py, contact_springs.py, contact_friction.py with contact_rest.py,
-contact_energy.py. The equations are in docs/method.md.
+contact_beginning.py, contact_springs.py, contact_friction.py with contact_rest.py, contact_energy.py; blows that reach several
+contacts are found together (contact_together.py, contact_meetings.py). The equations are in docs/method.md.
 """
 
 from __future__ import annotations
@@ -12,11 +12,25 @@ from typing import Any
 from components.forces.contact_beginning import begin, note_overlap, propose_load, touches
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
-from components.forces.contact_impacts import impacts
+from components.forces.contact_impacts import impacts, strike_together
+from components.forces.contact_meetings import (
+    answer_from,
+    comes_near,
+    feel,
+    has_company,
+    link,
+    meeting_of,
+    note_coming,
+    place_of,
+    spread_nearing,
+    take_in,
+    whole_of,
+)
 from components.forces.contact_pair import (
     MEMORY,
     Pair,
     Patch,
+    along,
     law_of,
     new_pair,
     new_patch,
@@ -25,9 +39,17 @@ from components.forces.contact_pair import (
     shift_history,
     tick_of,
 )
-from components.forces.contact_points import compute_responses, watch
+from components.forces.contact_points import compute_across, compute_responses, gap_of_touch, watch
 from components.forces.contact_sides import act, motion, pose_of
 from components.forces.contact_springs import apply_impulses, request_ahead, request_along, spend, spread, springs
+from components.forces.contact_together import (
+    book,
+    choose_together,
+    first_to_meet,
+    first_to_pay,
+    part_together,
+    pay_together,
+)
 from components.forces.touching import touch
 from modular.blocks import room
 from modular.elements import GAIN_STEP, STEP, TIME
@@ -48,52 +70,183 @@ def sides_of(contacts: View, n: int) -> Any:
     return 1, contacts.second[n], contacts.first[n]
 
 
-@loop
-def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
-    """Where shapes touch, springs that push and stick; where they meet fast, impulses.
+@kernel
+def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool) -> None:
+    """A tick of one contact; `given`: once more, with blows that were found together with those of others.
 
     Predicted places follow the central difference, x'' - 2 x' + x = dt^2 F'/m. So with v the velocity of the last tick, from where
     shapes were, a force F changes that of the next one by W F dt, under every coupling.
     """
+    first, a, b = sides_of(contacts, n)
+    second = 1 - first
+    carry, mobility, shape = contacts.carry[n], contacts.mobility, contacts.shape
+    pair = new_pair(
+        tick_of(contacts.now[n]), tick_of(contacts.before[n]), law_of(contacts.law[n]),
+        shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], meeting_of(contacts.meeting[n]),
+        contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
+    )  # fmt: skip
+    pair.time, pair.dt, pair.flat = elements.clock[TIME], elements.clock[GAIN_STEP], elements.position.shape[0] == 2
+    pair.kind_a, pair.kind_b, pair.given = contacts.kinds[n, first], contacts.kinds[n, second], int(given)
+    pose_of(elements, a, carry[first], pair.a)
+    pose_of(elements, b, carry[second], pair.b)
+    now, before, rates = pair.now, pair.before, pair.rates
+    again = now.known > 0.0 and pair.time == now.time
+    event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
+    back = before.known > 0.0 and pair.time == before.time and not again  # a step is taken back
+    contacts.struck[n] = 0
+    if event or back:
+        repeat(pair, event)
+    else:
+        shift_history(contacts.now[n], contacts.before[n], again, pair)
+        motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
+        motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
+        pair.crowd = max(elements.taken[a], elements.taken[b])
+        pair.company = contacts.company[n]
+        play_tick(pair, patch)
+        contacts.struck[n], contacts.slow[n] = pair.struck, pair.slow
+        note_coming(patch, contacts.coming[n])
+        for i in range(8):
+            owes = pair.struck and not given and i < patch.count
+            contacts.paid[n, i] = patch.paid[i] if owes else 0.0
+            for c in range(3):
+                contacts.rubbed[n, i, c] = patch.rubbed[i, c] if owes else 0.0
+        if not again:
+            contacts.ledger[n, RELEASED] -= pair.came
+    act(elements, a, carry[first], pair.a, pair.wrench[0], pair.wrench[1], -1.0)
+    act(elements, b, carry[second], pair.b, pair.wrench[0], pair.wrench[2], 1.0)
+    contacts.ledger[n, STORED], contacts.power[n] = pair.stored, pair.takes
+    contacts.rests[n] = max(now.rests, now.carried)
+    if now.known != 1.0 or contacts.begins[n] != BEGUN:
+        contacts.begins[n] = now.rests if now.known == 1.0 and pair.law.stiffness < 0.0 else 0.0
+    for k in range(3):
+        for c in range(3):
+            contacts.did[n, k, c] = pair.wrench[k, c]
+
+
+@loop
+def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """Where shapes touch, springs that push and stick; where they meet fast, impulses."""
     patch = new_patch()
     for n in range(start, stop):
-        first, a, b = sides_of(contacts, n)
-        second = 1 - first
-        carry, mobility, shape = contacts.carry[n], contacts.mobility, contacts.shape
-        pair = new_pair(
-            tick_of(contacts.now[n]), tick_of(contacts.before[n]), law_of(contacts.law[n]),
-            shape[n, first], shape[n, second], mobility[n, first], mobility[n, second],
-            contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
-        )  # fmt: skip
-        pair.time, pair.dt, pair.flat = elements.clock[TIME], elements.clock[GAIN_STEP], elements.position.shape[0] == 2
-        pair.kind_a, pair.kind_b = contacts.kinds[n, first], contacts.kinds[n, second]
-        pose_of(elements, a, carry[first], pair.a)
-        pose_of(elements, b, carry[second], pair.b)
-        now, before, rates = pair.now, pair.before, pair.rates
-        again = now.known > 0.0 and pair.time == now.time
-        event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
-        back = before.known > 0.0 and pair.time == before.time and not again  # a step is taken back
-        if event or back:
-            repeat(pair, event)
-        else:
-            shift_history(contacts.now[n], contacts.before[n], again, pair)
-            motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
-            motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
-            pair.crowd = max(elements.taken[a], elements.taken[b])
-            pair.company = contacts.company[n]
-            play_tick(pair, patch)
-            if not again:
-                contacts.ledger[n, RELEASED] -= pair.came
-        act(elements, a, carry[first], pair.a, pair.wrench[0], pair.wrench[1], -1.0)
-        act(elements, b, carry[second], pair.b, pair.wrench[0], pair.wrench[2], 1.0)
-        contacts.ledger[n, STORED], contacts.power[n] = pair.stored, pair.takes
-        contacts.rests[n] = max(now.rests, now.carried)
-        if now.known != 1.0 or contacts.begins[n] != BEGUN:
-            contacts.begins[n] = now.rests if now.known == 1.0 and pair.law.stiffness < 0.0 else 0.0
-        for k in range(3):
-            for c in range(3):
-                contacts.did[n, k, c] = pair.wrench[k, c]
+        exert_one(contacts, elements, n, patch, False)
     return NO_FAILED_ROW
+
+
+@loop
+def strike_together_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """Blows at bodies that others touch, which all those feel: found together, and let act instead of what each has found alone.
+
+    To be played for all rows at once, when all of them have exerted.
+    """
+    struck, nearing, dt = False, False, elements.clock[GAIN_STEP]
+    for n in range(start, stop):
+        struck, contacts.nearing[n] = struck or contacts.struck[n] > 0, 0.0
+        nearing = nearing or comes_near(contacts, n, dt)
+    if not struck and not nearing:
+        return NO_FAILED_ROW
+    link(contacts, start, stop)
+    for n in range(start, stop):
+        if comes_near(contacts, n, dt):
+            spread_nearing(contacts, n, dt)
+    if not struck:
+        return NO_FAILED_ROW
+    patch, many = new_patch(), 0
+    for n in range(start, stop):
+        meeting_of(contacts.meeting[n]).taken = 0.0
+    for n in range(start, stop):
+        if contacts.struck[n] > 0 and has_company(contacts, n):
+            many = look_again(contacts, elements, n, patch, many)
+    time, which = 0.0, first_to_pay(contacts, many)
+    while which >= 0:
+        striking = choose_together(contacts, which, time, True)
+        pay_together(contacts, striking)
+        many = tell_others(contacts, elements, striking, patch, time, many)
+        which = first_to_pay(contacts, many)
+    while many > 0:
+        time, which = first_to_meet(contacts, many, time)
+        if which < 0:
+            break
+        striking = choose_together(contacts, which, time, False)
+        part_together(contacts, striking, time)
+        many = tell_others(contacts, elements, striking, patch, time, many)
+    for k in range(many):
+        n = contacts.order[k]
+        meeting = meeting_of(contacts.meeting[n])
+        if meeting.reached > 0.0:
+            if contacts.struck[n] > 0 or meeting.blows > 0.0:
+                exert_one(contacts, elements, n, patch, True)
+            tick_of(contacts.now[n]).stirred = tick_of(contacts.before[n]).stirred + 1.0
+    return NO_FAILED_ROW
+
+
+@kernel
+def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) -> int:
+    """One more contact whose bodies are struck: where its points are, and how they move without that; sorted by numbers."""
+    first = 1 if contacts.swapped[n] else 0
+    second, now = 1 - first, tick_of(contacts.now[n])
+    pair = new_pair(
+        now, tick_of(contacts.before[n]), law_of(contacts.law[n]),
+        contacts.shape[n, first], contacts.shape[n, second], contacts.mobility[n, first], contacts.mobility[n, second],
+        meeting_of(contacts.meeting[n]),
+        contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
+    )  # fmt: skip
+    pair.time, pair.dt, pair.flat = now.time, elements.clock[GAIN_STEP], elements.position.shape[0] == 2
+    pair.kind_a, pair.kind_b = contacts.kinds[n, first], contacts.kinds[n, second]
+    for c in range(3):
+        pair.none[c] = 0.0
+        for k in range(4):
+            pair.a[k, c], pair.b[k, c] = now.pose[0, k, c], now.pose[1, k, c]
+    patch.count = touch(pair, patch)
+    for i in range(patch.count):
+        patch.v[i] = along(pair, now.rates, patch.points[i], patch.normals[i])
+        patch.hurry[i] = along(pair, now.pace, patch.points[i], patch.normals[i])
+    compute_responses(pair, patch)
+    compute_across(pair, patch)
+    middles = room((2, 3))
+    for c in range(3):
+        middles[0, c], middles[1, c] = pair.a[0, c], pair.b[0, c]
+    pair.meeting.owes = 1.0 if contacts.struck[n] > 0 else 0.0
+    take_in(pair.meeting, patch, middles, elements.clock[GAIN_STEP], contacts.slow[n], gap_of_touch(pair))
+    if contacts.law[n, 1] < 0.0 <= contacts.law[n, 2]:  # springs alone
+        for i in range(8):
+            pair.meeting.answer[i] = 0.0
+    place = many
+    while place > 0 and contacts.number[contacts.order[place - 1]] > contacts.number[n]:
+        contacts.order[place] = contacts.order[place - 1]
+        place -= 1
+    contacts.order[place] = n
+    return many + 1
+
+
+@kernel
+def tell_others(contacts: View, elements: View, striking: int, patch: Patch, time: float, many: int) -> int:
+    """Let all others feel the blows of those that strike together, and book them."""
+    for k in range(striking):
+        many = tell(contacts, elements, contacts.cluster[k], patch, time, many)
+    book(contacts, striking, time)
+    return many
+
+
+@kernel
+def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many: int) -> int:
+    """Let contacts of its bodies feel its blows that have not been chosen to strike with it; all know that they were reached."""
+    rates, impulse, meeting = room((2, 3)), room((3,)), meeting_of(contacts.meeting[n])
+    for side in range(2):
+        place = place_of(contacts, n, side)
+        at = contacts.ring[n, side]
+        while at != 2 * n + side:
+            other = at // 2
+            its = meeting_of(contacts.meeting[other])
+            if its.taken == 0.0:
+                many = look_again(contacts, elements, other, patch, many)
+            for i in range(int(meeting.count)):
+                if whole_of(meeting, i, impulse):
+                    its.reached = 1.0
+                    if its.chosen == 0.0:
+                        answer_from(contacts, n, side, i, impulse, rates)
+                        feel(contacts, other, at % 2, rates, meeting.middle[place], time)
+            at = contacts.ring[other, at % 2]
+    return many
 
 
 @loop
@@ -109,7 +262,7 @@ def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
                 ahead[k] = 0.0
             pair = new_pair(
                 tick_of(ahead), tick_of(contacts.now[n]), law_of(contacts.law[n]),
-                shape[n, first], shape[n, second], mobility[n, first], mobility[n, second],
+                shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], meeting_of(contacts.meeting[n]),
                 contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
             )  # fmt: skip
             pair.time, pair.dt, pair.flat = (
@@ -170,14 +323,17 @@ def play_tick(pair: Pair, patch: Patch) -> None:
     near = watch(pair, patch)
     if pair.fresh:
         note_overlap(pair, patch)
-    if near:
+    if near or pair.given:
         asked = pair.crowd / before.ample if before.ample > 0.0 else pair.crowd  # as if none had given way
         if before.carried == 0.0 or pair.crowd == 0.0:  # what they ask together is not known yet, or by nobody
             asked = max(asked, pair.company)
         pair.ample = min(1.0, MAX_CONTACT_DEMAND / max(asked, MAX_CONTACT_DEMAND))
         pair.now.ample = pair.ample
         compute_responses(pair, patch)
-        impacts(pair, patch)
+        if pair.given:
+            strike_together(pair, patch)
+        else:
+            impacts(pair, patch)
         begin(pair, patch)
         springs(pair, patch)
         spend(pair, patch)
@@ -185,7 +341,7 @@ def play_tick(pair: Pair, patch: Patch) -> None:
         apply_impulses(pair, patch)
         spread(pair, patch)
         request_along(pair, patch)
-        if pair.law.friction > 0.0:
+        if pair.law.friction > 0.0 and not pair.given:
             rub_across(pair, patch, new_rub())
         take(pair)
     elif pair.law.stiffness >= 0.0:

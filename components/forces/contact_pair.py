@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from components.forces.shapes import HALF_SPACE
 from components.forces.vectors import cross, dot
 from modular.blocks import room
@@ -40,6 +42,9 @@ TICK = {
     "stiff": float,  # of its springs along normals [N/m]
     "drawn": (8,),  # per point: how far its spring is pressed [m]
     "raised": (8,),  # and so much earlier it begins, so that what rests from the start on is carried where it is [m]
+    "later": (8,),  # per point: the second part of an impulse that was found together with others [N s]
+    "rubbed": (8, 3),  # and of that of friction
+    "stirred": float,  # so many ticks, one after the other, in which blows at others moved its bodies
 }
 MEMORY = size_of(TICK)
 FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
@@ -56,6 +61,7 @@ new_pair = workspace(
     law=GIVEN,
     size_a=GIVEN, size_b=GIVEN,  # of both shapes
     mobility_a=GIVEN, mobility_b=GIVEN,  # velocity per force, velocity per moment, turning per moment
+    meeting=GIVEN, given=int,  # where blows were found together with others (contact_meetings.py), and 1 where they were
     asked=GIVEN, stiff=GIVEN, centre=GIVEN,  # of the step: shares of springs and dampers, their block, and where
     sunk=GIVEN,  # how deep they have been in each other, and the step times jumps of velocity, at most [m]
     inside=GIVEN,  # how deep they are at the first look [m], which way the second is to go, and how fast they move along it [m/s]
@@ -80,6 +86,8 @@ new_patch = workspace(
     answers=(8, 4, 3), w=(8, 8),  # how rates, and velocities along normals, answer forces along them
     candidates=(8,), theta=(8,), coming=(8,), goal=(8,),  # who meets, when, how fast, and how it is to part
     impulse=(8,), lost=(8,),  # along normals [N s], and of that what gives nothing back
+    paid=(8,), rubbed=(8, 3),  # and what was owed by the tick before, along normals and across
+    across=(8,),  # how velocities across the normal answer an impulse there, at most
     k_n=float, c_n=float,  # of springs and dampers along normals
     drawn=(8,), pressing=(8,),  # how far they are pressed, below 0 where nothing touches [m]; forces that hold what rests [N]
     whole=float, centre=(3,), normal=(3,),  # of all impulses: their sum, where, and which way
@@ -112,7 +120,7 @@ def record_tick(pair: Pair) -> None:
     """Where shapes are and how they move; and what others do to them: what came about since, less what the contact itself did."""
     now, before = pair.now, pair.before
     now.time, now.known, now.pull = pair.time, 1.0 if pair.fresh else 2.0, before.pull
-    pair.steady = 1 if not pair.fresh and (before.struck == 0.0 or before.struck > MAX_IMPACT_TICKS) else 0
+    pair.steady = 1 if not pair.fresh and is_usual(before.struck) and is_usual(before.stirred) else 0
     own, factor = room((4, 3)), 2.0 if before.known == 1.0 else 1.0
     if pair.steady:
         answer_to(pair, before.wrench, own)
@@ -124,6 +132,12 @@ def record_tick(pair: Pair) -> None:
             if pair.steady:
                 pair.pace[k, c] = factor * (pair.rates[k, c] - before.rates[k, c]) / pair.span - own[k, c]
             now.pace[k, c] = pair.pace[k, c]
+
+
+@kernel
+def is_usual(ticks: float) -> Any:
+    """Whether what came about in a tick tells what others do: no blows, or so many that they are the way things are."""
+    return ticks == 0.0 or ticks > MAX_IMPACT_TICKS
 
 
 @kernel

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
-from components.forces.contact_pair import Pair, Patch, along, respond_to
+from components.forces.contact_pair import Pair, Patch, along, relative, respond_to
+from components.forces.vectors import axes_across, dot
 from modular.blocks import room
+from modular.elements import Array
 from modular.kernel import kernel
 
 # times the velocity that the pull of free flight brings in a tick: slower impacts do not bounce, slower pairs may stick
@@ -73,3 +76,26 @@ def compute_responses(pair: Pair, patch: Patch) -> None:
         respond_to(pair, patch.points[i], patch.normals[i], pair.none, patch.answers[i])
         for j in range(patch.count):
             patch.w[j, i] = along(pair, patch.answers[i], patch.points[j], patch.normals[j])
+
+
+@kernel
+def compute_across(pair: Pair, patch: Patch) -> None:
+    """How velocities across the normal answer an impulse there, in the direction in which they do so most."""
+    out, answer, line, w = room((3,)), room((4, 3)), room((2, 3)), room((2, 2))
+    for i in range(patch.count):
+        axes_across(patch.normals[i], pair.flat, line)
+        for k in range(2):
+            respond_to(pair, patch.points[i], line[k], pair.none, answer)
+            relative(pair, answer, patch.points[i], out)
+            for j in range(2):
+                w[j, k] = dot(out, line[j])
+        if pair.flat:
+            w[0, 0] = w[0, 1] = w[1, 0] = 0.0
+        patch.across[i] = largest_of(w)
+
+
+@kernel
+def largest_of(w: Array) -> float:
+    """The larger of the two answers of a symmetric block."""
+    found: float = 0.5 * (w[0, 0] + w[1, 1]) + sqrt(0.25 * (w[0, 0] - w[1, 1]) ** 2 + w[0, 1] * w[1, 0])
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from modular.elements import Array
@@ -20,3 +21,19 @@ def cross(a: Array, b: Array, out: Array) -> None:
 def dot(a: Array, b: Array) -> Any:
     """a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def axes_across(normal: Array, flat: int, t: Array) -> None:
+    """Two axes across the normal and each other."""
+    least = 0
+    for c in range(1, 3):
+        if abs(normal[c]) < abs(normal[least]) and not flat:
+            least = c
+    for c in range(3):
+        t[0, c] = 1.0 if c == (2 if flat else least) else 0.0
+    cross(t[0], normal, t[1])
+    length = sqrt(dot(t[1], t[1]))
+    for c in range(3):
+        t[1, c] /= length
+    cross(normal, t[1], t[0])

@@ -12,6 +12,7 @@ from coordinator.checks.diagnosis import beyond
 from coordinator.checks.hardening import hardened
 from coordinator.checks.overlapping import overlap_words, overlaps
 from coordinator.checks.proposals import proposed
+from coordinator.checks.rebounding import rebounding, rebounding_words
 from coordinator.record.past import OVERLAP
 from modular.errors import StabilityWarning, StartWarning, UnseenWarning
 
@@ -35,6 +36,7 @@ class Foreteller:
         self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
         self.starts: list[str] = []  # what is to be said of them
+        self._slow: list[str] = []  # contacts that part too slowly, as last said
         self._looked: dict[str, Component] = {}  # parts of which it knows whether ticks see what they do
 
     def begin(self, simulation: CheckContext) -> None:
@@ -73,12 +75,16 @@ class Foreteller:
                 _warn(simulation, *worst[:4])
 
     def note_start(self, simulation: CheckContext, found: Unsettled | None) -> None:
-        """Log contacts that begin in each other, or with forces that were not found to the end; it is said when the run goes on."""
+        """Log contacts that begin in each other, part too slowly, or begin with forces not found; said when the run goes on."""
         at = {"tick": simulation.tick, "time": simulation.time}
         if inside := overlaps(simulation):
             first, *others = [each.name for each in inside]
             simulation.events.append({**at, "kind": OVERLAP, "name": first, "others": others, "depth": inside[0].depth})
             self.starts.append(overlap_words(simulation, inside))
+        if (slow := rebounding(simulation)) and slow != self._slow:
+            simulation.events.append({**at, "kind": "rebound", "name": slow[0], "others": slow[1:]})
+            self.starts.append(rebounding_words(simulation, slow))
+        self._slow = slow
         if found is not None:
             first, *others = found.contacts
             simulation.events.append({**at, "kind": "unsettled", "name": first, "others": others, "left": found.left})

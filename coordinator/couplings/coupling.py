@@ -94,6 +94,10 @@ class Coupling(Component):
         """Whether forces that the step does not resolve are found with the reactions of joints (implicit.py)."""
         return False
 
+    def unseen_by_blows(self, system: System, force: str) -> Iterable[str]:
+        """Glued joints that do not count where a force finds how the bodies that it strikes answer it."""
+        return ()
+
     @property
     def at_once(self) -> bool:
         """Whether all joints hold at once, without springs."""

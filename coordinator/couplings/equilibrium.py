@@ -20,7 +20,7 @@ import numpy as np
 
 from coordinator.couplings.rules import Stable
 from coordinator.engine.event_program import EventOperation
-from coordinator.engine.program import compiled
+from coordinator.engine.program import compiled, exerting
 from coordinator.engine.region import CHOSEN, Region
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, TIME, Array
@@ -242,7 +242,7 @@ def _trying(region: Region) -> list[EventOperation]:
         *meeting,
         (elements, "use_present_velocity"),
         *([partial(_tell_step, dt=0.0)] if driven else []),
-        *((stack, "exert") for stack in (*region.joints, *region.forces)),
+        *exerting((*region.joints, *region.forces)),
         *((bodies, "reevaluate") for bodies in region.bodies),
         *([_tell_step] if driven else []),
         *ahead,

@@ -8,6 +8,7 @@ is said.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from coordinator.couplings.glued import Glued
@@ -61,6 +62,10 @@ class Relaxed(Glued):
         return f"allow more iterations ({self.most} now), as in Relaxed(iterations={more})" + (
             f", or take method='{FASTEST_METHOD}'" if self.method != FASTEST_METHOD else ""
         )
+
+    def unseen_by_blows(self, system: System, force: str) -> Iterable[str]:
+        """All: nobody solves for what they do to each other."""
+        return system.joint_home
 
     @property
     def most(self) -> int:

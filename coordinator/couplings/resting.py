@@ -31,6 +31,8 @@ CONVERGENCE_TOLERANCE = 1e-9  # of the forces of a contact: what is left is noth
 UNSETTLED_TOLERANCE = 1e-8  # of the largest force: beyond it what rests rings, or creeps, and that is said
 ROUNDING_TOLERANCE = 1e-12  # the same, of the largest force
 MIXED_ITERATIONS = 60  # so many are put together
+VELOCITY_ROUNDING = 64.0 * 2.0**-52  # of the fastest element
+NO_BODY = -1  # of a side that nothing moves
 DEPENDENT_SHARE = 1e-4  # of a step: what is left of it beside newer ones, where it says nothing new
 RESTART_RATIO = 10.0  # times what the iteration before has left: what was learnt holds no more
 
@@ -52,6 +54,7 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     if not meeting:
         return None
     count_company(meeting)
+    tell_apart(system, meeting)
     new = [(stack, row, owners) for stack, row, owners in meeting if stack.begins[row] > 0.0]
     if not new:
         return None
@@ -61,7 +64,10 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     touched = list(dict.fromkeys(owner for _, _, owners in new for owner in owners))
 
     groups = list(_groups(system, meeting, new))
-    mixings = [Mixing() for _ in groups]
+    fastest = float(np.abs(system.elements.velocity[: system.elements.count]).max(initial=0.0))
+    mixings = [
+        Mixing(np.array([_rounding(stack, row, fastest / dt) for stack, row, _ in members])) for members in groups
+    ]
     for _ in range(MAX_ITERATIONS):
         look_ahead(system, dt, stacks)
         for mixing, members in zip(mixings, groups, strict=True):
@@ -101,7 +107,9 @@ def _groups(system: System, meeting: list[Meeting], new: list[Meeting]) -> Itera
 class Mixing:
     """Loads of a group until nobody would rather do anything else: Anderson's mixing of what the last iterations have shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, rounding: Array) -> None:
+        """`rounding`: of the loads of each [N]."""
+        self._rounding = rounding
         self.loads: Array = np.zeros((0, 3, 3))
         self.done = False
         self.left: Array = np.zeros(1)  # of each contact, what the iteration would have changed that was best
@@ -120,11 +128,12 @@ class Mixing:
         size = float(np.abs(residual).max())
         if size < self._best[0]:
             self._best = size, found, residual
-        self.done = _is_nothing(residual, found) or self._taken == MAX_ITERATIONS
+        self.done = _is_nothing(residual, found, self._rounding) or self._taken == MAX_ITERATIONS
         if self.done:
             _, self.loads, residual = self._best
             largest = float(np.abs(self.loads).max())
-            self.left = np.abs(residual).max(axis=(1, 2)) / (largest if largest > 0.0 else 1.0)
+            left = np.maximum(np.abs(residual).max(axis=(1, 2)) - self._rounding, 0.0)
+            self.left = left / (largest if largest > 0.0 else 1.0)
             return
         if self._residuals and size > RESTART_RATIO * np.abs(self._residuals[-1]).max():
             self._answers, self._residuals = [], []
@@ -162,12 +171,17 @@ def _least_squares(columns: list[Array], wanted: Array) -> list[float]:
     return shares
 
 
-def _is_nothing(residual: Array, found: Array) -> bool:
+def _rounding(stack: Any, row: int, jerked: float) -> float:
+    """How far rounding of velocities, which a tick takes for accelerations, changes the load of a contact [N]."""
+    answer = sum(float(np.trace(stack.mobility[row, side, 0])) for side in range(2)) / 3.0
+    return VELOCITY_ROUNDING * jerked / answer if answer > 0.0 else 0.0
+
+
+def _is_nothing(residual: Array, found: Array, rounding: Array) -> bool:
     """Of each contact by its own measure."""
     sizes = np.abs(found).max(axis=(1, 2))
-    return bool(
-        (np.abs(residual).max(axis=(1, 2)) <= CONVERGENCE_TOLERANCE * sizes + ROUNDING_TOLERANCE * sizes.max()).all()
-    )
+    least = CONVERGENCE_TOLERANCE * sizes + ROUNDING_TOLERANCE * sizes.max() + rounding
+    return bool((np.abs(residual).max(axis=(1, 2)) <= least).all())
 
 
 def look_ahead(system: System, dt: float, stacks: list[Any]) -> None:
@@ -188,6 +202,17 @@ def count_company(meeting: list[tuple[Any, int, list[str]]]) -> None:
     for stack, row, owners in meeting:
         count = carried if stack.rests[row] > 0.0 else met
         stack.company[row] = float(max([1, *(count[owner] for owner in owners)]))
+
+
+def tell_apart(system: System, meeting: list[Meeting]) -> None:
+    """Tell contacts which bodies they have in common, and in which order they are asked."""
+    numbers = {owner: k for k, owner in enumerate(system.body_home)}
+    orders = {name: k for k, name in enumerate(system.force_home)}
+    for stack, row, owners in meeting:
+        name = stack.names[row]
+        stack.number[row] = orders[name]
+        for side, owner in enumerate(system.force_home[name].owners):
+            stack.body[row, side] = numbers[owner] if owner in owners else NO_BODY
 
 
 def _meeting(system: System) -> Iterator[tuple[Any, int, list[str]]]:

@@ -5,7 +5,7 @@ Whatever the coupling is, bodies that were merged are such a component: the mixt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from coordinator.building.homes import JointHome
@@ -72,6 +72,11 @@ class WithComponents(Coupling):
     def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
         """Which joints are glued, and why the others are not."""
         return {} if (mixture := self.mixture(system)) is None else mixture.plan.ways
+
+    def unseen_by_blows(self, system: System, force: str) -> Iterable[str]:
+        """Those of components, but by what acts within one."""
+        mixture = self.mixture(system)
+        return () if mixture is None or force in mixture.inside else mixture.plan.glued
 
     def why_not_merge(self, system: System, body: str) -> str | None:
         """It must be able to step on its own."""

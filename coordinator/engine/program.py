@@ -70,12 +70,27 @@ ARGUMENTS = {
     "exert": TIME,
     "request_load": GAIN_STEP,
 }  # the argument that a method is given
+TOGETHER = "strike_together"  # see modular/force.py: for all rows, on one thread
 NO_BARRIER = np.zeros(3, np.int64)  # for one thread alone
 
 
 def compiled(operation: Operation) -> bool:
     """Whether an operation is a loop."""
     return isinstance(operation[0], Table) and operation[1] in operation[0].loops
+
+
+def exerting(stacks: Iterable[Any]) -> list[Operation]:
+    """Forces and springs act; then those whose blows reach others find them together."""
+    each = list(stacks)
+    acting: list[Operation] = [(stack, "exert") for stack in each]
+    return acting + [(stack, TOGETHER) for stack in each if compiled((stack, TOGETHER))]
+
+
+def exerting_some(rows: Iterable[tuple[Any, Ranges]]) -> list[RangedOperation]:
+    """The same for some rows of each."""
+    each = list(rows)
+    acting: list[RangedOperation] = [(stack, "exert", ranges) for stack, ranges in each]
+    return acting + [(stack, TOGETHER, ranges) for stack, ranges in each if compiled((stack, TOGETHER))]
 
 
 def perform(elements: Elements, operations: Iterable[Operation | RangedOperation]) -> str | None:

@@ -258,6 +258,9 @@ TOLD: dict[str, Callable[[dict[str, Any]], str]] = {
     "too late": lambda event: "it had been removed before",
     "verdict": lambda event: f"causes most of the error of the run, about {quantity(event.get('length', 0.0), 'm')}",
     "unsettled": lambda event: f"{len(event.get('others', ())) + 1} contacts do not quite begin at rest",
+    "rebound": lambda event: (
+        f"{len(event.get('others', ())) + 1} contacts part too slowly: their blows see no glued joints"
+    ),
     "overlap": lambda event: f"begins {quantity(event.get('depth', 0.0), 'm')} inside",
     "alarm": lambda event: f"leaked {quantity(event.get('leaked', 0.0), 'J')}",
 }

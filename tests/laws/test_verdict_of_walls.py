@@ -215,18 +215,13 @@ def pile(**soft):
     return model
 
 
-def test_blows_that_contacts_take_at_once_are_told_with_a_remedy_that_helps():
-    """No step shares them well for sure: at one of these the ball flies elsewhere. A stiffness of their own resolves them."""
-    right, off = ran(pile(), 3e-5, Penalty(), 1.0).position("ball.G")[-1, 0], []
+def test_blows_that_contacts_take_at_once_lead_to_the_same_place_at_any_step():
+    """Found one by one they were shared by accident, and the ball flew elsewhere at each step: by 30 % of the extent."""
+    right = ran(pile(), 3e-5, Penalty(), 1.0).position("ball.G")[-1, 0]
     for dt in (1e-3, 3e-4, 1e-4):
         run = ran(pile(), dt, Penalty(), 1.0)
-        off.append(abs(run.position("ball.G")[-1, 0] - right) / run.estimate["extent"])
-        assert off[-1] < 1e-2 or [event for event in run.events if event["kind"] == "verdict"], (dt, off, run.estimate)
-    assert max(off) > 1e-2
-    with pytest.warns(
-        VerdictWarning, match="a stiffness of their own: a shorter step does not distribute the impacts better"
-    ):
-        Simulation(pile(), 3e-4).run(1.0)
+        assert abs(run.position("ball.G")[-1, 0] - right) / run.estimate["extent"] < 1e-2, dt
+        assert not [event for event in run.events if event["kind"] == "verdict"]
     for dt in (1e-4, 3e-5):
         run = ran(pile(stiffness=1e5, damping=60.0), dt, Glued(), 1.0)
         assert not [event for event in run.events if event["kind"] == "verdict"]

@@ -27,7 +27,7 @@ WHOLE_NUMBERS = (
     "sharp", "glides", "in_parts",
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "instant",  # whether these exert what they do, and are not solved for
-    "anything_watched", "watched_count", "toll_count", "other_count",
+    "anything_watched", "watched_count", "toll_count", "other_count", "touching_count",
     "trouble",  # why there is no next state
     "turns", "method", "local_rounds", "budget", "iterations",
 )  # fmt: skip
@@ -46,10 +46,12 @@ STRETCHES = (
     "work", "work_of_rates", "again", "right_side", "bias", "scales", "blurs", "reaches", "summands", "body_sums", "mismatch",
     "found", "direction", "pushed",  # by local iterations
     "scratch", "blur", "reach", "whole", "rest",  # as large as the largest block
+    "held_motions", "held_row",  # of a body that is struck (struck.py)
 )  # fmt: skip
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
-LISTS = {"joints": 24, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3}
+LISTS = {"joints": 24, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3,
+         "touching": 5, "grips": 3}  # fmt: skip
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
     MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION,

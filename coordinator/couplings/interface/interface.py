@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from coordinator.couplings.interface import (
     reactions,
     relaxing,
     stepping,
+    struck,
     velocity_stage,
     verbs,
 )
@@ -30,6 +31,7 @@ from coordinator.couplings.interface.interface_joints import (
 from coordinator.couplings.interface.layout import lay_out
 from coordinator.couplings.interface.members import Members, all_rows
 from coordinator.couplings.interface.segments import PAUSE, segments_of
+from coordinator.couplings.interface.struck import Touching, lists_of, touching
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
 from modular import gluing
@@ -46,13 +48,14 @@ LOOPS = (
     | velocity_stage.LOOPS
     | stepping.LOOPS
     | instantaneous.LOOPS
+    | struck.LOOPS
 )
 
 
 class Interface(Table):
     """All joints of a system as one sparse system of blocks, and a step of glued components as one operation of a program."""
 
-    most_fields = 80
+    most_fields = 96
     stages: Array  # shares of a step that make it one of higher order (coordinator/couplings/compositions.py)
     watched: Indices  # elements of forces that read velocities
     # numbers (fields.py)
@@ -162,7 +165,7 @@ class Interface(Table):
         self.glides = glides
         self.implicit = sum(rows.count for rows in self.compliant_rows)
         self.damped = any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
-        self._lay_out(interface_joints, of_all)
+        self._lay_out(interface_joints, of_all, touching(system, self.members, whole=bool(system.force_home)))
 
     @classmethod
     def of(cls, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> Interface:
@@ -183,8 +186,13 @@ class Interface(Table):
         """Go on from these numbers of rounds, of iterations, and of what was left open."""
         self.turns, self.iterations, self.left_open = counter_values
 
-    def _lay_out(self, interface_joints: Sequence[InterfaceJoint], of_all: int) -> None:
+    def _lay_out(
+        self, interface_joints: Sequence[InterfaceJoint], of_all: int, struck_sides: Iterator[Touching]
+    ) -> None:
         layout = lay_out(interface_joints, local=self.local is not None)
+        for name, rows_of_list in lists_of(struck_sides, layout.grips_of).items():
+            setattr(layout, name, rows_of_list)
+        self.touching_count = len(layout.touching)
         for name, array in layout.lists().items():
             self._place(name, array)
         numbers, rows = layout.numbers, layout.rows
@@ -195,7 +203,7 @@ class Interface(Table):
             "right_side": rows, "bias": rows,
             "scales": rows, "blurs": rows, "reaches": rows, "mismatch": rows if self.glides else 0, "summands": of_all,
             "body_sums": motions * len(layout.bodies), "found": local, "direction": local, "pushed": local,
-            "whole": layout.largest**2,
+            "whole": layout.largest**2, "held_motions": motions * motions, "held_row": motions,
         }  # fmt: skip
         for name in fields.STRETCHES:
             self.lay(name, np.zeros(sizes.get(name, layout.largest)))

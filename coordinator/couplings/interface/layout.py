@@ -41,6 +41,9 @@ class Layout:
     moves: list[Row] = field(default_factory=list)  # the same in V
     own: list[Row] = field(default_factory=list)  # of which the blocks on the diagonal consist
     holds: list[Row] = field(default_factory=list)  # both sides of every joint
+    touching: list[Row] = field(default_factory=list)  # elements that may be struck
+    grips: list[Row] = field(default_factory=list)  # and what joints see of their bodies
+    grips_of: dict[Any, list[tuple[int, int, int]]] = field(default_factory=dict)  # the same of every body with joints
     bodies: dict[Any, int] = field(default_factory=dict)  # numbers of those that talk to their neighbours alone
     numbers: int = 0  # in all blocks
     rows: int = 0  # of all joints
@@ -96,7 +99,8 @@ def lay_out(joints: Sequence[InterfaceJoint], *, local: bool = False) -> Layout:
     if local:
         _hold(found, on_bodies, diagonal, joints)
         return found
-    for members in on_bodies.values():
+    for owner, members in on_bodies.items():
+        found.grips_of[owner] = [(before, starts[i], sizes[i]) for i, before, _ in members]
         for i, before, after in members:
             for j, other, _ in members:
                 if i >= j:

@@ -26,7 +26,7 @@ from coordinator.couplings.interface.plan import Plan
 from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.verbs import WIDTH
 from coordinator.couplings.rules.rule import in_a_tick
-from coordinator.engine.program import Operation, RangedOperation, TickProgram, compiled, perform
+from coordinator.engine.program import Operation, RangedOperation, TickProgram, compiled, exerting_some, perform
 from coordinator.system import System
 from modular.elements import GAIN_STEP, STEP, Elements, Indices
 from modular.errors import CouplingError
@@ -175,6 +175,11 @@ class Mixture(Table):
         """Forces that act between bodies which step on their own alike."""
         return {name for names in self._inside.values() for name in inside_of(names, self.system)}
 
+    @property
+    def inside(self) -> set[str]:
+        """Springs and forces that act between bodies of one component."""
+        return {name for names in self._inside.values() for name in names}
+
     # --- what is played ----------------------------------------------------------------------------------------------
 
     def approach(self) -> list[RangedOperation]:
@@ -203,7 +208,7 @@ class Mixture(Table):
 
     def exerting(self) -> list[RangedOperation]:
         """Springs and forces that act between components."""
-        return [(stack, "exert", rows) for stack, rows in (*self.springs, *self.forces)]
+        return exerting_some((*self.springs, *self.forces))
 
     def stiffening(self, operations: Sequence[Operation]) -> list[RangedOperation]:
         """Parts of a rule, for the joints that are springs, beside forces that act with the same step."""

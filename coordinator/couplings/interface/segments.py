@@ -9,7 +9,7 @@ from coordinator.couplings.interface import collectives as kinds
 from coordinator.couplings.interface import verbs as at
 from coordinator.couplings.interface.collectives import Collectives
 from coordinator.couplings.interface.members import Members
-from coordinator.engine.program import Operation, RangedOperation, compiled
+from coordinator.engine.program import Operation, RangedOperation, compiled, exerting
 from modular import gluing
 from modular.elements import Elements
 from modular.ledger import steady_loop
@@ -43,7 +43,6 @@ def segments_of(
     booked = [*joints, *forces]
     books = [(stack, "account") for stack in booked]
     elements.loops |= gluing.ELEMENT_LOOPS
-    mobilities: Segment = [(stack, "compute_mobility") for stack in forces if compiled((stack, "compute_mobility"))]
     toll: list[Operation] = [(interface, "toll")] if members.tolls else []
 
     def bodies_(verb: str) -> Segment:
@@ -88,16 +87,17 @@ def segments_of(
         at.ACCOUNT: [(elements, "steady"), *map(_steady, booked), *books, *compliant_("book_losses"), *toll],
         at.ACCEPT_STEP: [(interface, "save_reaction_change"), *bodies_("accept_step")],
         at.UPDATE_OPERATOR: [
-            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *compliant_("compute_gains"), *mobilities,
+            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *compliant_("compute_gains"),
             (interface, "factorise"),
         ],
+        at.SEE_THROUGH: _seeing(interface, forces),
         at.FACTORISE: [(interface, "factorise")],
         at.SOLVE: [(interface, "solve"), *joints_("apply_multipliers")],
         at.UPDATE_OPERATOR_AHEAD: [
             *bodies_("respond_ahead"), *across_border("compute_joint_response", kinds.AHEAD), (interface, "factorise_ahead"),
         ],
         at.SOLVE_AHEAD: [(interface, "solve_ahead"), *joints_("apply_multipliers")],
-        at.EXERT: [(elements, "use_present_velocity"), *((stack, "exert") for stack in forces)],
+        at.EXERT: [(elements, "use_present_velocity"), *exerting(forces)],
         at.KICK: [*bodies_("kick"), *across_border("measure_rates", kinds.RATES)],
         at.PREDICT_REACTIONS: [(interface, "predict_reactions")],
         at.SAVE_START: bodies_("save_start") if again else [],
@@ -126,6 +126,12 @@ def segments_of(
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),
     }  # fmt: skip
+
+
+def _seeing(interface: Any, forces: list[Any]) -> Segment:
+    """Forces that strike are let know how bodies answer, those that come near through the joints of these."""
+    seeing: Segment = [(interface, "see_through_joints")] if interface.touching_count else []
+    return seeing + [(stack, "compute_mobility") for stack in forces if compiled((stack, "compute_mobility"))]
 
 
 def _reaching(members: Members) -> list[Operation]:

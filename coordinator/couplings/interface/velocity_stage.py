@@ -14,6 +14,7 @@ from coordinator.couplings.interface.verbs import (
     FACTORISE,
     KICK,
     MEASURE,
+    SEE_THROUGH,
     SHOW,
     SOLVE,
     STOP_RATES,
@@ -107,6 +108,7 @@ def update_operator(interface: View) -> None:
     if interface.matrix_of_all == RATES:
         interface.matrix = RATES
         play(interface, FACTORISE)
+    play(interface, SEE_THROUGH)
 
 
 @kernel

@@ -40,6 +40,7 @@ from __future__ import annotations
     PREDICT_EFFORTS,
     COMPUTE_GAINS,
     EVALUATE_LAWS,
-) = range(12, 34)
+    SEE_THROUGH,
+) = range(12, 35)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import networkx as nx
 import numpy as np
 
+from coordinator.engine.program import TOGETHER, compiled
 from coordinator.system import System
 from modular.port import GROUND
 
@@ -25,6 +27,7 @@ class Ownership:
         self.reads_end_velocity = np.zeros(
             system.elements.count, np.int64
         )  # 1 where a force reads the velocity v + dt a
+        self.company = self._company(system)
         for homes in (system.joint_home, system.force_home):
             for name, home in homes.items():
                 sides = [NO_WORKER if owner == GROUND else self.part_of[owner] for owner in home.owners]
@@ -35,7 +38,7 @@ class Ownership:
                 for side, start, count in zip(sides, home.starts, home.counts, strict=True):
                     if side == NO_WORKER:
                         continue
-                    others = range(len(parts)) if together else sorted({*sides} - {NO_WORKER})
+                    others = range(len(parts)) if together else sorted(self.parts_with(name))
                     readers = [k for k in others if k != side]
                     self.across += [(k, side, reader) for k in range(start, start + count) for reader in readers]
                     self.reads_end_velocity[start : start + count] = int(
@@ -43,13 +46,34 @@ class Ownership:
                     )
         self.across.sort()
 
+    def _company(self, system: System) -> dict[str, set[int]]:
+        """Of forces that are found together: the parts of all bodies that they join, over others too.
+
+        Each of these parts works all of them out, from the same numbers.
+        """
+        graph = nx.Graph()
+        joining = [
+            (name, [owner for owner in home.owners if owner != GROUND])
+            for name, home in system.force_home.items()
+            if compiled((home.stack, TOGETHER))
+        ]
+        for _, owners in joining:
+            nx.add_path(graph, owners)
+        joined = [(bodies, {self.part_of[body] for body in bodies}) for bodies in nx.connected_components(graph)]
+        found = {body: parts for bodies, parts in joined for body in bodies}
+        return {name: found[owners[0]] for name, owners in joining if owners}
+
+    def parts_with(self, use: str) -> set[int]:
+        """The parts that work a joint or force out, if nobody else does."""
+        return self.company.get(use, {*self.sides[use]} - {NO_WORKER})
+
     def crosses(self, use: str) -> bool:
-        """Whether a joint or force has bodies of several parts."""
-        return len({*self.sides[use]} - {NO_WORKER}) > 1
+        """Whether a joint or force takes numbers from several parts."""
+        return len(self.parts_with(use)) > 1
 
     def needs(self, me: int, use: str) -> bool:
         """Whether a part works a joint or force out."""
-        return me in self.sides[use] or (self.together and self.crosses(use))
+        return me in self.parts_with(use) or (self.together and self.crosses(use))
 
     def owner(self, use: str) -> int:
         """The part that gives the row of a joint or force back: that of its first body."""

@@ -189,7 +189,8 @@ def _take_forces(
                 stack.add(name, assembly.force_edges[name].force, forced[name]["starts"])
             for name, array in notes.get(kept["books"]).items():
                 getattr(stack, name)[...] = array
-        system.force_stacks[force.kind() if system.grouped else (force.kind(), names[0])] = stack
+        together = system.grouped or force.together
+        system.force_stacks[force.kind() if together else (force.kind(), names[0])] = stack
         homes.update(dict.fromkeys(names, stack))
     _check_names(data["forces"], assembly.force_edges)
     for name in assembly.force_edges:

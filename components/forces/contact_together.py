@@ -1,0 +1,304 @@
+"""Impacts that happen together: what blows do to all contacts of the bodies that they strike, within a tick and in their order.
+
+A contact knows its own two bodies, and finds its impulse as if nothing else touched them (contact_impacts.py). Where a blow reaches
+bodies that touch others, or are about to, that is wrong: of five balls in a row the last one is to fly off, and not each to pass
+its half on from tick to tick. So contacts whose bodies were struck are looked at once more, all together: their points move on
+parabolas, g + v t + a t^2 / 2, until the first of them meet; those that meet then, and come towards each other, part as
+Newton's restitution says, as one complementarity problem,
+
+    0 <= P,   v + W P + e v >= 0,   one of both 0 at each point,
+
+while all others feel what that does to their bodies (contact_meetings.py); and so on to the end of the tick (B. Smith,
+D. M. Kaufman, E. Vouga, R. Tamstorf, E. Grinspun, "Reflections on simultaneous impact", ACM Transactions on Graphics 31 (2012)
+106). As only points take part that come towards each other, energy never grows: it changes by P (v - e v) / 2, where v < 0 <= P.
+What has struck and is plastic (e = 0) stays closed meanwhile; friction then stops what slides. A blow at the time tau acts in two
+parts as that of a contact alone does, 1 - tau / dt now and tau / dt a tick later.
+
+How a body answers elsewhere than where it is struck follows from how it turns: between ports of a flexible one that leaves out
+how it gives between them. Joints of the bodies have no say in how they answer.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from components.forces.contact_impacts import MAX_SWEEPS
+from components.forces.contact_meetings import (
+    gap_at,
+    let_chosen_feel,
+    mean_of,
+    meeting_of,
+    meets_at,
+    moves_at,
+    parts_at,
+    slide_of,
+    whole_of,
+)
+from components.forces.contact_pair import tick_of
+from components.forces.vectors import dot
+from modular.blocks import room
+from modular.elements import Array
+from modular.kernel import kernel
+from modular.views import View
+
+MAX_BLOWS = 60.0  # of one contact in one tick: from then on it is plastic
+MAX_PLASTIC_BLOWS = 60.0  # and after so many more the tick is left as it is
+MAX_MORE_SWEEPS = 1000  # of many contacts: what is left then meets again
+SAME_TIME = 1e-9  # of a tick: what meets within it meets at once
+SWEEPS_TOLERANCE = 1e-13  # of the fastest approach: changes so small are none
+
+
+@kernel
+def is_plastic(contacts: View, n: int) -> Any:
+    """Whether it does not bounce, or has done so too often."""
+    return contacts.law[n, 1] <= 0.0 or meeting_of(contacts.meeting[n]).blows >= MAX_BLOWS
+
+
+@kernel
+def choose_points(contacts: View, n: int, time: float) -> Any:
+    """Its points that strike now, and how they are to part; whether there are any. Plastic ones that have struck stay closed."""
+    meeting, found, plastic = meeting_of(contacts.meeting[n]), False, is_plastic(contacts, n)
+    spent = meeting.blows >= MAX_BLOWS + MAX_PLASTIC_BLOWS
+    for i in range(8):
+        meeting.striking[i] = meeting.part[i] = 0.0
+        for c in range(3):
+            meeting.rub[i, c] = 0.0
+        if i >= meeting.count or spent or not meeting.answer[i] > 0.0:
+            continue
+        parting, gap = parts_at(meeting, i, time), gap_at(meeting, i, time)
+        comes = meets_at(meeting, i, time) <= time + SAME_TIME * meeting.span
+        if comes or (plastic and meeting.blows > 0.0 and gap <= meeting.closed):
+            meeting.striking[i], found = 1.0, True
+            meeting.goal[i] = 0.0 if plastic else -contacts.law[n, 1] * parting
+            if not comes:
+                meeting.goal[i] = min(parting, 0.0)  # nor does it begin to
+    return found
+
+
+@kernel
+def add_chosen(contacts: View, n: int, many: int) -> int:
+    """One more of those that strike together; sorted by their numbers, so that the order of rows does not matter."""
+    place = many
+    while place > 0 and contacts.number[contacts.cluster[place - 1]] > contacts.number[n]:
+        contacts.cluster[place] = contacts.cluster[place - 1]
+        place -= 1
+    contacts.cluster[place] = n
+    meeting = meeting_of(contacts.meeting[n])
+    meeting.chosen = 1.0
+    mean_of(meeting, 0.0)
+    return many + 1
+
+
+@kernel
+def choose_paid(contacts: View, n: int) -> Any:
+    """What it owes from the tick before, once; whether it does."""
+    meeting, owes = meeting_of(contacts.meeting[n]), False
+    for i in range(8):
+        meeting.part[i] = contacts.paid[n, i] if meeting.owes > 0.0 else 0.0
+        owes = owes or meeting.part[i] > 0.0
+        for c in range(3):
+            meeting.rub[i, c] = contacts.rubbed[n, i, c] if meeting.part[i] > 0.0 else 0.0
+    meeting.owes, meeting.spared = 0.0, tick_of(contacts.before[n]).spared if owes else 0.0
+    return owes
+
+
+@kernel
+def choose_one(contacts: View, n: int, time: float, paying: bool) -> Any:
+    """Whether it strikes, or pays what it owes."""
+    if paying:
+        return choose_paid(contacts, n)
+    return choose_points(contacts, n, time)
+
+
+@kernel
+def choose_together(contacts: View, n: int, time: float, paying: bool) -> int:
+    """Contacts that strike, or pay, at this time with this one, over bodies that they share; so many stand in `cluster`."""
+    choose_one(contacts, n, time, paying)
+    many, grows = add_chosen(contacts, n, 0), True
+    while grows:
+        grows = False
+        k = 0
+        while k < many:
+            here = contacts.cluster[k]
+            for side in range(2):
+                at = contacts.ring[here, side]
+                while at != 2 * here + side:
+                    other = at // 2
+                    meeting = meeting_of(contacts.meeting[other])
+                    if meeting.taken > 0.0 and meeting.chosen == 0.0 and choose_one(contacts, other, time, paying):
+                        many, grows = add_chosen(contacts, other, many), True
+                    at = contacts.ring[other, at % 2]
+            k += 1
+    return many
+
+
+@kernel
+def part_together(contacts: View, many: int, time: float) -> None:
+    """Impulses with which all chosen points part as they should, none pulls (projected Gauss-Seidel); then those of friction.
+
+    Meanwhile `jump` and `way` hold what they do.
+    """
+    line, fastest, rubbing = room((3,)), 0.0, False
+    for k in range(many):
+        meeting = meeting_of(contacts.meeting[contacts.cluster[k]])
+        for i in range(int(meeting.count)):
+            if meeting.striking[i] > 0.0:
+                fastest = max(fastest, -parts_at(meeting, i, time))
+                rubbing = rubbing or contacts.law[contacts.cluster[k], 0] > 0.0
+    for _ in range(MAX_SWEEPS + min(many * many, MAX_MORE_SWEEPS)):
+        change = 0.0
+        for k in range(many):
+            n = contacts.cluster[k]
+            meeting = meeting_of(contacts.meeting[n])
+            for i in range(int(meeting.count)):
+                if meeting.striking[i] == 0.0:
+                    continue
+                left = parts_at(meeting, i, time) - meeting.goal[i]
+                more = max(meeting.part[i] - left / meeting.answer[i], 0.0) - meeting.part[i]
+                if more == 0.0:
+                    continue
+                meeting.part[i] += more
+                change = max(change, abs(more) * meeting.answer[i])
+                for c in range(3):
+                    line[c] = more * meeting.normals[i, c]
+                let_chosen_feel(contacts, n, i, line, time)
+        if change <= SWEEPS_TOLERANCE * fastest:
+            break
+    if rubbing:
+        rub_together(contacts, many, time, fastest)
+
+
+@kernel
+def rub_together(contacts: View, many: int, time: float, fastest: float) -> None:
+    """Friction stops what slides at chosen points, up to its coefficient times what presses them; that takes energy.
+
+    What presses is not asked again: energy falls with each step, as it does not where both are found in turn (T. R. Kane's
+    double pendulum gains energy by Newton's restitution with friction).
+    """
+    slide, old = room((3,)), room((3,))
+    for _ in range(MAX_SWEEPS + min(many * many, MAX_MORE_SWEEPS)):
+        change = 0.0
+        for k in range(many):
+            n = contacts.cluster[k]
+            meeting, friction = meeting_of(contacts.meeting[n]), contacts.law[n, 0]
+            for i in range(int(meeting.count)):
+                grip = friction * meeting.part[i]
+                if meeting.striking[i] == 0.0 or not grip > 0.0 or not meeting.across[i] > 0.0:
+                    continue
+                slides_at(contacts, n, i, time, slide)
+                for c in range(3):
+                    old[c] = meeting.rub[i, c]
+                    meeting.rub[i, c] -= slide[c] / meeting.across[i]
+                size = sqrt(dot(meeting.rub[i], meeting.rub[i]))
+                for c in range(3):
+                    if size > grip:
+                        meeting.rub[i, c] *= grip / size
+                    old[c] = meeting.rub[i, c] - old[c]
+                    change = max(change, abs(old[c]) * meeting.across[i])
+                let_chosen_feel(contacts, n, i, old, time)
+        if change <= SWEEPS_TOLERANCE * fastest:
+            break
+
+
+@kernel
+def first_to_pay(contacts: View, many: int) -> int:
+    """A contact that owes impulses, -1 where there is none."""
+    for k in range(many):
+        n = contacts.order[k]
+        if meeting_of(contacts.meeting[n]).owes > 0.0:
+            for i in range(8):
+                if contacts.paid[n, i] > 0.0:
+                    return int(n)
+    return -1
+
+
+@kernel
+def pay_together(contacts: View, many: int) -> None:
+    """Second parts act at the beginning of a tick, and give back no more energy than the first have taken.
+
+    Bodies have turned since, so with e = 1 they might. What one has taken alone and solves for anew answers for itself.
+    """
+    whole, base, own, given, square, spared, known = room((3,)), room((3,)), room((3,)), 0.0, 0.0, 0.0, True
+    for k in range(many):
+        n = contacts.cluster[k]
+        meeting, before = meeting_of(contacts.meeting[n]), tick_of(contacts.before[n])
+        spared += before.spared
+        for i in range(int(meeting.count)):
+            if whole_of(meeting, i, whole):
+                known = known and before.later[i] > 0.0
+                let_chosen_feel(contacts, n, i, whole, 0.0)
+    for k in range(many):
+        n = contacts.cluster[k]
+        meeting, tick = meeting_of(contacts.meeting[n]), tick_of(contacts.now[n])
+        for i in range(int(meeting.count)):
+            if whole_of(meeting, i, whole):
+                moves_at(meeting, tick, i, 0.0, base)
+                slide_of(meeting, meeting.jump, i, own)
+                given, square = given + dot(whole, base), square + 0.5 * dot(whole, own)
+    if not known or given + square <= max(spared, 0.0):
+        return
+    share = 0.5 * (sqrt(given * given + 4.0 * square * max(spared, 0.0)) - given) / square
+    for k in range(many):
+        n = contacts.cluster[k]
+        meeting = meeting_of(contacts.meeting[n])
+        for i in range(int(meeting.count)):
+            if whole_of(meeting, i, whole):
+                for c in range(3):
+                    meeting.rub[i, c] *= share
+                    whole[c] *= share - 1.0
+                meeting.part[i] *= share
+                let_chosen_feel(contacts, n, i, whole, 0.0)
+
+
+@kernel
+def slides_at(contacts: View, n: int, i: int, time: float, slide: Array) -> None:
+    """How fast shapes slide across the normal of a point."""
+    blown, meeting = room((3,)), meeting_of(contacts.meeting[n])
+    moves_at(meeting, tick_of(contacts.now[n]), i, time, slide)
+    slide_of(meeting, meeting.jump, i, blown)
+    for c in range(3):
+        slide[c] += blown[c]
+    along = dot(slide, meeting.normals[i])
+    for c in range(3):
+        slide[c] -= along * meeting.normals[i, c]
+
+
+@kernel
+def first_to_meet(contacts: View, many: int, time: float) -> Any:
+    """When the next point meets, and of which contact, -1 where none does; at one time that with the least number."""
+    first, found = 1e300, -1
+    for k in range(many):
+        n = contacts.order[k]
+        meeting = meeting_of(contacts.meeting[n])
+        if meeting.blows >= MAX_BLOWS + MAX_PLASTIC_BLOWS:
+            continue
+        for i in range(int(meeting.count)):
+            if meeting.answer[i] > 0.0:
+                when = meets_at(meeting, i, time)
+                if when <= meeting.span and (
+                    when < first or (when == first and contacts.number[n] < contacts.number[found])
+                ):
+                    first, found = when, n
+    return first, found
+
+
+@kernel
+def book(contacts: View, many: int, time: float) -> None:
+    """Which part of the impulses of those that struck acts now, and which a tick later; they have struck once more."""
+    base, blown, whole = room((3,)), room((3,)), room((3,))
+    for k in range(many):
+        n = contacts.cluster[k]
+        meeting, share = meeting_of(contacts.meeting[n]), time / meeting_of(contacts.meeting[n]).span
+        meeting.blows, meeting.chosen = meeting.blows + 1.0, 0.0
+        mean_of(meeting, 0.5)
+        for i in range(int(meeting.count)):
+            if whole_of(meeting, i, whole):
+                moves_at(meeting, tick_of(contacts.now[n]), i, 0.0, base)
+                slide_of(meeting, meeting.mean, i, blown)
+                meeting.spared -= (1.0 - share) * (dot(whole, base) + dot(whole, blown))
+                meeting.now[i] += (1.0 - share) * meeting.part[i]
+                meeting.later[i] += share * meeting.part[i]
+                for c in range(3):
+                    meeting.rubs[i, c] += (1.0 - share) * meeting.rub[i, c]
+                    meeting.rubs_later[i, c] += share * meeting.rub[i, c]
