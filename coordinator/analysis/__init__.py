@@ -1,7 +1,8 @@
 """What a mechanism answers beside its motion: what it can do, where it rests, what it carries, how it swings."""
 
 from coordinator.analysis.inverse import Efforts, inverse_dynamics
-from coordinator.analysis.linear import Linear, linearise
+from coordinator.analysis.linear import Linear
+from coordinator.analysis.linearise import linearise
 from coordinator.analysis.mobility import Mobility, Motion, Sharing, mobility
 from coordinator.analysis.modes import Modes, modes, modes_of
 from coordinator.analysis.statics import Equilibrium, Statics, equilibrium, statics

@@ -19,13 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.analysis.resting import Rest, at_rest
+from coordinator.analysis.resting import Rest
 from coordinator.analysis.tangent import damping_along, dense, stiffness_along
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import RANK_TOLERANCE, find_freedoms
 from modular.assembly import Assembly
 from modular.elements import Array
-from modular.one_thread import on_one_thread
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,8 @@ class Linear:
     rest: dict[str, tuple[Array, slice]]  # of each body, where it rests and which coordinates are its own
     start: dict[str, tuple[Array, slice]]  # the same where it was put
     steps: int  # in which it came to rest from there
+    turning: Array | None = None  # about a motion that goes on (steady.py): p' = turning p + rates_of_places u
+    rates_of_places: Array | None = None
 
     @property
     def way(self) -> tuple[str, float]:
@@ -58,28 +59,27 @@ class Linear:
     @property
     def rates(self) -> Array:
         """R: how places change with the velocities."""
-        return np.asarray(self.places.T @ self.motions)
+        return np.asarray(self.places.T @ self.motions) if self.rates_of_places is None else self.rates_of_places
+
+    @property
+    def shown(self) -> Array:
+        """Motions by which modes are shown: velocities at rest, and about a motion that goes on ways from it."""
+        return self.motions if self.turning is None else self.places
 
     @property
     def matrix(self) -> Array:
         """A of (p, u)' = A (p, u)."""
         n = self.places.shape[1]
+        turning = np.zeros((n, n)) if self.turning is None else self.turning
         below = -np.linalg.solve(self.mass, np.concatenate([self.stiffness, self.damping], axis=1))
-        return np.concatenate([np.concatenate([np.zeros((n, n)), self.rates], axis=1), below])
-
-
-@on_one_thread
-def linearise(model: Assembly, *, seek: bool = False) -> Linear:
-    """A model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there."""
-    with at_rest(model, seek=seek) as rest:
-        return linear_at(rest)
+        return np.concatenate([np.concatenate([turning, self.rates], axis=1), below])
 
 
 def linear_at(rest: Rest) -> Linear:
     """Of a model that rests."""
     equations, q = rest.equations, rest.state.q
     motions = find_freedoms(equations).basis
-    places = motions if equations.holonomic.all() else _free_places(equations)
+    places = motions if equations.holonomic.all() else free_places(equations)
     return Linear(
         mass=dense(motions.T @ (equations.mass @ motions)),
         damping=motions.T @ damping_along(equations, q, motions),
@@ -87,13 +87,13 @@ def linear_at(rest: Rest) -> Linear:
         motions=motions,
         places=places,
         assembly=rest.model,
-        rest=_states(equations, q),
-        start=_states(equations, rest.start),
+        rest=states_of(equations, q),
+        start=states_of(equations, rest.start),
         steps=rest.steps,
     )
 
 
-def _states(equations: Equations, q: Array) -> dict[str, tuple[Array, slice]]:
+def states_of(equations: Equations, q: Array) -> dict[str, tuple[Array, slice]]:
     """Coordinates of every body, as it knows them, and which they are among all."""
     found = {}
     for stack in equations.stacks:
@@ -104,7 +104,7 @@ def _states(equations: Equations, q: Array) -> dict[str, tuple[Array, slice]]:
     return found
 
 
-def _free_places(equations: Equations) -> Array:
+def free_places(equations: Equations) -> Array:
     """Places to which joints that lock places let the system go, orthonormal."""
     jacobian = dense(equations.jacobian())[equations.holonomic] * equations.scale[equations.holonomic, None]
     _, values, right = np.linalg.svd(jacobian)

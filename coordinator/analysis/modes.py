@@ -1,4 +1,4 @@
-"""Vibrations about a place where a model rests: eigenvalues, frequencies, damping, and what moves how."""
+"""Vibrations about a place where a model rests, or a motion that goes on: eigenvalues, frequencies, damping, and what moves how."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from coordinator.analysis.linear import Linear, linearise
+from coordinator.analysis.linear import Linear
+from coordinator.analysis.linearise import linearise
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.one_thread import on_one_thread
 
 SILENT = 1e-12  # of the largest number of a matrix: what is no larger is rounding
 UNSEEN = 1e-7  # of the largest coordinate of a mode: ports that move no more stand
+DRIFTING = 1e-9  # of the largest answer: what changes a state by less leads to another motion that goes on
 RESISTANCE = 1e-10  # of the largest: what resists a motion less is what rounding leaves of differences
 
 
@@ -25,7 +27,7 @@ class Modes:
 
     linear: Linear
     eigenvalues: Any  # complex [1/s]
-    vectors: Any  # of the velocities, by columns, complex
+    vectors: Any  # of the velocities, or of the ways from a motion that goes on, by columns, complex
 
     @property
     def frequencies(self) -> Array:
@@ -42,7 +44,8 @@ class Modes:
     @property
     def stable(self) -> bool:
         """Whether nothing grows by itself."""
-        return bool((self.eigenvalues.real <= SILENT * np.abs(self.eigenvalues).max(initial=0.0)).all())
+        rounding = SILENT if self.linear.turning is None else DRIFTING
+        return bool((self.eigenvalues.real <= rounding * np.abs(self.eigenvalues).max(initial=0.0)).all())
 
     def movers(self, mode: int, count: int = 3) -> list[tuple[str, float]]:
         """The ports that move most in a mode, and how far if the farthest moves by one."""
@@ -52,7 +55,7 @@ class Modes:
     @cached_property
     def shapes(self) -> dict[str, Any]:
         """How every port moves in each mode, "body.port" -> (modes, d), complex; the farthest port of a mode moves by one."""
-        moved = self.linear.motions @ self.vectors
+        moved = self.linear.shown @ self.vectors
         found: dict[str, Any] = {}
         for name, body in self.linear.assembly.bodies.items():
             q, own = self.linear.rest[name]
@@ -62,22 +65,27 @@ class Modes:
                 place = np.broadcast_to(q, v.shape)
                 parts.append({port: body.port_motion(port, place, v, 0.0 * v)[1] for port in body.port_names})
             found |= {f"{name}.{port}": parts[0][port] + 1j * parts[1][port] for port in body.port_names}
-        most = np.max([np.abs(shape).max(axis=1) for shape in found.values()] or [np.zeros(moved.shape[1])], axis=0)
+        most = np.max([np.linalg.norm(shape, axis=1) for shape in found.values()] or [np.zeros(moved.shape[1])], axis=0)
         seen = most > UNSEEN * np.abs(moved).max(
             axis=0, initial=0.0
         )  # what turns about a line through all ports is not
         return {port: shape / np.where(seen, most, np.inf)[:, None] for port, shape in found.items()}
 
 
-def modes(model: Assembly, *, seek: bool = False) -> Modes:
-    """Of a model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there."""
-    return modes_of(linearise(model, seek=seek))
+def modes(model: Assembly, *, seek: bool = False, steady: bool = False) -> Modes:
+    """Of a model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there.
+
+    `steady`: about the motion with which it sets out, which has to go on as it is, as of a bicycle that rolls.
+    """
+    return modes_of(linearise(model, seek=seek, steady=steady))
 
 
 @on_one_thread
 def modes_of(linear: Linear) -> Modes:
     """Of its linear equations. What nothing damps swings as a symmetric problem, to rounding."""
-    if linear.places is linear.motions:
+    if linear.turning is not None:
+        values, vectors = _about_motion(linear)
+    elif linear.places is linear.motions:
         free, bound = _free_and_bound(linear)
         values, vectors = _undamped(linear, bound) if _is_still(linear) else _damped(linear, bound)
         values, vectors = np.concatenate([np.zeros(free.shape[1]), values]), np.concatenate([free, vectors], axis=1)
@@ -118,6 +126,37 @@ def _damped(linear: Linear, bound: Array) -> tuple[Any, Any]:
     whole = np.block([[np.zeros((n, n)), np.eye(n)], [-stiffness, -damping]])
     values, vectors = _halves(*np.linalg.eig(whole), n)
     return values, bound @ vectors
+
+
+def _about_motion(linear: Linear) -> tuple[Any, Any]:
+    """About a motion that goes on: what leads to another such motion is taken out, one after the other.
+
+    Where a bicycle goes, and by how much its wheels have turned, drifts with its heading and speed: equal eigenvalues, of which
+    rounding leaves roots.
+    """
+    whole, n = linear.matrix, linear.places.shape[1]
+    pace = max(_size(whole[:n, :n]), _size(whole[n:, n:]), np.sqrt(_size(whole[n:, :n]))) or 1.0
+    scale = np.concatenate([np.ones(n), np.full(len(whole) - n, pace)])
+    scaled = whole * scale / scale[:, None]
+    left, kept, drifting = scaled, np.eye(len(whole)), np.zeros((len(whole), 0))
+    limit = DRIFTING * _size(scaled)
+    while len(left):
+        _, sizes, right = np.linalg.svd(left)
+        rank = int((sizes > limit).sum())
+        if rank == len(left):
+            break
+        drifting = np.concatenate([drifting, kept @ right[rank:].T], axis=1)
+        left, kept = right[:rank] @ left @ right[:rank].T, kept @ right[:rank].T
+    values = np.linalg.eigvals(left) if len(left) else np.zeros(0)
+    values = values[values.imag >= 0.0]
+    vectors = [np.linalg.svd(scaled - value * np.eye(len(whole)))[2][-1].conj() for value in values]
+    found = scale[:, None] * np.concatenate([drifting, np.array(vectors).reshape(-1, len(whole)).T], axis=1)
+    return np.concatenate([np.zeros(drifting.shape[1]), values]), found[:n]
+
+
+def _size(block: Array) -> float:
+    """Its largest stretch; 0 where there is nothing."""
+    return float(np.linalg.norm(block, 2)) if block.size else 0.0
 
 
 def _halves(values: Any, vectors: Any, places: int) -> tuple[Any, Any]:

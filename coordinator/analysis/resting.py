@@ -48,7 +48,7 @@ def _refuse_motion(equations: Equations, v: Array) -> None:
     if speed > STILL:
         raise ModelError(
             f"body '{name}' moves ({speed:.3g} m/s), and vibrations are those about a place where a model rests; leave "
-            "velocities, angular velocities and courses that move out."
+            "velocities, angular velocities and courses that move out, or ask for those about a motion that goes on: steady=True."
         )
 
 

@@ -1,4 +1,4 @@
-"""The command `modular modes`: how a model swings about the place where it rests."""
+"""The command `modular modes`: how a model swings about the place where it rests, or about a motion that goes on."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ def modes(
     as_it_stands: Annotated[
         bool, typer.Option("--as-it-stands", help="Do not look for the place where it rests: it is put there.")
     ] = False,
+    steady: Annotated[
+        bool, typer.Option("--steady", help="About the motion with which it sets out, which has to go on as it is.")
+    ] = False,
     count: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="How many are shown.")] = 12,
 ) -> None:
     """How a model swings about the place where it rests: frequencies, damping, and what moves most.
@@ -25,9 +28,11 @@ def modes(
     Examples:
       [bold]modular modes double-pendulum[/bold]
       [bold]modular modes chain --set bodies=5 --count 4[/bold]
+      [bold]modular modes bicycle --set speed=4.2 --steady[/bold]
 
     The model is let down to where it rests from where it stands, as if something took its energy; joints hold exactly. What
-    falls or drifts has no frequency; what grows by itself makes the place unstable.
+    falls or drifts has no frequency; what grows by itself makes the place unstable. With --steady: about a motion along which all
+    goes or turns as a whole and round bodies spin, as that of a bicycle.
     """
     console = console_for()
     with refusals():
@@ -37,5 +42,5 @@ def modes(
 
         with compiling(console, "looking…"):
             assembly, _ = load(target, settings)
-            found = modes_of_model(assembly, seek=not as_it_stands)
+            found = modes_of_model(assembly, seek=not as_it_stands and not steady, steady=steady)
         print_modes(console, assembly.title or target, found, count)

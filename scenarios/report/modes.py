@@ -17,9 +17,8 @@ def print_modes(console: Console, title: str, found: Modes, count: int) -> None:
     """Where the model rests, and its modes by rising frequency."""
     port, way = found.linear.way
     moved = f"; '{port}' has moved by {way:.3g} m to get there" if way > 1e-9 else ""
-    console.print(
-        f"{title}: {len(found.eigenvalues)} modes about the place where it rests{moved}", highlight=False, markup=False
-    )
+    about = "the place where it rests" if found.linear.turning is None else "the motion with which it sets out"
+    console.print(f"{title}: {len(found.eigenvalues)} modes about {about}{moved}", highlight=False, markup=False)
     if not len(found.eigenvalues):
         return
     table = plain_table("")
@@ -36,8 +35,9 @@ def print_modes(console: Console, title: str, found: Modes, count: int) -> None:
     if count < len(found.eigenvalues):
         console.print(f"{len(found.eigenvalues) - count} more: --count {len(found.eigenvalues)}", highlight=False)
     if not found.stable:
+        stays = "stay there" if found.linear.turning is None else "go on so"
         console.print(
-            "It does not stay there: what grows by itself has an eigenvalue to the right of zero.", highlight=False
+            f"It does not {stays}: what grows by itself has an eigenvalue to the right of zero.", highlight=False
         )
 
 
