@@ -92,12 +92,13 @@ class Forces(Protocol):
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but
     not while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
     (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a
-    loop "strike_together" has it played after "exert", for all rows by one thread. One with a
-    loop "compute_mobility" is let know how bodies answer forces now. One that reads predicted velocities, and not v + dt a, says
-    `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does not tell what it
-    exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in a column `late` or
-    `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt [m]. They only grow; it
-    names them in `error_columns`, which the verdict reads. One of mere loads says `requests_load = False`, and is not asked.
+    loop "strike_together" has it played after "exert", for all rows by one thread, then "exert_struck" and "end_strikes".
+    One with a loop "compute_mobility" is let know how bodies answer forces now. One that reads predicted velocities, and not
+    v + dt a, says `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does
+    not tell what it exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in a
+    column `late` or `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt
+    [m]. They only grow; it names them in `error_columns`, which the verdict reads. One of mere loads says `requests_load =
+    False`, and is not asked.
     """
 
     names: list[str]

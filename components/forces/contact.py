@@ -12,7 +12,13 @@ from typing import Any, Self
 import numpy as np
 
 from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_load_loop
-from components.forces.contact_law import apply_recorded_loop, contact_loop, propose_load_loop, strike_together_loop
+from components.forces.contact_law import (
+    apply_recorded_loop,
+    contact_loop,
+    end_strikes_loop,
+    propose_load_loop,
+    strike_together_loop,
+)
 from components.forces.contact_meetings import MEETING_SIZE, NOBODY
 from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
@@ -176,7 +182,8 @@ class Contacts(ForceStack):
     inside: Array  # how deep shapes are in each other at the first look [m], which way the second goes out, how fast that is [m/s]
     body: Indices  # on either side: the number of the body whose contacts feel its blows, NOBODY where nothing moves it
     number: Indices  # of the contact: whatever rows they have, blows are found in the same order
-    struck: Indices  # 1 where there were impulses in this tick, as it has found alone
+    struck: Indices  # 1 where there were impulses in this tick, 2 where they were found together with others
+    again: Indices  # 1 while those act
     slow: Array  # slower blows do not bounce [m/s]
     coming: Array  # how fast shapes come together and how near they are, at most [m/s], [m]
     nearing: Array  # how fast those come to which a blow may reach, 0 where it does not
@@ -215,6 +222,7 @@ class Contacts(ForceStack):
             self.column(name, 2, dtype=np.int64)
         for name in ("number", "struck", "order", "cluster"):
             self.column(name, dtype=np.int64)
+        self.fixed("again", 1, dtype=np.int64)
         self.column("slow")
         self.column("coming", 2)
         self.column("nearing")
@@ -222,7 +230,8 @@ class Contacts(ForceStack):
         self.column("rubbed", 8, 3)
         self.column("meeting", MEETING_SIZE)
         self.loops = {
-            "exert": contact_loop, "strike_together": strike_together_loop, "account": account_loop,
+            "exert": contact_loop, "strike_together": strike_together_loop, "exert_struck": contact_loop,
+            "end_strikes": end_strikes_loop, "account": account_loop,
             "request_load": request_load_loop,
             "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop,
             "propose_load": propose_load_loop, "apply_recorded": apply_recorded_loop,
@@ -249,7 +258,8 @@ class Contacts(ForceStack):
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements, blows as they were found together."""
         super().exert(elements, time)
-        self.play("strike_together", elements)
+        for verb in ("strike_together", "exert_struck", "end_strikes"):
+            self.play(verb, elements)
 
     @property
     def read_velocity(self) -> list[str]:

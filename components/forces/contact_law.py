@@ -59,6 +59,7 @@ from modular.ledger import RELEASED, STORED
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
+FOUND_TOGETHER = 2  # of `struck`: its blows were found with those of others
 MAX_CONTACT_DEMAND = 3.0  # of the four of the stable rule: what contacts of one body may ask together
 
 
@@ -93,7 +94,7 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
     again = now.known > 0.0 and pair.time == now.time
     event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
     back = before.known > 0.0 and pair.time == before.time and not again  # a step is taken back
-    contacts.struck[n] = 0
+    stirred, contacts.struck[n] = now.stirred if given else 0.0, 0
     if event or back:
         repeat(pair, event)
     else:
@@ -103,7 +104,7 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
         pair.crowd = max(elements.taken[a], elements.taken[b])
         pair.company = contacts.company[n]
         play_tick(pair, patch)
-        contacts.struck[n], contacts.slow[n] = pair.struck, pair.slow
+        contacts.struck[n], contacts.slow[n], now.stirred = pair.struck, pair.slow, stirred
         note_coming(patch, contacts.coming[n])
         for i in range(8):
             owes = pair.struck and not given and i < patch.count
@@ -125,19 +126,24 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
 
 @loop
 def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
-    """Where shapes touch, springs that push and stick; where they meet fast, impulses."""
-    patch = new_patch()
+    """Where shapes touch, springs that push and stick; where they meet fast, impulses.
+
+    Once more for those whose blows were found together, until `end_strikes` says that this is over.
+    """
+    patch, again = new_patch(), contacts.again[0] == 1
     for n in range(start, stop):
-        exert_one(contacts, elements, n, patch, False)
+        if not again or contacts.struck[n] == FOUND_TOGETHER:
+            exert_one(contacts, elements, n, patch, again)
     return NO_FAILED_ROW
 
 
 @loop
 def strike_together_loop(start: int, stop: int, contacts: View, elements: View) -> int:
-    """Blows at bodies that others touch, which all those feel: found together, and let act instead of what each has found alone.
+    """Blows at bodies that others touch, which all those feel: found together, to act instead of what each has found alone.
 
     To be played for all rows at once, when all of them have exerted.
     """
+    contacts.again[0] = 1
     struck, nearing, dt = False, False, elements.clock[GAIN_STEP]
     for n in range(start, stop):
         struck, contacts.nearing[n] = struck or contacts.struck[n] > 0, 0.0
@@ -174,12 +180,19 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
         meeting = meeting_of(contacts.meeting[n])
         if meeting.reached > 0.0:
             if contacts.struck[n] > 0 or meeting.blows > 0.0:
-                exert_one(contacts, elements, n, patch, True)
+                contacts.struck[n] = FOUND_TOGETHER
             tick_of(contacts.now[n]).stirred = tick_of(contacts.before[n]).stirred + 1.0
     return NO_FAILED_ROW
 
 
-@kernel
+@loop
+def end_strikes_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """From here on contacts find their impulses alone."""
+    contacts.again[0] = 0
+    return NO_FAILED_ROW
+
+
+@kernel(written_out=False)
 def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) -> int:
     """One more contact whose bodies are struck: where its points are, and how they move without that; sorted by numbers."""
     first = 1 if contacts.swapped[n] else 0
@@ -218,7 +231,7 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
     return many + 1
 
 
-@kernel
+@kernel(written_out=False)
 def tell_others(contacts: View, elements: View, striking: int, patch: Patch, time: float, many: int) -> int:
     """Let all others feel the blows of those that strike together, and book them."""
     for k in range(striking):
@@ -227,7 +240,7 @@ def tell_others(contacts: View, elements: View, striking: int, patch: Patch, tim
     return many
 
 
-@kernel
+@kernel(written_out=False)
 def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many: int) -> int:
     """Let contacts of its bodies feel its blows that have not been chosen to strike with it; all know that they were reached."""
     rates, impulse, meeting = room((2, 3)), room((3,)), meeting_of(contacts.meeting[n])

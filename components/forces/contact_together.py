@@ -76,7 +76,7 @@ def choose_points(contacts: View, n: int, time: float) -> Any:
     return found
 
 
-@kernel
+@kernel(written_out=False)
 def add_chosen(contacts: View, n: int, many: int) -> int:
     """One more of those that strike together; sorted by their numbers, so that the order of rows does not matter."""
     place = many
@@ -103,7 +103,7 @@ def choose_paid(contacts: View, n: int) -> Any:
     return owes
 
 
-@kernel
+@kernel(written_out=False)
 def choose_one(contacts: View, n: int, time: float, paying: bool) -> Any:
     """Whether it strikes, or pays what it owes."""
     if paying:
@@ -111,7 +111,7 @@ def choose_one(contacts: View, n: int, time: float, paying: bool) -> Any:
     return choose_points(contacts, n, time)
 
 
-@kernel
+@kernel(written_out=False)
 def choose_together(contacts: View, n: int, time: float, paying: bool) -> int:
     """Contacts that strike, or pay, at this time with this one, over bodies that they share; so many stand in `cluster`."""
     choose_one(contacts, n, time, paying)

@@ -20,7 +20,7 @@ from coordinator.couplings.interface.interface import Interface, tolerate
 from coordinator.couplings.interface.projection import project_velocities
 from coordinator.couplings.interface.substep_search import TRIED_DIVISORS, can_repeat_a_tick, divisions_that_converge
 from coordinator.couplings.margins import stability_margins
-from coordinator.engine.program import TOGETHER, Operation, TickProgram
+from coordinator.engine.program import STRIKES, Operation, TickProgram
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
@@ -43,7 +43,7 @@ class Glued(Coupling):
         "factorise", "solve", "respond_ahead", "factorise_ahead", "solve_ahead", "use_present_velocity", "kick",
         "predict_reactions", "reevaluate", "show_end_velocity", "use_end_velocity", "apply_impulse",
         "apply_joint_impulses", "hold_reactions", "close", "stop", "compute_bias", "invalidate", "move_along",
-        "compute_reactions", "update_operator", "settle", "wrenches", "advance", "exert", TOGETHER, "request_load",
+        "compute_reactions", "update_operator", "settle", "wrenches", "advance", "exert", *STRIKES, "request_load",
     )  # fmt: skip
 
     order: int = 2

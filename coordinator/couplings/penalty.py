@@ -21,7 +21,7 @@ from coordinator.couplings.margins import stability_margins
 from coordinator.couplings.rules import Stable, StiffnessRule
 from coordinator.couplings.with_components import WithComponents
 from coordinator.engine.event_program import EventOperation
-from coordinator.engine.program import TOGETHER, Operation, TickProgram, compiled, exerting, perform
+from coordinator.engine.program import STRIKES, Operation, TickProgram, compiled, exerting, perform
 from coordinator.engine.region import Region
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
@@ -47,7 +47,7 @@ class Penalty(WithComponents):
     verbs: ClassVar[tuple[str, ...]] = (
         "show", "linearise", "measure_rates", "save_forces", "respond", "compute_compliance", "find_uneven",
         "compute_seen_mass", "compute_mobility", "request_load", "bound_loads", "stiffen", "compute_parting",
-        "use_present_velocity", "exert", TOGETHER, "reevaluate", "predict", "show_end_velocity", "respond_predicted",
+        "use_present_velocity", "exert", *STRIKES, "reevaluate", "predict", "show_end_velocity", "respond_predicted",
         "update_preload", "use_end_velocity", "restore_forces", "save_previous", "open", "save_bounds", "compute_load",
         "compute_margin", "restore_bounds", "wrenches", "correct_and_predict", "account_and_exert", "account",
     )  # fmt: skip

@@ -70,7 +70,8 @@ ARGUMENTS = {
     "exert": TIME,
     "request_load": GAIN_STEP,
 }  # the argument that a method is given
-TOGETHER = "strike_together"  # see modular/force.py: for all rows, on one thread
+TOGETHER, STRUCK, ENDED = "strike_together", "exert_struck", "end_strikes"  # see modular/force.py
+STRIKES, ON_ONE_THREAD = (TOGETHER, STRUCK, ENDED), (TOGETHER, ENDED)
 NO_BARRIER = np.zeros(3, np.int64)  # for one thread alone
 
 
@@ -83,14 +84,14 @@ def exerting(stacks: Iterable[Any]) -> list[Operation]:
     """Forces and springs act; then those whose blows reach others find them together."""
     each = list(stacks)
     acting: list[Operation] = [(stack, "exert") for stack in each]
-    return acting + [(stack, TOGETHER) for stack in each if compiled((stack, TOGETHER))]
+    return acting + [(stack, verb) for verb in STRIKES for stack in each if compiled((stack, verb))]
 
 
 def exerting_some(rows: Iterable[tuple[Any, Ranges]]) -> list[RangedOperation]:
     """The same for some rows of each."""
     each = list(rows)
     acting: list[RangedOperation] = [(stack, "exert", ranges) for stack, ranges in each]
-    return acting + [(stack, TOGETHER, ranges) for stack, ranges in each if compiled((stack, TOGETHER))]
+    return acting + [(stack, verb, ranges) for verb in STRIKES for stack, ranges in each if compiled((stack, verb))]
 
 
 def perform(elements: Elements, operations: Iterable[Operation | RangedOperation]) -> str | None:

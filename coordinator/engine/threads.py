@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coordinator.engine.driver import ADDRESS, PHASE, SHEET, START, STOP
-from coordinator.engine.program import TOGETHER, Operation
+from coordinator.engine.program import ON_ONE_THREAD, Operation
 from modular.elements import Elements, Indices
 from modular.errors import ModelError
 from modular.lanes import LANES
@@ -64,7 +64,7 @@ def divide_among_threads(operations: Sequence[Operation], elements: Elements, th
         blocks = -(-stack.count // LANES)
         for thread, program in enumerate(programs):
             first, last = (LANES * (blocks * step // thread_count) for step in (thread, thread + 1))
-            if verb == TOGETHER:
+            if verb in ON_ONE_THREAD:
                 first, last = (0, stack.count) if thread == 0 else (0, 0)
             row = program[k]
             row[[ADDRESS, SHEET, START, STOP]] = address, stack.sheet, first, min(last, stack.count)

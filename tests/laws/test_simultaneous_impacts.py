@@ -152,7 +152,7 @@ def moments(x, p):
     return np.cross(x, p) if x.shape[1] == 3 else (x[:, :1] * p[:, 1:] - x[:, 1:] * p[:, :1])
 
 
-@pytest.mark.parametrize("seed", first_of(6, range(40)))
+@pytest.mark.parametrize("seed", first_of(3, range(40)))
 def test_a_cluster_flies_apart_as_it_does_by_events(seed):
     """To first order in the step, as normals are those of its beginning; friction is left out."""
     model, (places, velocities, masses, restitution) = cluster(seed, gaps=(3e-3, 1e-2))
@@ -168,7 +168,7 @@ def test_a_cluster_flies_apart_as_it_does_by_events(seed):
     assert errors[1] < 0.01 and (errors[1] < 0.3 * errors[0] or errors[1] < 1e-4), errors
 
 
-@pytest.mark.parametrize(("seed", "friction"), each_once(range(8), [0.0, 0.3, 1.0]))
+@pytest.mark.parametrize(("seed", "friction"), each_once(range(6), [0.0, 0.3, 1.0]))
 def test_momentum_stays_and_energy_does_not_grow(seed, friction):
     model, (places, velocities, masses, _) = cluster(seed, friction)
     with Simulation(model, 1e-3, Glued()) as simulation:
