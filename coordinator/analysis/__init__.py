@@ -3,11 +3,12 @@
 from coordinator.analysis.inverse import Efforts, inverse_dynamics
 from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
+from coordinator.analysis.locus import Change, Locus, root_locus
 from coordinator.analysis.mobility import Mobility, Motion, Sharing, mobility
 from coordinator.analysis.modes import Modes, modes, modes_of
 from coordinator.analysis.statics import Equilibrium, Statics, equilibrium, statics
 
 __all__ = [
-    "Efforts", "Equilibrium", "Linear", "Mobility", "Modes", "Motion", "Sharing", "Statics", "equilibrium", "inverse_dynamics",
-    "linearise", "mobility", "modes", "modes_of", "statics",
+    "Change", "Efforts", "Equilibrium", "Linear", "Locus", "Mobility", "Modes", "Motion", "Sharing", "Statics", "equilibrium",
+    "inverse_dynamics", "linearise", "mobility", "modes", "modes_of", "root_locus", "statics",
 ]  # fmt: skip

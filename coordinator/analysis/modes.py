@@ -81,10 +81,13 @@ def modes(model: Assembly, *, seek: bool = False, steady: bool = False) -> Modes
 
 
 @on_one_thread
-def modes_of(linear: Linear) -> Modes:
-    """Of its linear equations. What nothing damps swings as a symmetric problem, to rounding."""
+def modes_of(linear: Linear, *, drifting: int | None = None) -> Modes:
+    """Of its linear equations. What nothing damps swings as a symmetric problem, to rounding.
+
+    `drifting`: how many lead from a motion that goes on to another, where that is known.
+    """
     if linear.turning is not None:
-        values, vectors = _about_motion(linear)
+        values, vectors = _about_motion(linear, drifting)
     elif linear.places is linear.motions:
         free, bound = _free_and_bound(linear)
         values, vectors = _undamped(linear, bound) if _is_still(linear) else _damped(linear, bound)
@@ -128,7 +131,7 @@ def _damped(linear: Linear, bound: Array) -> tuple[Any, Any]:
     return values, bound @ vectors
 
 
-def _about_motion(linear: Linear) -> tuple[Any, Any]:
+def _about_motion(linear: Linear, known: int | None) -> tuple[Any, Any]:
     """About a motion that goes on: what leads to another such motion is taken out, one after the other.
 
     Where a bicycle goes, and by how much its wheels have turned, drifts with its heading and speed: equal eigenvalues, of which
@@ -143,6 +146,8 @@ def _about_motion(linear: Linear) -> tuple[Any, Any]:
     while len(left):
         _, sizes, right = np.linalg.svd(left)
         rank = int((sizes > limit).sum())
+        if known is not None:
+            rank = max(rank, len(left) - (known - drifting.shape[1]))
         if rank == len(left):
             break
         drifting = np.concatenate([drifting, kept @ right[rank:].T], axis=1)

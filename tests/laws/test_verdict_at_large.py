@@ -80,7 +80,9 @@ TIMES = {"flexible-slider-crank": 0.1, "stacked-boxes": 0.1}  # [s]; the others 
 UNKNOWN = {"bicycle-chain", "scissors", "spring-pendulum"}  # stiff: nobody knows better than their own step
 # by how much more is said: shafts and wheels turn a long way and give nothing away; few samples see a blow
 FREE = {"cardan-shaft": 100.0, "bouncing-ball": 100.0, "bicycle": 100.0}
-ROLLS = {"bicycle": {"nudge": 0.3}}  # straight ahead it is exact, while wheels turn far in a step, which is counted: so from the side
+ROLLS = {
+    "bicycle": {"nudge": 0.3}
+}  # straight ahead it is exact, while wheels turn far in a step, which is counted: so from the side
 READY = [name for name in scenarios.names() if name not in UNKNOWN]
 
 

@@ -1,0 +1,79 @@
+"""Modes that are followed over a setting: where stability changes, lines that cross, and settings that are none."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import scenarios
+from components import RigidBody, SpringDamper
+from coordinator.analysis import modes, root_locus
+from modular import Assembly
+from modular.errors import ModelError
+from scenarios.cli import app
+
+
+def bicycle(speed):
+    return scenarios.load("bicycle", speed=speed)
+
+
+def test_the_speeds_between_which_a_bicycle_stays_up():
+    """Weave and capsize speed of the benchmark (Meijaard et al. 2007)."""
+    found = root_locus(bicycle, "speed", [3.0, 5.0, 8.0], steady=True)
+    weave, capsize = found.changes
+    assert weave.value == pytest.approx(4.29238253634111, abs=1e-9) and weave.stable
+    assert capsize.value == pytest.approx(6.02426201538837, abs=1e-8) and not capsize.stable
+    assert abs(weave.eigenvalue.imag - 3.43503385) < 1e-6 and abs(capsize.eigenvalue) < 1e-9
+    assert found.stable.tolist() == [False, True, False]
+
+
+def test_lines_are_those_of_the_modes_at_each_value():
+    values = np.linspace(2.0, 9.0, 5)
+    found = root_locus(bicycle, "speed", values, steady=True)
+    for value, row in zip(values, found.eigenvalues, strict=True):
+        right = modes(bicycle(value), steady=True).eigenvalues
+        right = right[np.abs(right) > 0.0]
+        row = row[np.isfinite(row)]
+        assert len(row) == len(right)
+        assert max(np.abs(right - one).min() for one in row) < 1e-9
+    assert np.abs(np.diff(found.eigenvalues, axis=0)).max() < 8.0  # nobody jumps to another line
+
+
+def crossing(stiffness):
+    """Two masses on springs that know nothing of each other: one stiffens past the other."""
+    model = Assembly(gravity=(0.0, 0.0))
+    for k, (name, size) in enumerate((("still", 100.0), ("stiffer", stiffness))):
+        at = (1.0, float(k))
+        model.add(name, RigidBody(mass=1.0, inertia=0.0, centre=at, ports={"P": at}))
+        for side, way in enumerate(((-1.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.0, -1.0))):
+            foot = (at[0] + way[0], at[1] + way[1])
+            strength = size if way[1] == 0.0 else 7.0
+            model.apply(f"{name}{side}", SpringDamper(0.5 * strength, 0.0, 1.0), "ground", f"{name}.P", at=foot)
+    return model
+
+
+def test_lines_cross_and_do_not_turn_from_each_other():
+    """Between two values the mass that stiffens overtakes the other: each keeps its own line."""
+    found = root_locus(crossing, "stiffness", [40.0, 90.0, 150.0, 220.0])
+    swings = np.sort(np.nanmax(found.eigenvalues.imag, axis=0))[-2:]
+    np.testing.assert_allclose(swings, [10.0, np.sqrt(220.0)], rtol=1e-6)
+    lines = {round(float(line.imag[0]), 6): line.imag for line in found.eigenvalues.T}
+    np.testing.assert_allclose(lines[10.0], 10.0, rtol=1e-6)
+    np.testing.assert_allclose(lines[round(40.0**0.5, 6)], np.sqrt([40.0, 90.0, 150.0, 220.0]), rtol=1e-6)
+    assert not found.changes and found.stable.all()
+
+
+def test_settings_that_are_none_are_refused():
+    for values in ([1.0], [2.0, 1.0], [0.0, np.nan]):
+        with pytest.raises(ModelError, match=r"root_locus: speed = .* give two numbers or more, each larger"):
+            root_locus(bicycle, "speed", values, steady=True)
+
+
+def test_the_command_tells_and_draws_them(tmp_path):
+    file = tmp_path / "lines.png"
+    told = CliRunner().invoke(
+        app, ["modes", "bicycle", "--steady", "--over", "speed=4:7:4", "--picture", str(file)]
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    assert "4.29238254" in told.output and "6.02426202" in told.output and file.read_bytes()[:4] == b"\x89PNG"
+    wrong = CliRunner().invoke(app, ["modes", "bicycle", "--over", "speed=7:4"])
+    assert wrong.exit_code != 0 and "write NAME=FROM:TO:COUNT" in wrong.output
