@@ -10,14 +10,14 @@ On the constraints G_h e_q = 0 and G e_v + d(G v)/dq e_q = 0, so with the places
 
     e_q = N p,   e_v = -G^+ d(G v)/dq N p + N_v u.
 
-Derivatives are central, of eighth order. The thesis and the course texts are silent on motions that go on; the bicycle is that of
+Derivatives are central, of sixth order. The thesis and the course texts are silent on motions that go on; the bicycle is that of
 J. P. Meijaard, J. M. Papadopoulos, A. Ruina, A. L. Schwab, "Linearized dynamics equations for the balance and steer of a bicycle",
 Proc. R. Soc. A 463 (2007) 1955-1982.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -32,13 +32,12 @@ from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
 
-STEP = 2e-2  # of the smallest way between points of a body, or of the largest velocity
-# of a central difference of eighth order: what discs touch bends with roots, and derivatives are taken of derivatives
-STENCIL = [
-    (sign * k, sign * weight)
-    for k, weight in ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
-    for sign in (1, -1)
-]
+STEP = 1e-2  # of the smallest way between points of a body, or of the largest velocity
+# of a central difference of sixth order: what discs touch bends with roots, and derivatives are taken of derivatives
+STENCIL = [(sign * k, sign * weight) for k, weight in ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60)) for sign in (1, -1)]
+SHORT_STENCIL = [
+    (sign * k, sign * weight) for k, weight in ((1, 2 / 3), (2, -1 / 12)) for sign in (1, -1)
+]  # over velocities
 STEADY_TOLERANCE = 1e-7  # of the accelerations that are about
 TURNED = 0.7  # [rad], or as many extents: how far along its way a model is looked at once more
 MISSED = 1e-3  # of its speed, by which it is then disturbed
@@ -64,7 +63,7 @@ def linear_along(model: Assembly) -> Linear:
 
 
 def _settled(equations: Equations, size: float, q: Array, v: Array) -> State:
-    """Accelerations and multipliers, with rows that bend followed to eighth order."""
+    """Accelerations and multipliers, with rows that bend followed to sixth order."""
     bias = _bias(equations, size, q, v)
     a, multipliers = equations.saddle(equations.mass, equations.jacobian()).solve(equations.forces(0.0), -bias)
     return State(q, v, a, multipliers)
@@ -134,7 +133,7 @@ def _matrix(equations: Equations, size: float, state: State, way: Way, places: A
             changed += _along(left, e_q, still, STEP * size)
         fast = float(np.abs(e_v).max(initial=0.0))
         if fast > 0.0:
-            changed += fast * _along(left, still, e_v / fast, STEP * pace)
+            changed += fast * _along(left, still, e_v / fast, STEP * pace, SHORT_STENCIL)
         answer, _ = saddle.solve(-changed[: len(q)], -changed[len(q) :])
         columns.append(np.concatenate([places.T @ (e_v - way.turn @ e_q), motions.T @ (answer - way.turn @ e_v)]))
     return np.array(columns).T
@@ -155,6 +154,12 @@ def _bias(equations: Equations, size: float, q: Array, v: Array) -> Array:
     return total
 
 
-def _along(function: Callable[[Array, Array], Array], dq: Array, dv: Array, h: float) -> Array:
+def _along(
+    function: Callable[[Array, Array], Array],
+    dq: Array,
+    dv: Array,
+    h: float,
+    stencil: Sequence[tuple[int, float]] = STENCIL,
+) -> Array:
     """How a function of places and velocities changes along both."""
-    return np.asarray(sum(weight / h * function(place * h * dq, place * h * dv) for place, weight in STENCIL))
+    return np.asarray(sum(weight / h * function(place * h * dq, place * h * dv) for place, weight in stencil))
