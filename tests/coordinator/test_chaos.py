@@ -9,7 +9,7 @@ SHORT = sorted(set(FAMILIES) - {"leaks", "strangers"})  # one takes minutes, the
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("kind", spread(SHORT, least=3))
+@pytest.mark.parametrize("kind", spread(SHORT, least=2))
 @pytest.mark.parametrize("seed", range(some(10)))
 def test_a_bad_day_changes_no_bit(kind, seed):
     case = FAMILIES[kind](seed)

@@ -15,7 +15,7 @@ import pytest
 
 import scenarios
 from calm import Calm
-from campaign import later
+from campaign import later, more
 from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import Dask, Order, Ssh, Subprocess
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
@@ -198,7 +198,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("busy", [pytest.param("busy", marks=pytest.mark.campaign), "idle"])
+@pytest.mark.parametrize("busy", ["idle", *more(["busy"])])
 def test_processes_end_when_the_program_that_started_them_is_killed(settings, busy):
     here = Path(__file__).parent
     paths = os.pathsep.join([str(here.parent / "support"), os.environ.get("PYTHONPATH", "")])
