@@ -37,6 +37,15 @@ def impacts(pair: Pair, patch: Patch) -> None:
 
 
 @kernel
+def note_paid(patch: Patch, paid: Array, rubbed: Array) -> None:
+    """What the tick before has owed."""
+    for i in range(8):
+        paid[i] = patch.paid[i] if i < patch.count else 0.0
+        for c in range(3):
+            rubbed[i, c] = patch.rubbed[i, c] if i < patch.count else 0.0
+
+
+@kernel
 def strike(pair: Pair, patch: Patch, impulses: Array, rubs: Array) -> None:
     """Impulses that are known, those of friction too."""
     pair.given = 1

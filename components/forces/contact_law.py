@@ -12,7 +12,7 @@ from typing import Any
 from components.forces.contact_beginning import begin, note_overlap, propose_load, touches
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
-from components.forces.contact_impacts import impacts, strike_together
+from components.forces.contact_impacts import impacts, note_paid, strike_together
 from components.forces.contact_meetings import (
     answer_from,
     comes_near,
@@ -106,11 +106,8 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
         play_tick(pair, patch)
         contacts.struck[n], contacts.slow[n], now.stirred = pair.struck, pair.slow, stirred
         note_coming(patch, contacts.coming[n])
-        for i in range(8):
-            owes = pair.struck and not given and i < patch.count
-            contacts.paid[n, i] = patch.paid[i] if owes else 0.0
-            for c in range(3):
-                contacts.rubbed[n, i, c] = patch.rubbed[i, c] if owes else 0.0
+        if pair.struck and not given:
+            note_paid(patch, contacts.paid[n], contacts.rubbed[n])
         if not again:
             contacts.ledger[n, RELEASED] -= pair.came
     act(elements, a, carry[first], pair.a, pair.wrench[0], pair.wrench[1], -1.0)

@@ -28,8 +28,9 @@ MEETING = {
     "coming": (8,), "hurry": (8,),  # velocities and accelerations along normals without blows
     "answer": (8,), "across": (8,),  # how velocities along normals answer an impulse along them, W, and most across
     "span": float, "slow": float, "closed": float,  # the tick [s], what does not bounce [m/s], gaps that are none [m]
-    "jump": (4, 3), "way": (4, 3), "mean": (4, 3),  # what blows have done: they move shapes by jump t + way
-    "spared": float,  # energy that its blows have taken, which second parts may give back [J]
+    "jump": (4, 3), "way": (4, 3),  # what blows have done: they move shapes by jump t + way
+    "mean": (4, 3), "through": (4, 3),  # of before and after a blow, as the tick shows it, and as it is
+    "spared": float,  # energy that its second parts are to give, so that all of a blow takes what it should [J]
     "blows": float, "reached": float,  # of its own; 1 where its bodies were struck elsewhere
     "now": (8,), "later": (8,), "rubs": (8, 3), "rubs_later": (8, 3),  # impulses of this tick and of the next, across normals too
     "goal": (8,), "part": (8,), "rub": (8, 3),  # of blows at one time: how fast points are to part, impulses as yet
@@ -246,11 +247,15 @@ def moves_at(meeting: Workspace, tick: Workspace, i: int, time: float, slide: Ar
 
 @kernel
 def mean_of(meeting: Workspace, was: float) -> None:
-    """Into `mean`: how fast blows so far move shapes until the next tick, jump + way / dt, and before: the mean of both."""
+    """Into `mean`: how fast blows so far move shapes until the next tick, jump + way / dt, and before: the mean of both.
+
+    The same of what they do at once, the jump, into `through`.
+    """
     for k in range(4):
         for c in range(3):
             moves = meeting.jump[k, c] + meeting.way[k, c] / meeting.span
             meeting.mean[k, c] = was * meeting.mean[k, c] + (1.0 - was) * moves
+            meeting.through[k, c] = was * meeting.through[k, c] + (1.0 - was) * meeting.jump[k, c]
 
 
 @kernel

@@ -44,6 +44,7 @@ from modular.views import View
 
 MAX_BLOWS = 60.0  # of one contact in one tick: from then on it is plastic
 MAX_PLASTIC_BLOWS = 60.0  # and after so many more the tick is left as it is
+LEAST_GIVEN = 0.25  # of the velocity that a second part brings: what parts more slowly says little of it
 MAX_MORE_SWEEPS = 1000  # of many contacts: what is left then meets again
 SAME_TIME = 1e-9  # of a tick: what meets within it meets at once
 SWEEPS_TOLERANCE = 1e-13  # of the fastest approach: changes so small are none
@@ -215,9 +216,10 @@ def first_to_pay(contacts: View, many: int) -> int:
 
 @kernel
 def pay_together(contacts: View, many: int) -> None:
-    """Second parts act at the beginning of a tick, and give back no more energy than the first have taken.
+    """Second parts act at the beginning of a tick, as large as all of a blow takes the energy that it should.
 
-    Bodies have turned since, so with e = 1 they might. What one has taken alone and solves for anew answers for itself.
+    Bodies have turned since, and what gives back all of it might give more, or less. Where next to nothing is given back that does
+    not say how large they are: then they are as they were found. What one has taken alone and solves for anew answers for itself.
     """
     whole, base, own, given, square, spared, known = room((3,)), room((3,)), room((3,)), 0.0, 0.0, 0.0, True
     for k in range(many):
@@ -236,9 +238,12 @@ def pay_together(contacts: View, many: int) -> None:
                 moves_at(meeting, tick, i, 0.0, base)
                 slide_of(meeting, meeting.jump, i, own)
                 given, square = given + dot(whole, base), square + 0.5 * dot(whole, own)
-    if not known or given + square <= max(spared, 0.0):
+    if not known or not square > 0.0:
         return
-    share = 0.5 * (sqrt(given * given + 4.0 * square * max(spared, 0.0)) - given) / square
+    root = sqrt(max(given * given + 4.0 * square * spared, 0.0)) / (2.0 * square)
+    if root < LEAST_GIVEN:
+        return
+    share = root - 0.5 * given / square
     for k in range(many):
         n = contacts.cluster[k]
         meeting = meeting_of(contacts.meeting[n])
@@ -297,6 +302,10 @@ def book(contacts: View, many: int, time: float) -> None:
                 moves_at(meeting, tick_of(contacts.now[n]), i, 0.0, base)
                 slide_of(meeting, meeting.mean, i, blown)
                 meeting.spared -= (1.0 - share) * (dot(whole, base) + dot(whole, blown))
+                if share > 0.0:
+                    moves_at(meeting, tick_of(contacts.now[n]), i, time, base)
+                    slide_of(meeting, meeting.through, i, blown)
+                    meeting.spared += dot(whole, base) + dot(whole, blown)
                 meeting.now[i] += (1.0 - share) * meeting.part[i]
                 meeting.later[i] += share * meeting.part[i]
                 for c in range(3):

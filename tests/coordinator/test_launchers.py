@@ -349,11 +349,11 @@ def test_secrets_do_not_go_through_a_cluster_where_others_can_listen():
     told = {"name": "a", "incarnation": "1", "hub": "tcp://10.0.0.1:5555", "secret": "x" * 40}
     with pytest.raises(ModelError, match=r"tcp://10.0.0.5:8786 does not use TLS.*security=True"):
         Dask(Elsewhere("tcp://10.0.0.5:8786")).start(Order("a", 1, told))
-    for cluster, more in (
+    for cluster, words in (
         (Elsewhere("tls://10.0.0.5:8786"), {}),
         (Elsewhere("tcp://10.0.0.5:8786"), {"insecure": True}),
     ):
-        Dask(cluster, resources={"modular": 1}, **more).start(Order("a", 1, told))
+        Dask(cluster, resources={"modular": 1}, **words).start(Order("a", 1, told))
         ((sent, asked),) = cluster.submitted
         assert sent == told
         assert asked["resources"] == {"modular": 1}
