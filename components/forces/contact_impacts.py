@@ -14,6 +14,7 @@ from modular.elements import Array
 from modular.kernel import kernel
 
 MAX_SWEEPS = 60  # of the impulses of one pair
+LEAST_GIVEN = 0.25  # of the velocity that a second part brings: what parts more slowly says little of it
 
 
 @kernel
@@ -131,9 +132,20 @@ def solve_impulses(patch: Patch) -> None:
 
 @kernel
 def limit_restitution(pair: Pair, patch: Patch) -> None:
-    """The part of the impulses that acts now, and no more of it than gives what the impact has taken before."""
+    """The part of the impulses that acts now; second parts as large as all of an impact takes the energy that it should.
+
+    Bodies have turned since, and might give more, or less. Where next to nothing is given back that does not say how large they
+    are, and what friction takes meanwhile is not known: then they give no more than has been taken.
+    """
     impulse, span = patch.impulse, pair.span
-    given, square = 0.0, 0.0
+    given, square, whole, new, old = 0.0, 0.0, 0.0, False, False
+    for i in range(patch.count):
+        if patch.candidates[i] > 0.0:
+            owed = pair.before.owed[i] > 0.0
+            new, old = new or not owed, old or owed
+        for j in range(patch.count):
+            whole += 0.5 * impulse[i] * patch.w[i, j] * impulse[j]
+        whole += impulse[i] * patch.coming[i]
     for i in range(patch.count):
         impulse[i] *= 1.0 - patch.theta[i]
     for i in range(patch.count):
@@ -141,10 +153,16 @@ def limit_restitution(pair: Pair, patch: Patch) -> None:
         for j in range(patch.count):
             square += 0.5 * impulse[i] * patch.w[i, j] * impulse[j]
     spared = pair.before.spared if pair.before.struck > 0.0 else 0.0
-    share = 1.0
-    if given + square > spared:
-        share = 0.5 * (sqrt(given * given + 4.0 * square * spared) - given) / square
+    share, root = 1.0, 0.0
+    if square > 0.0:
+        root = sqrt(max(given * given + 4.0 * square * spared, 0.0)) / (2.0 * square)
+    smooth = pair.law.friction == 0.0
+    if smooth and old and not new and root >= LEAST_GIVEN:
+        share = root - 0.5 * given / square
+    elif given + square > max(spared, 0.0):
+        share = 0.5 * (sqrt(given * given + 4.0 * square * max(spared, 0.0)) - given) / square
     for i in range(patch.count):
         impulse[i] *= share
         pair.sunk[1] = max(pair.sunk[1], pair.dt * patch.w[i, i] * impulse[i])
-    pair.now.spared = max(spared - share * (given + share * square), 0.0)
+    taken = share * (given + share * square)
+    pair.now.spared = whole - taken if smooth and new and not old else max(spared - taken, 0.0)

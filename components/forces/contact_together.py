@@ -23,7 +23,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_impacts import MAX_SWEEPS
+from components.forces.contact_impacts import LEAST_GIVEN, MAX_SWEEPS
 from components.forces.contact_meetings import (
     gap_at,
     let_chosen_feel,
@@ -44,7 +44,6 @@ from modular.views import View
 
 MAX_BLOWS = 60.0  # of one contact in one tick: from then on it is plastic
 MAX_PLASTIC_BLOWS = 60.0  # and after so many more the tick is left as it is
-LEAST_GIVEN = 0.25  # of the velocity that a second part brings: what parts more slowly says little of it
 MAX_MORE_SWEEPS = 1000  # of many contacts: what is left then meets again
 SAME_TIME = 1e-9  # of a tick: what meets within it meets at once
 SWEEPS_TOLERANCE = 1e-13  # of the fastest approach: changes so small are none
