@@ -194,6 +194,7 @@ class Contacts(ForceStack):
     first_on: Indices
     order: Indices
     cluster: Indices
+    group: Indices
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -220,7 +221,7 @@ class Contacts(ForceStack):
         self.column("inside", 5)
         for name in ("body", "ring", "first_on"):
             self.column(name, 2, dtype=np.int64)
-        for name in ("number", "struck", "order", "cluster"):
+        for name in ("number", "struck", "order", "cluster", "group"):
             self.column(name, dtype=np.int64)
         self.fixed("again", 1, dtype=np.int64)
         self.column("slow")

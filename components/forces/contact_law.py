@@ -21,6 +21,7 @@ from components.forces.contact_meetings import (
     link,
     meeting_of,
     note_coming,
+    note_stirs,
     place_of,
     spread_nearing,
     take_in,
@@ -31,9 +32,11 @@ from components.forces.contact_pair import (
     Pair,
     Patch,
     along,
+    answer_to,
     law_of,
     new_pair,
     new_patch,
+    push,
     record_tick,
     reset,
     shift_history,
@@ -44,9 +47,11 @@ from components.forces.contact_sides import act, motion, pose_of
 from components.forces.contact_springs import apply_impulses, request_ahead, request_along, spend, spread, springs
 from components.forces.contact_together import (
     book,
+    choose_payers,
     choose_together,
     first_to_meet,
     first_to_pay,
+    limit_together,
     part_together,
     pay_together,
 )
@@ -94,7 +99,7 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
     again = now.known > 0.0 and pair.time == now.time
     event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
     back = before.known > 0.0 and pair.time == before.time and not again  # a step is taken back
-    stirred, contacts.struck[n] = now.stirred if given else 0.0, 0
+    contacts.struck[n] = 0
     if event or back:
         repeat(pair, event)
     else:
@@ -104,7 +109,9 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
         pair.crowd = max(elements.taken[a], elements.taken[b])
         pair.company = contacts.company[n]
         play_tick(pair, patch)
-        contacts.struck[n], contacts.slow[n], now.stirred = pair.struck, pair.slow, stirred
+        contacts.struck[n], contacts.slow[n] = pair.struck, pair.slow
+        if given:
+            note_stirs(now, pair.meeting)
         note_coming(patch, contacts.coming[n])
         if pair.struck and not given:
             note_paid(patch, contacts.paid[n], contacts.rubbed[n])
@@ -161,24 +168,25 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
             many = look_again(contacts, elements, n, patch, many)
     time, which = 0.0, first_to_pay(contacts, many)
     while which >= 0:
-        striking = choose_together(contacts, which, time, True)
+        striking = choose_payers(contacts, which, many)
         pay_together(contacts, striking)
-        many = tell_others(contacts, elements, striking, patch, time, many)
+        many = tell_others(contacts, elements, striking, patch, time, many, True)
         which = first_to_pay(contacts, many)
     while many > 0:
         time, which = first_to_meet(contacts, many, time)
         if which < 0:
             break
-        striking = choose_together(contacts, which, time, False)
+        striking = choose_together(contacts, which, time)
         part_together(contacts, striking, time)
-        many = tell_others(contacts, elements, striking, patch, time, many)
+        limit_together(contacts, striking, time)
+        many = tell_others(contacts, elements, striking, patch, time, many, False)
     for k in range(many):
         n = contacts.order[k]
         meeting = meeting_of(contacts.meeting[n])
         if meeting.reached > 0.0:
             if contacts.struck[n] > 0 or meeting.blows > 0.0:
                 contacts.struck[n] = FOUND_TOGETHER
-            tick_of(contacts.now[n]).stirred = tick_of(contacts.before[n]).stirred + 1.0
+            note_stirs(tick_of(contacts.now[n]), meeting)
     return NO_FAILED_ROW
 
 
@@ -207,9 +215,18 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
         for k in range(4):
             pair.a[k, c], pair.b[k, c] = now.pose[0, k, c], now.pose[1, k, c]
     patch.count = touch(pair, patch)
+    for k in range(3):
+        for c in range(3):
+            pair.wrench[k, c] = 0.0
+    for i in range(patch.count):  # what its springs do as well
+        push(pair, patch.points[i], patch.normals[i], now.stiff * now.drawn[i], pair.wrench)
+    answer_to(pair, pair.wrench, pair.meeting.pace)
+    for k in range(4):
+        for c in range(3):
+            pair.meeting.pace[k, c] += now.pace[k, c]
     for i in range(patch.count):
         patch.v[i] = along(pair, now.rates, patch.points[i], patch.normals[i])
-        patch.hurry[i] = along(pair, now.pace, patch.points[i], patch.normals[i])
+        patch.hurry[i] = along(pair, pair.meeting.pace, patch.points[i], patch.normals[i])
     compute_responses(pair, patch)
     compute_across(pair, patch)
     middles = room((2, 3))
@@ -229,11 +246,13 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
 
 
 @kernel(written_out=False)
-def tell_others(contacts: View, elements: View, striking: int, patch: Patch, time: float, many: int) -> int:
+def tell_others(
+    contacts: View, elements: View, striking: int, patch: Patch, time: float, many: int, paying: bool
+) -> int:
     """Let all others feel the blows of those that strike together, and book them."""
     for k in range(striking):
         many = tell(contacts, elements, contacts.cluster[k], patch, time, many)
-    book(contacts, striking, time)
+    book(contacts, striking, time, paying)
     return many
 
 
@@ -254,7 +273,7 @@ def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many
                     its.reached = 1.0
                     if its.chosen == 0.0:
                         answer_from(contacts, n, side, i, impulse, rates)
-                        feel(contacts, other, at % 2, rates, meeting.middle[place], time)
+                        feel(contacts, other, at % 2, rates, meeting.middle[place], time, True)
             at = contacts.ring[other, at % 2]
     return many
 

@@ -25,10 +25,11 @@ MEETING = {
     "taken": float, "owes": float,  # 1 where it takes part, and where it may owe impulses
     "points": (8, 3), "normals": (8, 3), "gaps": (8,), "count": float,
     "middle": (2, 3),  # of both shapes, as kernels take them
-    "coming": (8,), "hurry": (8,),  # velocities and accelerations along normals without blows
+    "coming": (8,), "hurry": (8,), "pace": (4, 3),  # velocities and accelerations along normals, and of rates, without blows
     "answer": (8,), "across": (8,),  # how velocities along normals answer an impulse along them, W, and most across
     "span": float, "slow": float, "closed": float,  # the tick [s], what does not bounce [m/s], gaps that are none [m]
     "jump": (4, 3), "way": (4, 3),  # what blows have done: they move shapes by jump t + way
+    "stirs": (4, 3),  # the same in the ways until the next tick, by blows at others
     "mean": (4, 3), "through": (4, 3),  # of before and after a blow, as the tick shows it, and as it is
     "spared": float,  # energy that its second parts are to give, so that all of a blow takes what it should [J]
     "blows": float, "reached": float,  # of its own; 1 where its bodies were struck elsewhere
@@ -65,6 +66,29 @@ def link(contacts: View, start: int, stop: int) -> None:
         else:
             contacts.ring[n, side] = contacts.ring[other // 2, other % 2]
             contacts.ring[other // 2, other % 2] = k
+    for n in range(start, stop):
+        contacts.group[n] = -1
+    for n in range(start, stop):
+        if contacts.group[n] < 0:
+            label(contacts, n)
+
+
+@kernel
+def label(contacts: View, first: int) -> None:
+    """All that hang together with a contact, over bodies that they share, are of its group."""
+    many, k = 1, 0
+    contacts.cluster[0], contacts.group[first] = first, first
+    while k < many:
+        here = contacts.cluster[k]
+        for side in range(2):
+            at = contacts.ring[here, side]
+            while at != 2 * here + side:
+                other = at // 2
+                if contacts.group[other] < 0:
+                    contacts.group[other], contacts.cluster[many] = first, other
+                    many += 1
+                at = contacts.ring[other, at % 2]
+        k += 1
 
 
 @kernel
@@ -118,7 +142,7 @@ def take_in(meeting: Workspace, patch: Patch, middles: Array, span: float, slow:
     for c in range(3):
         meeting.middle[0, c], meeting.middle[1, c] = middles[0, c], middles[1, c]
         for k in range(4):
-            meeting.jump[k, c] = meeting.way[k, c] = 0.0
+            meeting.jump[k, c] = meeting.way[k, c] = meeting.stirs[k, c] = 0.0
     for i in range(8):
         meeting.now[i] = meeting.later[i] = meeting.part[i] = 0.0
         meeting.gaps[i] = meeting.coming[i] = meeting.hurry[i] = meeting.answer[i] = meeting.across[i] = 0.0
@@ -130,6 +154,14 @@ def take_in(meeting: Workspace, patch: Patch, middles: Array, span: float, slow:
             meeting.points[i, c], meeting.normals[i, c] = patch.points[i, c], patch.normals[i, c]
         meeting.gaps[i], meeting.hurry[i], meeting.answer[i] = patch.gaps[i], patch.hurry[i], patch.w[i, i]
         meeting.coming[i] = patch.v[i] + 0.5 * span * patch.hurry[i]
+
+
+@kernel
+def note_stirs(tick: Workspace, meeting: Workspace) -> None:
+    """What blows at others have done is remembered: it is not what goes on acting."""
+    for k in range(4):
+        for c in range(3):
+            tick.stirs[k, c] = meeting.stirs[k, c]
 
 
 @kernel
@@ -220,7 +252,7 @@ def answer_from(contacts: View, n: int, side: int, i: int, impulse: Array, rates
 
 
 @kernel
-def feel(contacts: View, n: int, side: int, rates: Array, middle: Array, time: float) -> None:
+def feel(contacts: View, n: int, side: int, rates: Array, middle: Array, time: float, others: bool) -> None:
     """What a blow on its body does to a side: that turns about another middle."""
     meeting, arm, turn = meeting_of(contacts.meeting[n]), room((3,)), room((3,))
     place = place_of(contacts, n, side)
@@ -233,6 +265,9 @@ def feel(contacts: View, n: int, side: int, rates: Array, middle: Array, time: f
         meeting.jump[2 * place + 1, c] += spin
         meeting.way[2 * place, c] -= time * slide
         meeting.way[2 * place + 1, c] -= time * spin
+        if others:
+            meeting.stirs[2 * place, c] += (1.0 - time / meeting.span) * slide
+            meeting.stirs[2 * place + 1, c] += (1.0 - time / meeting.span) * spin
 
 
 @kernel
@@ -240,7 +275,7 @@ def moves_at(meeting: Workspace, tick: Workspace, i: int, time: float, slide: Ar
     """Velocity of the second shape against the first at a point and a time of the tick, without blows."""
     pace = room((3,))
     slide_of(meeting, tick.rates, i, slide)
-    slide_of(meeting, tick.pace, i, pace)
+    slide_of(meeting, meeting.pace, i, pace)
     for c in range(3):
         slide[c] += (0.5 * meeting.span + time) * pace[c]
 
@@ -267,10 +302,10 @@ def let_chosen_feel(contacts: View, n: int, i: int, impulse: Array, time: float)
             continue
         middle = meeting_of(contacts.meeting[n]).middle[place_of(contacts, n, side)]
         answer_from(contacts, n, side, i, impulse, rates)
-        feel(contacts, n, side, rates, middle, time)
+        feel(contacts, n, side, rates, middle, time, False)
         at = contacts.ring[n, side]
         while at != 2 * n + side:
             other = at // 2
             if meeting_of(contacts.meeting[other]).chosen > 0.0:
-                feel(contacts, other, at % 2, rates, middle, time)
+                feel(contacts, other, at % 2, rates, middle, time, True)
             at = contacts.ring[other, at % 2]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from components.forces.shapes import HALF_SPACE
 from components.forces.vectors import cross, dot
 from modular.blocks import room
@@ -44,7 +42,7 @@ TICK = {
     "raised": (8,),  # and so much earlier it begins, so that what rests from the start on is carried where it is [m]
     "later": (8,),  # per point: the second part of an impulse that was found together with others [N s]
     "rubbed": (8, 3),  # and of that of friction
-    "stirred": float,  # so many ticks, one after the other, in which blows at others moved its bodies
+    "stirs": (4, 3),  # how blows at others have changed the rates
 }
 MEMORY = size_of(TICK)
 FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
@@ -120,7 +118,7 @@ def record_tick(pair: Pair) -> None:
     """Where shapes are and how they move; and what others do to them: what came about since, less what the contact itself did."""
     now, before = pair.now, pair.before
     now.time, now.known, now.pull = pair.time, 1.0 if pair.fresh else 2.0, before.pull
-    pair.steady = 1 if not pair.fresh and is_usual(before.struck) and is_usual(before.stirred) else 0
+    pair.steady = 1 if not pair.fresh and (before.struck == 0.0 or before.struck > MAX_IMPACT_TICKS) else 0
     own, factor = room((4, 3)), 2.0 if before.known == 1.0 else 1.0
     if pair.steady:
         answer_to(pair, before.wrench, own)
@@ -131,13 +129,8 @@ def record_tick(pair: Pair) -> None:
             pair.pace[k, c] = before.pace[k, c]
             if pair.steady:
                 pair.pace[k, c] = factor * (pair.rates[k, c] - before.rates[k, c]) / pair.span - own[k, c]
+                pair.pace[k, c] -= before.stirs[k, c] / pair.span
             now.pace[k, c] = pair.pace[k, c]
-
-
-@kernel
-def is_usual(ticks: float) -> Any:
-    """Whether what came about in a tick tells what others do: no blows, or so many that they are the way things are."""
-    return ticks == 0.0 or ticks > MAX_IMPACT_TICKS
 
 
 @kernel

@@ -44,6 +44,7 @@ from modular.views import View
 
 MAX_BLOWS = 60.0  # of one contact in one tick: from then on it is plastic
 MAX_PLASTIC_BLOWS = 60.0  # and after so many more the tick is left as it is
+ENERGY_TOLERANCE = 1e-9  # of what a blow moves: energy that is rounding
 MAX_MORE_SWEEPS = 1000  # of many contacts: what is left then meets again
 SAME_TIME = 1e-9  # of a tick: what meets within it meets at once
 SWEEPS_TOLERANCE = 1e-13  # of the fastest approach: changes so small are none
@@ -104,17 +105,20 @@ def choose_paid(contacts: View, n: int) -> Any:
 
 
 @kernel(written_out=False)
-def choose_one(contacts: View, n: int, time: float, paying: bool) -> Any:
-    """Whether it strikes, or pays what it owes."""
-    if paying:
-        return choose_paid(contacts, n)
-    return choose_points(contacts, n, time)
+def choose_payers(contacts: View, which: int, many: int) -> int:
+    """All that owe impulses and hang together with one that does: what blows have taken is known of all of them only."""
+    chosen = 0
+    for k in range(many):
+        n = contacts.order[k]
+        if contacts.group[n] == contacts.group[which] and choose_paid(contacts, n):
+            chosen = add_chosen(contacts, n, chosen)
+    return chosen
 
 
 @kernel(written_out=False)
-def choose_together(contacts: View, n: int, time: float, paying: bool) -> int:
-    """Contacts that strike, or pay, at this time with this one, over bodies that they share; so many stand in `cluster`."""
-    choose_one(contacts, n, time, paying)
+def choose_together(contacts: View, n: int, time: float) -> int:
+    """Contacts that strike at this time with this one, over bodies that they share; so many stand in `cluster`."""
+    choose_points(contacts, n, time)
     many, grows = add_chosen(contacts, n, 0), True
     while grows:
         grows = False
@@ -126,7 +130,7 @@ def choose_together(contacts: View, n: int, time: float, paying: bool) -> int:
                 while at != 2 * here + side:
                     other = at // 2
                     meeting = meeting_of(contacts.meeting[other])
-                    if meeting.taken > 0.0 and meeting.chosen == 0.0 and choose_one(contacts, other, time, paying):
+                    if meeting.taken > 0.0 and meeting.chosen == 0.0 and choose_points(contacts, other, time):
                         many, grows = add_chosen(contacts, other, many), True
                     at = contacts.ring[other, at % 2]
             k += 1
@@ -242,17 +246,7 @@ def pay_together(contacts: View, many: int) -> None:
     root = sqrt(max(given * given + 4.0 * square * spared, 0.0)) / (2.0 * square)
     if root < LEAST_GIVEN:
         return
-    share = root - 0.5 * given / square
-    for k in range(many):
-        n = contacts.cluster[k]
-        meeting = meeting_of(contacts.meeting[n])
-        for i in range(int(meeting.count)):
-            if whole_of(meeting, i, whole):
-                for c in range(3):
-                    meeting.rub[i, c] *= share
-                    whole[c] *= share - 1.0
-                meeting.part[i] *= share
-                let_chosen_feel(contacts, n, i, whole, 0.0)
+    resize(contacts, many, root - 0.5 * given / square, 0.0)
 
 
 @kernel
@@ -288,8 +282,62 @@ def first_to_meet(contacts: View, many: int, time: float) -> Any:
 
 
 @kernel
-def book(contacts: View, many: int, time: float) -> None:
-    """Which part of the impulses of those that struck acts now, and which a tick later; they have struck once more."""
+def limit_together(contacts: View, many: int, time: float) -> None:
+    """No more of the blows of an instant than takes energy, as a whole and in the part that acts now.
+
+    What was not found to the end, or foretold from loads that change, might give some.
+    """
+    whole, base, was, then = room((3,)), room((3,)), room((3,)), room((3,))
+    taken, square, first, first_square, least = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(many):
+        n = contacts.cluster[k]
+        meeting, tick = meeting_of(contacts.meeting[n]), tick_of(contacts.now[n])
+        share = 1.0 - time / meeting.span
+        for i in range(int(meeting.count)):
+            if whole_of(meeting, i, whole):
+                moves_at(meeting, tick, i, time, base)
+                slide_of(meeting, meeting.through, i, was)
+                slide_of(meeting, meeting.jump, i, then)
+                taken += dot(whole, base) + dot(whole, was)
+                square += 0.5 * (dot(whole, then) - dot(whole, was))
+                least += ENERGY_TOLERANCE * abs(dot(whole, then) - dot(whole, was))
+                moves_at(meeting, tick, i, 0.0, base)
+                slide_of(meeting, meeting.mean, i, was)
+                first += share * (dot(whole, base) + dot(whole, was))
+                first_square += 0.5 * share * (dot(whole, then) - dot(whole, was))
+                slide_of(meeting, meeting.way, i, then)
+                first_square += 0.5 * share * dot(whole, then) / meeting.span
+    share = 1.0
+    if taken + square > least and square > 0.0:
+        share = max(-taken / square, 0.0)
+    if first + first_square > least and first_square > 0.0:
+        share = min(share, max(-first / first_square, 0.0))
+    if share < 1.0:
+        resize(contacts, many, share, time)
+
+
+@kernel
+def resize(contacts: View, many: int, share: float, time: float) -> None:
+    """Let all chosen impulses be so many times as large."""
+    more = room((3,))
+    for k in range(many):
+        n = contacts.cluster[k]
+        meeting = meeting_of(contacts.meeting[n])
+        for i in range(int(meeting.count)):
+            if whole_of(meeting, i, more):
+                for c in range(3):
+                    meeting.rub[i, c] *= share
+                    more[c] *= share - 1.0
+                meeting.part[i] *= share
+                let_chosen_feel(contacts, n, i, more, time)
+
+
+@kernel(written_out=False)
+def book(contacts: View, many: int, time: float, paying: bool) -> None:
+    """Which part of the impulses of those that struck acts now, and which a tick later; they have struck once more.
+
+    Second parts are to give what the whole takes less than the first; what is paid gives it.
+    """
     base, blown, whole = room((3,)), room((3,)), room((3,))
     for k in range(many):
         n = contacts.cluster[k]
@@ -301,7 +349,7 @@ def book(contacts: View, many: int, time: float) -> None:
                 moves_at(meeting, tick_of(contacts.now[n]), i, 0.0, base)
                 slide_of(meeting, meeting.mean, i, blown)
                 meeting.spared -= (1.0 - share) * (dot(whole, base) + dot(whole, blown))
-                if share > 0.0:
+                if not paying:
                     moves_at(meeting, tick_of(contacts.now[n]), i, time, base)
                     slide_of(meeting, meeting.through, i, blown)
                     meeting.spared += dot(whole, base) + dot(whole, blown)

@@ -62,6 +62,7 @@ def way_of(model: Assembly, equations: Equations, state: State) -> Way:
     shares = np.linalg.lstsq(moving, v, rcond=RANK_TOLERANCE)[0]
     left = np.abs(moving @ shares - v)
     if left.max(initial=0.0) > small:
+        _refuse_other_coordinates(model, equations, q, v)
         body = max(equations.columns, key=lambda name: float(left[equations.columns[name]].max(initial=0.0)))
         raise ModelError(
             f"body '{body}' moves so that the model soon looks otherwise: linear equations about a motion need one along which all "
@@ -69,6 +70,18 @@ def way_of(model: Assembly, equations: Equations, state: State) -> Way:
             "leave them out and take the place where the model rests."
         )
     return _sum_of(shares, ways, len(q))
+
+
+def _refuse_other_coordinates(model: Assembly, equations: Equations, q: Array, v: Array) -> None:
+    """Bodies that move, and are not described by points and vectors of space: no way of theirs is known."""
+    known = {name for name, _, _ in blocks_of(model, equations, q)}
+    for name, own in equations.columns.items():
+        if name not in known and np.abs(v[own]).max(initial=0.0) > 0.0:
+            kind = type(model.bodies[name]).__name__
+            raise ModelError(
+                f"body '{name}' is a {kind}, which is not described by points and vectors of space alone; linear equations about a "
+                "motion that goes on are written for bodies that are: take RigidBody, Rod or PointMassRod, or let it stand."
+            )
 
 
 def _sum_of(shares: Array, ways: Sequence[Way], n: int) -> Way:
@@ -82,6 +95,8 @@ def blocks_of(model: Assembly, equations: Equations, q: Array) -> Iterator[tuple
     """Of bodies whose coordinates are points and vectors of space: which are theirs, and 1 for each point, 0 for each vector."""
     d = model.dimension
     for name, own in equations.columns.items():
+        if len(q[own]) % d:
+            continue
         body, here = model.bodies[name], q[own].reshape(-1, d)
         offset = np.arange(1.0, d + 1.0)
         try:

@@ -228,3 +228,22 @@ def test_the_start_is_the_same_among_workers(workers):
     model = stack((1.0, 2.0, 0.5, 1.5), offsets, 3, (0.0, 0.0, -G))
     with Simulation(model, 1e-3) as alone, Simulation(model, 1e-3, workers=workers, launcher="here") as apart:
         assert alone.run(0.05).digest == apart.run(0.05).digest
+
+
+@pytest.mark.parametrize("dimension", [2, *more([3])])
+def test_a_pyramid_of_55_boxes_stands(dimension):
+    """Ten rows, each box on two, beside each other with a little air: nothing moves."""
+    side, gap, rows, model = 0.2, 0.01, 10, Assembly(gravity=(0.0, 0.0, -9.81)[3 - dimension :])
+    box, inertia = Box((side,) * dimension), side**2 / 6
+    for row, k in [(r, k) for r in range(rows) for k in range(rows - r)]:
+        at = ((k - 0.5 * (rows - row - 1)) * (side + gap), *(0.0,) * (dimension - 2), (row + 0.5) * side)
+        spread = inertia if dimension == 2 else (inertia,) * 3
+        model.add(f"box{row}-{k}", RigidBody(mass=1.0, inertia=spread, centre=at, ports={"G": at}))
+        below = [f"box{row - 1}-{j}" for j in (k, k + 1)] if row else []
+        for other in below + ([f"box{row}-{k - 1}"] if k else []):
+            model.apply(f"{other}+box{row}-{k}", Contact(box, box, friction=0.5), f"{other}.G", f"box{row}-{k}.G")
+        if not row:
+            model.apply(f"floor-{k}", Contact(HalfSpace(), box, friction=0.5), "ground", f"box{row}-{k}.G")
+    with Simulation(model, 1e-3, Glued(), record_every=50) as simulation:
+        run = simulation.run(2.0)
+    assert max(np.abs(run.position(f"{name}.G") - run.position(f"{name}.G")[0]).max() for name in model.bodies) < 1e-9

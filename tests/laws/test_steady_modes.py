@@ -13,6 +13,7 @@ from components import (
     Distance,
     EllipsoidOnPlane,
     Load,
+    NewtonEulerBody,
     Revolute,
     RigidBody,
     Rod,
@@ -230,6 +231,12 @@ def test_what_does_not_go_on_is_refused_by_name():
     )  # fmt: skip
     with pytest.raises(ModelError, match="body 'disc' moves so that the model soon looks otherwise"):
         modes(falling, steady=True)
+    other = Assembly(gravity=(0.0, 0.0, 0.0))
+    other.add(
+        "wheel", NewtonEulerBody(mass=1.0, inertia=(0.2, 0.2, 0.3), centre=(0, 0, 0), angular_velocity=(0, 0, 2.0))
+    )
+    with pytest.raises(ModelError, match="body 'wheel' is a NewtonEulerBody, which is not described by points"):
+        modes(other, steady=True)
     with pytest.raises(ModelError, match="seek=True and steady=True"):
         modes(swinging(), seek=True, steady=True)
 
