@@ -14,6 +14,7 @@ from modular.elements import Array
 from modular.kernel import kernel
 
 MAX_SWEEPS = 60  # of the impulses of one pair
+MOST_GIVEN = 1.5  # times as large a second part may become: what would need more has met something else meanwhile
 LEAST_GIVEN = 0.25  # of the velocity that a second part brings: what parts more slowly says little of it
 
 
@@ -158,7 +159,7 @@ def limit_restitution(pair: Pair, patch: Patch) -> None:
         root = sqrt(max(given * given + 4.0 * square * spared, 0.0)) / (2.0 * square)
     smooth = pair.law.friction == 0.0
     if smooth and old and not new and root >= LEAST_GIVEN:
-        share = root - 0.5 * given / square
+        share = min(root - 0.5 * given / square, MOST_GIVEN)
     elif given + square > max(spared, 0.0):
         share = 0.5 * (sqrt(given * given + 4.0 * square * max(spared, 0.0)) - given) / square
     for i in range(patch.count):

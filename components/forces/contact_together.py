@@ -15,7 +15,7 @@ What has struck and is plastic (e = 0) stays closed meanwhile; friction then sto
 parts as that of a contact alone does, 1 - tau / dt now and tau / dt a tick later.
 
 How a body answers elsewhere than where it is struck follows from how it turns: between ports of a flexible one that leaves out
-how it gives between them. Joints of the bodies have no say in how they answer.
+how it gives between them. Joints have as much say as the coupling gives them (coordinator/couplings/interface/struck.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.forces.contact_impacts import LEAST_GIVEN, MAX_SWEEPS
+from components.forces.contact_impacts import LEAST_GIVEN, MAX_SWEEPS, MOST_GIVEN
 from components.forces.contact_meetings import (
     gap_at,
     let_chosen_feel,
@@ -246,7 +246,7 @@ def pay_together(contacts: View, many: int) -> None:
     root = sqrt(max(given * given + 4.0 * square * spared, 0.0)) / (2.0 * square)
     if root < LEAST_GIVEN:
         return
-    resize(contacts, many, root - 0.5 * given / square, 0.0)
+    resize(contacts, many, min(root - 0.5 * given / square, MOST_GIVEN), 0.0)
 
 
 @kernel

@@ -143,7 +143,9 @@ def cache(tmp_path: Path) -> Path:
     ours = own_store()
     if ours is not None:
         theirs = tmp_path / "cache" / ours.folder.parent.name / ours.folder.name
-        shutil.copytree(ours.folder, theirs, copy_function=linked)
+        shutil.copytree(
+            ours.folder, theirs, copy_function=linked, ignore=shutil.ignore_patterns("*.claim", "*.part", "*.tmp")
+        )
         (tmp_path / "cache" / ours.folder.parent.name).chmod(0o700)
     return tmp_path / "cache"
 
