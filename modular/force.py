@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from modular.component import Component
-from modular.elements import Array, Elements
+from modular.elements import Array, Elements, Indices
 from modular.side import Mark, Side
 
 
@@ -162,6 +162,7 @@ class TakesAim(Protocol):
 
 
 BEGUN = 2.0
+NOBODY = -1  # on a side that nothing moves
 
 
 class Overlap(NamedTuple):
@@ -194,6 +195,20 @@ class BeginsAtRest(Protocol):
 
     def propose_load(self, elements: Elements) -> None:
         """Write `starts`: a step towards forces under which nothing begins to move against what it rests on."""
+
+
+@runtime_checkable
+class Strikes(Protocol):
+    """Forces with blows, which all that touches the bodies they strike feels; bodies that come near answer through their joints."""
+
+    names: list[str]
+    first: Indices  # first element row on either side
+    second: Indices
+    first_side: Array  # as long as there are elements on it
+    second_side: Array
+    body: Indices  # on either side: the number of its body, or NOBODY
+    number: Indices  # the order in which they are asked
+    nearing: Array  # 0 where no blow is near
 
 
 @runtime_checkable

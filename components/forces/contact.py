@@ -19,12 +19,12 @@ from components.forces.contact_law import (
     propose_load_loop,
     strike_together_loop,
 )
-from components.forces.contact_meetings import MEETING_SIZE, NOBODY
+from components.forces.contact_meetings import MEETING_SIZE
 from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
-from modular.force import Force, Overlap
+from modular.force import NOBODY, Force, Overlap
 from modular.forces import ForceStack
 from modular.ledger import account_loop
 from modular.port import GROUND

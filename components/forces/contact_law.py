@@ -23,6 +23,7 @@ from components.forces.contact_meetings import (
     note_coming,
     note_stirs,
     place_of,
+    put_in,
     spread_nearing,
     take_in,
     whole_of,
@@ -200,7 +201,7 @@ def end_strikes_loop(start: int, stop: int, contacts: View, elements: View) -> i
 @kernel(written_out=False)
 def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) -> int:
     """One more contact whose bodies are struck: where its points are, and how they move without that; sorted by numbers."""
-    first = 1 if contacts.swapped[n] else 0
+    first = contacts.swapped[n]
     second, now = 1 - first, tick_of(contacts.now[n])
     pair = new_pair(
         now, tick_of(contacts.before[n]), law_of(contacts.law[n]),
@@ -237,12 +238,8 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
     if contacts.law[n, 1] < 0.0 <= contacts.law[n, 2]:  # springs alone
         for i in range(8):
             pair.meeting.answer[i] = 0.0
-    place = many
-    while place > 0 and contacts.number[contacts.order[place - 1]] > contacts.number[n]:
-        contacts.order[place] = contacts.order[place - 1]
-        place -= 1
-    contacts.order[place] = n
-    return many + 1
+    found: int = put_in(contacts, contacts.order, n, many)
+    return found
 
 
 @kernel(written_out=False)

@@ -13,11 +13,11 @@ from components.forces.contact_pair import Patch
 from components.forces.vectors import cross, dot
 from modular.blocks import room
 from modular.elements import Array
+from modular.force import NOBODY
 from modular.kernel import kernel
 from modular.views import View
 from modular.workspaces import Workspace, layout, size_of
 
-NOBODY = -1  # a side that nothing moves
 NEAR_STEPS = 3.0  # what comes in so many ticks is near
 FAR, SMALL_SPEED = 1e300, 1e-300  # [m], [m/s]
 # of a contact while the blows of a tick are found
@@ -129,6 +129,17 @@ def spread_nearing(contacts: View, n: int, dt: float) -> None:
                     many += 1
                 at = contacts.ring[other, at % 2]
         k += 1
+
+
+@kernel(written_out=False)
+def put_in(contacts: View, rows: Array, n: int, many: int) -> int:
+    """One more of some contacts, sorted by their numbers: whatever rows they have, they are asked in the same order."""
+    place = many
+    while place > 0 and contacts.number[rows[place - 1]] > contacts.number[n]:
+        rows[place] = rows[place - 1]
+        place -= 1
+    rows[place] = n
+    return many + 1
 
 
 # --- points and blows -------------------------------------------------------------------------------------------------

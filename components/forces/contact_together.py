@@ -32,6 +32,7 @@ from components.forces.contact_meetings import (
     meets_at,
     moves_at,
     parts_at,
+    put_in,
     slide_of,
     whole_of,
 )
@@ -79,16 +80,12 @@ def choose_points(contacts: View, n: int, time: float) -> Any:
 
 @kernel(written_out=False)
 def add_chosen(contacts: View, n: int, many: int) -> int:
-    """One more of those that strike together; sorted by their numbers, so that the order of rows does not matter."""
-    place = many
-    while place > 0 and contacts.number[contacts.cluster[place - 1]] > contacts.number[n]:
-        contacts.cluster[place] = contacts.cluster[place - 1]
-        place -= 1
-    contacts.cluster[place] = n
+    """One more of those that strike together."""
     meeting = meeting_of(contacts.meeting[n])
     meeting.chosen = 1.0
     mean_of(meeting, 0.0)
-    return many + 1
+    found: int = put_in(contacts, contacts.cluster, n, many)
+    return found
 
 
 @kernel

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import optimize
 
 from coordinator.analysis.linearise import linearise
-from coordinator.analysis.modes import Modes, modes_of
+from coordinator.analysis.modes import DRIFTING, Modes, modes_of
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
@@ -56,7 +56,7 @@ class Locus:
     def stable(self) -> Any:
         """Whether nothing grows, at each value."""
         size = np.nanmax(np.abs(self.eigenvalues), axis=1, initial=0.0)
-        return (np.nan_to_num(self.eigenvalues.real, nan=-1.0) <= 1e-9 * size[:, None]).all(axis=1)
+        return (np.nan_to_num(self.eigenvalues.real, nan=-1.0) <= DRIFTING * size[:, None]).all(axis=1)
 
 
 def root_locus(

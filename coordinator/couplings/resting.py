@@ -24,7 +24,7 @@ from coordinator.couplings.coupling import Coupling
 from coordinator.engine.program import Operation, perform
 from coordinator.system import System
 from modular.elements import STEP, TIME, Array
-from modular.force import BEGUN, BeginsAtRest
+from modular.force import BEGUN, NOBODY, BeginsAtRest
 
 MAX_ITERATIONS = 500
 CONVERGENCE_TOLERANCE = 1e-9  # of the forces of a contact: what is left is nothing
@@ -32,7 +32,6 @@ UNSETTLED_TOLERANCE = 1e-8  # of the largest force: beyond it what rests rings, 
 ROUNDING_TOLERANCE = 1e-12  # the same, of the largest force
 MIXED_ITERATIONS = 60  # so many are put together
 VELOCITY_ROUNDING = 64.0 * 2.0**-52  # of the fastest element
-NO_BODY = -1  # of a side that nothing moves
 DEPENDENT_SHARE = 1e-4  # of a step: what is left of it beside newer ones, where it says nothing new
 RESTART_RATIO = 10.0  # times what the iteration before has left: what was learnt holds no more
 
@@ -212,7 +211,7 @@ def tell_apart(system: System, meeting: list[Meeting]) -> None:
         name = stack.names[row]
         stack.number[row] = orders[name]
         for side, owner in enumerate(system.force_home[name].owners):
-            stack.body[row, side] = numbers[owner] if owner in owners else NO_BODY
+            stack.body[row, side] = numbers[owner] if owner in owners else NOBODY
 
 
 def _meeting(system: System) -> Iterator[tuple[Any, int, list[str]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -56,10 +57,13 @@ WHOLE: dict[str, Source] = {
     "momentum": ("kg m/s", lambda run, _: run.momentum()),
     "time": ("s", lambda run, _: run.time),
 }
-LINES: dict[str, Source] = {
-    line: ("J", lambda run, name, line=line: run.ledger(name)[line])  # type: ignore[misc]
-    for line in LEDGER
-}
+
+
+def _booked(line: str, run: Run, name: str) -> Array:
+    return run.ledger(name)[line]
+
+
+LINES: dict[str, Source] = {line: ("J", partial(_booked, line)) for line in LEDGER}
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,10 @@ def modes(
         if over is not None:
             _over(console, target, settings, over, picture, seek=not as_it_stands and not steady, steady=steady)
             return
+        if picture is not None:
+            raise ModelError(
+                f"--picture {picture}: a picture is drawn of modes over a setting; add --over NAME=FROM:TO:COUNT."
+            )
         from coordinator.analysis import modes as modes_of_model
         from scenarios.report.first_use import compiling
         from scenarios.report.modes import print_modes
@@ -71,6 +75,9 @@ def _over(
     from scenarios.report.locus import print_locus, write_locus
 
     name, first, last, count = _range_of(over)
+    file = picture or Path("modes.png")
+    if not file.parent.is_dir():
+        raise ModelError(f"--picture {file}: there is no folder '{file.parent}'; make it, or name another file.")
 
     def build(**one: Any) -> Any:
         assembly, _ = load(target, [*(typed or []), *(f"{key}={value!r}" for key, value in one.items())])
@@ -80,8 +87,7 @@ def _over(
     with compiling(console, "looking…"):
         found = root_locus(build, name, np.linspace(first, last, count).tolist(), seek=seek, steady=steady)
     print_locus(console, title, found)
-    file = write_locus(found, title, picture or Path("modes.png"))
-    console.print(f"drawn in {file}", highlight=False, markup=False)
+    console.print(f"drawn in {write_locus(found, title, file)}", highlight=False, markup=False)
 
 
 def _range_of(over: str) -> tuple[str, float, float, int]:

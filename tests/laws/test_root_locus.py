@@ -77,3 +77,9 @@ def test_the_command_tells_and_draws_them(tmp_path):
     assert "All along it is stable" in told.output and file.read_bytes()[:4] == b"\x89PNG"
     wrong = CliRunner().invoke(app, ["modes", "bicycle", "--over", "speed=7:4"])
     assert wrong.exit_code != 0 and "write NAME=FROM:TO:COUNT" in wrong.output
+    nowhere = CliRunner().invoke(
+        app, ["modes", "bicycle", "--over", "speed=4:5:2", "--picture", str(tmp_path / "no" / "x.png")]
+    )
+    assert nowhere.exit_code != 0 and "there is no folder" in " ".join(nowhere.output.split())
+    alone = CliRunner().invoke(app, ["modes", "bicycle", "--steady", "--picture", str(file)])
+    assert alone.exit_code != 0 and "add --over" in " ".join(alone.output.split())

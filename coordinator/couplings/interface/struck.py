@@ -20,10 +20,10 @@ from coordinator.couplings.interface.matrices import solve
 from coordinator.couplings.interface.members import Members
 from coordinator.system import System
 from modular.elements import Array
+from modular.force import Strikes
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.port import GROUND
-from modular.table import Table
 from modular.views import View
 
 Touching = tuple[Any, int, int, int]  # a body, its first element, how many, and where it stands whether it comes near
@@ -37,14 +37,14 @@ WHERE, RIGHT, ROWS = range(3)
 def touching(system: System, members: Members, *, whole: bool) -> Iterator[Touching]:
     """Sides of forces that may strike; in a part of a system bodies are known by numbers."""
     for stack, ranges in members.forces:
-        if not (isinstance(stack, Table) and hasattr(stack, "nearing")):
+        if not isinstance(stack, Strikes):
             continue
         for row in (row for first, last in ranges for row in range(first, last)):
-            owners: Sequence[Any] = stack.body[row].tolist()  # type: ignore[attr-defined]
+            owners: Sequence[Any] = stack.body[row].tolist()
             if whole:
-                owners = [None if owner == GROUND else owner for owner in system.force_home[stack.names[row]].owners]  # type: ignore[attr-defined]
+                owners = [None if owner == GROUND else owner for owner in system.force_home[stack.names[row]].owners]
             where = stack.nearing.ctypes.data + row * stack.nearing.strides[0]
-            sides = ((stack.first, stack.first_side), (stack.second, stack.second_side))  # type: ignore[attr-defined]
+            sides = ((stack.first, stack.first_side), (stack.second, stack.second_side))
             for owner, (starts, side) in zip(owners, sides, strict=True):
                 yield owner, int(starts[row]), len(side), where
 
