@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from modular.compliant import CompliantRows
-from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Elements, Indices
+from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Array, Elements, Indices
 from modular.joint import JointForm
 from modular.ledger import DISSIPATED, Booked
 from modular.table import COLUMN
@@ -32,6 +34,10 @@ class ForceStack(Booked):
     def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
         """Whether one of them, between such bodies, may be a row of the interface: its law is a straight line."""
         return self.row_form is not None
+
+    def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
+        """How many times as much its ports answer along its line at most, as bodies may turn, of each of these rows."""
+        return np.ones(len(rows))
 
     def implicit_rows(self, ranges: Iterable[tuple[int, int]] | None = None) -> list[int]:
         """Which of them, in these ranges, are rows of the interface."""
@@ -90,3 +96,20 @@ class ForceStack(Booked):
         """Book the tick that has just passed."""
         elements.clock[STEP] = dt
         self.play("account", elements)
+
+
+def turned_between(first: Indices, second: Indices, elements: Elements) -> Array:
+    """How many times as much two points answer along the line between them, whatever way both bodies turn: at most, of each pair.
+
+    A point far from the centre of a small inertia moves with all its mass along its arm and with next to none across it. So what
+    the step bears as a spring stands may be far too stiff a quarter of a turn later.
+    """
+    lines = elements.position[second] - elements.position[first]
+    most = now = np.zeros(len(first))
+    for points in (first, second):
+        answer = elements.response[points]
+        compliance = answer @ answer.transpose(0, 2, 1)
+        most = most + np.linalg.eigvalsh(compliance)[:, -1]
+        now = now + np.einsum("ni,nij,nj->n", lines, compliance, lines)
+    now /= np.maximum(np.einsum("ni,ni->n", lines, lines), 1e-300)
+    return np.where(now > 0.0, np.maximum(most / np.maximum(now, 1e-300), 1.0), 1.0)

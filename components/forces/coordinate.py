@@ -21,7 +21,7 @@ from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
 from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
-from modular.forces import ForceStack
+from modular.forces import ForceStack, turned_between
 from modular.joint import JointForm, point_marks, unit
 from modular.kernel import kernel
 from modular.lane_rows import store
@@ -203,6 +203,12 @@ class AlongCoordinates(ForceStack):
     def read_velocity(self) -> list[str]:
         """All that are exerted may."""
         return [name for name, row in self.row.items() if not self.implicit[row]]
+
+    def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
+        """The line of a distance turns against both bodies; axes go with theirs."""
+        if len(self.measure) != DISTANCE:
+            return super().most_turned(rows, elements)
+        return turned_between(self.first[rows], self.second[rows], elements)
 
     def place_rows(self, rows: CompliantRows) -> None:
         """Angles are told from those of the last tick."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from components.joints.rows import measure_apart
 from modular.compliant import CompliantRows, spare_implicit_rows
-from modular.elements import GAIN_STEP, Array
+from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
-from modular.forces import ForceStack
+from modular.forces import ForceStack, turned_between
 from modular.joint import JointForm, point_marks
 from modular.joints import joint_loop
 from modular.ledger import STORED, account_loop
@@ -130,7 +130,11 @@ class Springs(ForceStack):
 
     def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
         """Those with a length: where one that draws its ends together passes through no length its line is none."""
-        return bool(self.law[row, 2] > 0.0)
+        return bool(self.law[row, 2] != 0.0)
+
+    def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
+        """Its line turns against both bodies."""
+        return turned_between(self.first[rows], self.second[rows], elements)
 
     def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
         """Its law, and the length at which it pulls nothing."""
@@ -162,8 +166,9 @@ def request_load_loop(start: int, stop: int, springs: View, elements: View) -> i
         for c in range(size):
             square += (x[second, c] - x[first, c]) ** 2
         length = np.sqrt(square)
-        rest = law[2] if law[2] >= 0.0 else length
-        across = max(law[0] * (1.0 - rest / length), 0.0) if length > 0.0 else law[0]
+        if law[2] < 0.0:
+            law[2] = length
+        across = max(law[0] * (1.0 - law[2] / length), 0.0) if length > 0.0 else law[0]
         for i in range(size):
             for j in range(size):
                 along = (x[second, i] - x[first, i]) * (x[second, j] - x[first, j]) / max(square, 1e-300)

@@ -70,10 +70,8 @@ def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, st
     name, margin = tightest(springs) or ("", 1.0)
     if margin < 1.0:
         step = 0.8 * margin * dt
-        here = not (
-            simulation.is_distributed or simulation.coupling.finds_forces
-        )  # to ask for the system would call it home
-        finds = here and name in names_of(simulation.system)
+        here = not simulation.is_distributed  # to ask for the system would call it home
+        finds = here and name in names_of(simulation.system) - simulation.coupling.forces_found(simulation.system)
         other = ", or take Glued(), which finds it together with the reactions of joints" if finds else ""
         return name, "spring", margin, f"take dt = {step:.2g} s, or soften '{name}'{other}", step
     name, margin = tightest(margins) or ("", 1.0)

@@ -14,7 +14,7 @@ from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond
 from coordinator.checks.proposals import in_words
 from coordinator.checks.softness import joint_share
-from coordinator.couplings.implicit import names_of
+from coordinator.couplings.interface.bounds import resolving_steps
 from coordinator.record.verdict import MAX_ERROR_SHARE
 from coordinator.record.ways import extent_of
 from coordinator.system import System
@@ -55,7 +55,9 @@ class Examination:
     mobility: int | None  # what is left; None for models too large to find it
     joints: list[JointReport]
     springs: dict[str, float]  # margin of every spring and damper
-    implicit: list[str]  # those that limit no step, because they are found together with reactions
+    implicit: dict[
+        str, float
+    ]  # those that limit no step, because they are found; with which step [s] they would be exerted
     advice: list[str]
 
     @property
@@ -87,7 +89,7 @@ def examine(simulation: CheckContext) -> Examination:
         mobility=freedoms - _rank(list(equations.values())) if len(assembly.bodies) <= MAX_BODIES_FOR_RANK else None,
         joints=reports,
         springs={name: margins[name] for name in system.force_home if name in margins},
-        implicit=system.implicit_forces,
+        implicit=resolving_steps(system, simulation.dt),
         advice=[*(_said_twice(simulation, equations) if equations else []), *_advice(simulation, reports)],
     )
 
@@ -218,7 +220,7 @@ def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     if over is not None:
         return [f"'{over[0]}' is beyond the limit; {over[3]}.", *lines]
     edges = simulation.assembly.force_edges
-    found = names_of(simulation.system) if simulation.coupling.finds_forces else set()
+    found = simulation.coupling.forces_found(simulation.system)
     springs = {
         name: m
         for name, m in margins.items()

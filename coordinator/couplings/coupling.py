@@ -89,10 +89,9 @@ class Coupling(Component):
         """omega dt up to which bodies may swing under their loads between joints that all hold at once; None where springs hold."""
         return None
 
-    @property
-    def finds_forces(self) -> bool:
-        """Whether forces that the step does not resolve are found with the reactions of joints (implicit.py)."""
-        return False
+    def forces_found(self, system: System) -> set[str]:
+        """Forces that are found together with the reactions of joints where the step does not resolve them (implicit.py)."""
+        return set()
 
     def unseen_by_blows(self, system: System, force: str) -> Iterable[str]:
         """Glued joints that do not count where a force finds how the bodies that it strikes answer it."""

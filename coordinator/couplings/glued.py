@@ -9,12 +9,12 @@ symplectic, compositions of it have order 4, 6 and 8.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.couplings.implicit import may_be_implicit, take_implicit
+from coordinator.couplings.implicit import may_be_implicit, names_of, take_implicit
 from coordinator.couplings.interface.fields import OPEN
 from coordinator.couplings.interface.interface import Interface, tolerate
 from coordinator.couplings.interface.projection import project_velocities
@@ -34,7 +34,8 @@ from modular.newmark import Newmark
 class Glued(Coupling):
     """Exact joints between components that step on their own; `order` 2, 4, 6 or 8 in dt, which is the macro step.
 
-    `tolerance`: what joints and bodies may leave open, as a share of the extent of the system.
+    `tolerance`: what joints and bodies may leave open, as a share of the extent of the system. `implicit_forces`: those that a
+    step of order 2 does not resolve are found together with reactions, and not exerted as they stand (modular/compliant.py).
     """
 
     verbs: ClassVar[tuple[str, ...]] = (
@@ -48,6 +49,7 @@ class Glued(Coupling):
 
     order: int = 2
     tolerance: float = 1e-14
+    implicit_forces: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,14 +159,13 @@ class Glued(Coupling):
         for stack in system.booked:
             stack.open_books()
 
-    @property
-    def finds_forces(self) -> bool:
-        """Where no stage goes back in time: nothing can damp there."""
-        return self.order == 2
+    def forces_found(self, system: System) -> set[str]:
+        """Those whose law allows it, where no stage goes back in time: nothing can damp there."""
+        return names_of(system) if self.implicit_forces and self.order == 2 else set()
 
     def _take_implicit(self, system: System, dt: float, touched: Iterable[str]) -> bool:
         """Forces that the step does not resolve become rows of the interface, and stay it; whether there are any."""
-        if not self.finds_forces or not may_be_implicit(system):
+        if not self.implicit_forces or self.order > 2 or not may_be_implicit(system):
             return False
         found = take_implicit(system, self.margins(system, dt, list(touched)))
         if found:

@@ -1,11 +1,14 @@
-"""Which forces the step does not resolve: they are found together with the reactions of joints (modular/compliant.py)."""
+"""Which forces the step does not resolve, as things stand or as bodies may turn: these are found (modular/compliant.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
 
+import numpy as np
+
 from coordinator.system import System
+from modular.elements import Array
 from modular.forces import ForceStack
 
 IMPLICIT_MARGIN = 1.5  # of a force: below it is found
@@ -17,26 +20,52 @@ def may_be_implicit(system: System) -> list[ForceStack]:
     return [forces for forces in found if forces.count]
 
 
-def names_of(system: System) -> set[str]:
-    """Forces that may be."""
+def names_of(system: System, touched: Iterable[str] | None = None) -> set[str]:
+    """Forces that may be; `touched`: on these bodies alone."""
+    stacks = may_be_implicit(system)
+    if not stacks:
+        return set()
+    wanted = None if touched is None else {use for body in touched for use in system.uses[body]}
     return {
         name
-        for forces in may_be_implicit(system)
+        for forces in stacks
         for name, row in forces.row.items()
-        if forces.may_be_row(row, system.home(name).owners)
+        if (wanted is None or name in wanted) and forces.may_be_row(row, system.home(name).owners)
     }
 
 
 def take_implicit(system: System, margins: Mapping[str, float], among: Collection[str] | None = None) -> bool:
     """Forces with too small a margin are found from here on, and stay so; whether there are new ones. `among`: of these alone."""
-    found = [
-        (forces, row)
-        for forces in may_be_implicit(system)
-        for name, row in forces.row.items()
-        if (among is None or name in among)
-        and margins.get(name, inf) < IMPLICIT_MARGIN
-        and forces.may_be_row(row, system.home(name).owners)
-    ]
-    for forces, row in found:
-        forces.implicit[row] = 1
+    found = [name for name, margin in least_margins(system, margins, among).items() if margin < IMPLICIT_MARGIN]
+    for forces in may_be_implicit(system):
+        forces.implicit[[forces.row[name] for name in found if name in forces.row]] = 1
     return bool(found)
+
+
+def least_margins(
+    system: System, margins: Mapping[str, float], among: Collection[str] | None = None
+) -> dict[str, float]:
+    """What is left of margins as bodies may turn, of forces that may be rows of the interface."""
+    least: dict[str, float] = {}
+    for forces in may_be_implicit(system):
+        asked = {
+            name: row
+            for name, row in forces.row.items()
+            if (among is None or name in among)
+            and margins.get(name, inf) < inf
+            and forces.may_be_row(row, system.home(name).owners)
+        }
+        if asked:
+            rows = list(asked.values())
+            turned = forces.most_turned(rows, system.elements)
+            left = _margins_turned(forces, rows, np.array([margins[name] for name in asked]), turned)
+            least.update(zip(asked, left.tolist(), strict=True))
+    return least
+
+
+def _margins_turned(forces: ForceStack, rows: Sequence[int], margins: Array, turned: Array) -> Array:
+    """The margins that are left where bodies answer so many times as much: mu with mu^2 x + mu y = room (load_sharing.py)."""
+    x, y = (np.einsum("nii->n", load[rows]) for load in forces.requested_load())
+    room = (margins * margins * x + margins * y) / turned
+    left: Array = 2.0 * room / (y + np.sqrt(y * y + 4.0 * x * room))
+    return left

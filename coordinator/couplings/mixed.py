@@ -8,12 +8,13 @@ it, takes in a tick. What springs exert acts on it as one impulse per tick, with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
 from coordinator.building.homes import JointHome
+from coordinator.couplings.implicit import names_of
 from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.couplings.penalty import Penalty
 from coordinator.system import System
@@ -112,6 +113,11 @@ class Mixed(Penalty):
 
         steps = {body: self._steps(body) for body in system.body_home} if self.steps else {}
         return Planning(system, wish, lambda body: True, steps).plan()
+
+    def forces_found(self, system: System, touched: Iterable[str] | None = None) -> set[str]:
+        """Those within components: who steps how often is said by the plan."""
+        mixture = self.mixture(system) if self.implicit_forces else None
+        return set() if mixture is None else names_of(system, touched) & mixture.within
 
     def _wish(self, name: str) -> tuple[str, str]:
         for pattern, way in self.joints.items():

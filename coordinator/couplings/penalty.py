@@ -58,6 +58,9 @@ class Penalty(WithComponents):
     internal: InternalGains = field(default_factory=InternalGains)
     preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
     adaptive: float | None = None  # what joints may leak in a second, a share of the energy that is about (adapting.py)
+    implicit_forces: bool = field(
+        default=True, kw_only=True
+    )  # those that the step does not resolve are found, not exerted
     guard: bool = False  # joints settle their accounts of energy (modular/guarding.py)
 
     def __post_init__(self) -> None:
@@ -198,21 +201,20 @@ class Penalty(WithComponents):
         mixture = self.mixture(system)
         if self.adaptive is not None:
             look_about(system)
+        self._rest(system, dt)
         try:
-            if mixture is None:
+            if self.take_implicit(system, dt, touched):
+                self.settle(system, dt, touched)
+            elif mixture is None:
                 self._settle(system, dt, touched)
             else:
-                self._rest(system, dt)
                 settle(mixture, self.rule, dt, preload=self.preload)
-                if self.take_implicit(system, mixture, dt):
-                    self.settle(system, dt, touched)
         finally:  # also where a law has no answer
             self._hand_out(system, dt)
 
     def _settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """Leaves the bodies with gains at rest."""
         region = Region.of(system, touched)
-        self._rest(system, dt)
         new = just_made(region) if self.preload else []
         if new:
             carry_loads(region, dt, new)

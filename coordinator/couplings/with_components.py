@@ -1,6 +1,8 @@
 """Couplings under which some components step on their own, glued inside, among others (coordinator/couplings/interface/mixture.py).
 
-Whatever the coupling is, bodies that were merged are such a component: the mixture, and what it needs at events, is kept here.
+Whatever the coupling is, bodies that were merged are such a component: the mixture, and what it needs at events, is kept here. So
+are bodies between which a force acts that is stiffer than the step: it is a row of their interface (modular/compliant.py), while
+their joints stay springs.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from typing import Any, cast
 
 from coordinator.building.homes import JointHome
 from coordinator.couplings.coupling import Coupling
-from coordinator.couplings.implicit import may_be_implicit, take_implicit
+from coordinator.couplings.implicit import may_be_implicit, names_of, take_implicit
+from coordinator.couplings.interface.bounds import margins_of_forces
+from coordinator.couplings.interface.interface import tolerate
 from coordinator.couplings.interface.mixture import Mixture, RuleInPython
 from coordinator.couplings.interface.mixture_events import preload_from_reactions
 from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
@@ -18,6 +22,7 @@ from coordinator.couplings.rules import StiffnessRule
 from coordinator.couplings.rules.rule import in_a_tick
 from coordinator.engine.program import Operation, Stacks
 from coordinator.system import System
+from modular.port import GROUND
 
 
 class WithComponents(Coupling):
@@ -25,21 +30,23 @@ class WithComponents(Coupling):
 
     rule: StiffnessRule  # of the springs
     guard: bool  # they settle their accounts of energy
+    implicit_forces: bool  # forces that the tick does not resolve are found
     tolerance: float = 1e-14  # what may stay open inside a component, as a share of the extent of the system
     extrapolate: bool = False  # an experiment of `Mixed`
 
     def mixes(self, system: System) -> bool:
         """Whether there are components that step on their own."""
-        return bool(system.groups)
+        return bool(system.groups or system.implicit_forces)
 
     def plan(self, system: System) -> Plan:
-        """Who is glued to whom: bodies that were merged."""
-        merged = {body for group in system.groups for body in group}
+        """Who is glued to whom: bodies that were merged; those that a stiff force joins step on their own as they do."""
+        stepping = {body for group in system.groups for body in group}
+        stepping.update(owner for name in system.implicit_forces for owner in system.home(name).owners)
 
         def wish(name: str, home: JointHome) -> Wish:
             return (GLUED, "its bodies are merged") if system.merged(*home.owners) else (PENALTY, "not merged")
 
-        return Planning(system, wish, merged.__contains__).plan()
+        return Planning(system, wish, stepping.__contains__).plan()
 
     def mixture(self, system: System) -> Mixture | None:
         """Of components that step on their own and others; None where every body predicts and corrects."""
@@ -60,14 +67,29 @@ class WithComponents(Coupling):
             known = system.cache["mixture"] = key, made
         return cast(Mixture, known[1])
 
-    def take_implicit(self, system: System, mixture: Mixture, dt: float) -> bool:
-        """Forces within components that the tick does not resolve are found with their reactions; whether there are new ones."""
-        if not mixture.within or not may_be_implicit(system):
+    def take_implicit(self, system: System, dt: float, touched: Iterable[str]) -> bool:
+        """Forces that the tick does not resolve are found from here on; whether there are new ones.
+
+        Bodies between which one acts step on their own then.
+        """
+        if not self.implicit_forces or not may_be_implicit(system):
             return False
-        found = take_implicit(system, self.margins(system, dt), mixture.within)
-        if found:
-            system.cache.pop("mixture", None)
-        return found
+        among = self.forces_found(system, touched)
+        if among.issubset(system.implicit_forces):
+            return False
+        if not take_implicit(system, margins_of_forces(system, dt, self.mixture(system)), among):
+            return False
+        system.cache.pop("mixture", None)
+        tolerate(system, self.tolerance)
+        return True
+
+    def forces_found(self, system: System, touched: Iterable[str] | None = None) -> set[str]:
+        """Those between bodies that can step on their own."""
+        return {
+            name
+            for name in (names_of(system, touched) if self.implicit_forces else ())
+            if all(owner == GROUND or self.why_not_merge(system, owner) is None for owner in system.home(name).owners)
+        }
 
     def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
         """Which joints are glued, and why the others are not."""

@@ -81,8 +81,8 @@ def _springs(found: Examination) -> Table | None:
     table.add_column(Text("margin"), justify="right")
     for name, margin in sorted(found.springs.items(), key=lambda item: item[1])[:MAX_JOINTS]:
         table.add_row(Text(name), Text(margin_text(margin)), style="yellow" if margin < 1 else "")
-    for name in found.implicit[:MAX_JOINTS]:
-        table.add_row(Text(name), Text("no limit: implicit"))
+    for name, step in list(found.implicit.items())[:MAX_JOINTS]:
+        table.add_row(Text(name), Text(f"no limit: implicit (resolved from {step:.2g} s on; what is faster is damped)"))
     return table
 
 

@@ -147,7 +147,7 @@ def test_joints_that_are_glued_ask_nothing_of_the_step():
 
 
 def test_a_run_beyond_its_limit_says_so_before_it_begins_and_once():
-    with Simulation(on_a_spring(1e7), 1e-3) as simulation:
+    with Simulation(on_a_spring(1e7), 1e-3, Penalty(implicit_forces=False)) as simulation:
         with pytest.warns(
             StabilityWarning, match=r"spring 'spring' is beyond its stability limit \(margin 0.89 < 1\).*soften"
         ):
@@ -155,6 +155,8 @@ def test_a_run_beyond_its_limit_says_so_before_it_begins_and_once():
         with warnings.catch_warnings():
             warnings.simplefilter("error", StabilityWarning)
             simulation.run(0.003)
-    with Simulation(on_a_spring(1e5), 1e-3) as simulation, warnings.catch_warnings():
-        warnings.simplefilter("error", StabilityWarning)
-        simulation.run(0.01)
+    for model, coupling in ((on_a_spring(1e5), Penalty(implicit_forces=False)), (on_a_spring(1e7), Penalty())):
+        with Simulation(model, 1e-3, coupling) as simulation, warnings.catch_warnings():
+            warnings.simplefilter("error", StabilityWarning)
+            simulation.run(0.01)
+        assert simulation.implicit_forces == (["spring"] if coupling.implicit_forces else [])

@@ -5,12 +5,15 @@ What acts between components counts with the whole tick; what acts inside one th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from coordinator.couplings.implicit import IMPLICIT_MARGIN, least_margins, may_be_implicit
+from coordinator.couplings.interface.members import Rows, all_rows
 from coordinator.couplings.interface.mixture import Mixture
 from coordinator.couplings.interface.mixture_events import play
 from coordinator.couplings.margins import Margins
 from coordinator.engine.program import RangedOperation, compiled
+from coordinator.system import System
 from modular.elements import GAIN_STEP
 from modular.force import requests_load
 from modular.table import Table
@@ -18,27 +21,53 @@ from modular.table import Table
 
 def margins_of(mixture: Mixture, dt: float) -> Margins:
     """The factor by which the step could grow at this stiffness, of springs and forces that ask something of it."""
-    system, elements = mixture.system, mixture.system.elements
-    bounds = elements.bound.copy()  # of when the stiffness was chosen
+    return _margins(mixture.system, dt, mixture.asking, mixture.springs)
+
+
+def margins_of_forces(system: System, dt: float, mixture: Mixture | None = None) -> Margins:
+    """The same of forces, as if there were no joints: these are as stiff as forces leave them room."""
+    everything = {1: [all_rows(stack) for stack in system.forces]}
+    return _margins(system, dt, everything if mixture is None else mixture.asking, [])
+
+
+def resolving_steps(system: System, dt: float) -> dict[str, float]:
+    """The step [s] that every force which is found could be exerted with as it stands, as far as bodies may turn."""
+    names, stacks = system.implicit_forces, may_be_implicit(system)
+    saved = [forces.implicit.copy() for forces in stacks]
+    for forces in stacks:
+        forces.implicit[:] = 0
+    try:
+        margins = least_margins(system, margins_of_forces(system, dt), names)
+    finally:
+        for forces, implicit in zip(stacks, saved, strict=True):
+            forces.implicit[:] = implicit
+    return {name: dt * margins[name] / IMPLICIT_MARGIN for name in names}
+
+
+def _margins(system: System, dt: float, asking: Mapping[int, Sequence[Rows]], springs: Sequence[Rows]) -> Margins:
+    """`asking`: forces, by how often in a tick they act."""
+    elements = system.elements
+    elements.prepare("respond")
+    bounds, loads = elements.bound.copy(), elements.load.copy()  # of when the stiffness was chosen
     names: list[str] = []
     values: list[float] = []
     play(system, [(bodies, "show", None) for bodies in system.bodies])
-    for steps, forces in mixture.asking.items():
+    for steps, forces in asking.items():
         elements.clock[GAIN_STEP] = dt / steps
-        springs = [share for share in mixture.springs if steps == 1]
+        with_springs = springs if steps == 1 else []
         operations: list[RangedOperation] = [(elements, "clear_loads", [(0, elements.count)])]
-        operations += [(stack, verb, rows) for stack, rows in springs for verb in ("compute_load", "request_load")]
+        operations += [(stack, verb, rows) for stack, rows in with_springs for verb in ("compute_load", "request_load")]
         operations += [(stack, "request_load", rows) for stack, rows in forces if requests_load(stack)]
         system.respond()
         play(system, operations)
         system.bound_loads()
-        for stack, rows in (*springs, *forces):
+        for stack, rows in (*with_springs, *forces):
             if compiled((stack, "compute_margin")):
                 play(system, [(stack, "compute_margin", rows)])
                 for name, room in _rooms(stack, rows):
                     names.append(name)
                     values.append(room)
-    elements.clock[GAIN_STEP], elements.bound[:] = dt, bounds
+    elements.clock[GAIN_STEP], elements.bound[:], elements.load[:] = dt, bounds, loads
     return Margins(names, values)
 
 

@@ -26,6 +26,7 @@ WHOLE_NUMBERS = (
     "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
     "sharp", "glides", "in_parts",
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
+    "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick
     "instant",  # whether these exert what they do, and are not solved for
     "anything_watched", "watched_count", "toll_count", "other_count", "touching_count",
     "trouble",  # why there is no next state
@@ -38,6 +39,7 @@ NUMBERS = (
     "left_open", "gap",  # the most that was left open; by how much the joint is open that is open by most
     "spread",  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
     "gains_step",  # the step for which stiff forces have been gains_step
+    "part", "start_weight", "end_weight",  # of a tick that is taken in parts: the last one; what others exert counts so often
     "relaxation",  # of what reactions of gliding joints differ by in the halves of a step: how much is taken (Aitken)
     "wrong", "lost",  # where workers move a part each: who has gone wrong in what is played; whether the tick is theirs no more
 )  # fmt: skip

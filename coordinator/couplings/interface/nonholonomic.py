@@ -153,6 +153,15 @@ def update_one(interface: View, matrix: int) -> None:
 
 
 @kernel
+def weigh(interface: View, elements: View, weight: float) -> None:
+    """Of a tick in parts: what others exert on these components, as often as it counts in half of one (`force_before`: once)."""
+    if interface.parted == 1:
+        for k in range(interface.toll_count):
+            for c in range(elements.force.shape[0]):
+                elements.force[interface.tolls[k], c] = weight * elements.force_before[interface.tolls[k], c]
+
+
+@kernel
 def go_back(interface: View, elements: View, h: float, time: float) -> None:
     """To where the step began."""
     elements.clock[TIME] = time - h
@@ -177,9 +186,11 @@ def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
     play(interface, SAVE_START)
     for turns in range(2 * most):
         elements.clock[STEP], elements.clock[TIME] = h, time
+        weigh(interface, elements, interface.start_weight)
         play(interface, BEGIN)
         wrong = play(interface, CLOSE_PLACES)
         if wrong < 0:
+            weigh(interface, elements, interface.end_weight)
             play(interface, ACCEPT_STEP)
             update_one(interface, RATES)
             wrong = kick(interface, elements)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.fields import SHAPE
-from coordinator.couplings.interface.nonholonomic import go_back, iterate_step
+from coordinator.couplings.interface.nonholonomic import go_back, iterate_step, weigh
 from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.velocity_stage import factorise_both, kick, update_operator
 from coordinator.couplings.interface.verbs import (
@@ -62,6 +62,7 @@ def prepare_step(interface: View, elements: View, h: float, time: float) -> int:
 def lead(interface: View, elements: View, h: float, time: float) -> int:
     """Half a kick and the way that it leads, all joints closed there; who stays open, or -1."""
     elements.clock[STEP], elements.clock[TIME] = h, time
+    weigh(interface, elements, interface.start_weight)
     play(interface, BEGIN)
     open_ = play(interface, CLOSE_PLACES)
     if open_ >= 0:
@@ -78,6 +79,7 @@ def lead(interface: View, elements: View, h: float, time: float) -> int:
 def follow(interface: View, elements: View, h: float) -> int:
     """The other half of the kick, all joints stopped; who went wrong, or -1."""
     elements.clock[STEP] = h
+    weigh(interface, elements, interface.end_weight)
     wrong = kick(interface, elements)
     play(interface, PREDICT_REACTIONS)
     elements.clock[STEP] = 0.5 * h
@@ -143,6 +145,50 @@ def strengthen(interface: View, elements: View, factor: float) -> None:
             elements.force[interface.tolls[k], c] *= factor
 
 
+@kernel
+def keep_tolls(interface: View, elements: View) -> None:
+    """What others exert on these components, where a tick in parts finds it."""
+    for k in range(interface.toll_count):
+        for c in range(elements.force.shape[0]):
+            elements.force_before[interface.tolls[k], c] = elements.force[interface.tolls[k], c]
+
+
+@kernel
+def approach_in_parts(interface: View, elements: View, step: float, h: float, end: float) -> int:
+    """The way through a tick where forces are found, in steps h or shorter ones, up to the last kick; who went wrong, or -1.
+
+    What others exert acts as two impulses: all that it does in half the tick at the first kick, and at the last.
+    """
+    keep_tolls(interface, elements)
+    part, done = h, 0.0
+    while True:
+        if step - done - part <= LEAST_PART * LEAST_PART * step:
+            part = step - done
+        last = part == step - done
+        interface.part, interface.parted = part, 0 if part == step else 1
+        interface.start_weight = step / part if done == 0.0 else 0.0
+        interface.end_weight = step / part if last else 0.0
+        time = end if last else end - step + done + part
+        play(interface, SAVE_START)
+        wrong = prepare_step(interface, elements, part, time)
+        if wrong < 0:
+            wrong = lead(interface, elements, part, time)
+        if wrong < 0 and last:
+            return NO_FAILED_ROW
+        if wrong < 0:
+            wrong = follow(interface, elements, part)
+        if wrong < 0:
+            done += part
+            part = min(2.0 * part, h)
+        elif part <= LEAST_PART * step:
+            return wrong
+        else:
+            go_back(interface, elements, part, time)
+            play(interface, MEASURE)
+            play(interface, INVALIDATE)
+            part *= 0.5
+
+
 @loop
 def approach_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """The way of components that step on their own through a tick, up to its last kick; who went wrong, or -1.
@@ -154,6 +200,10 @@ def approach_loop(start: int, stop: int, interface: View, elements: View) -> int
     count = interface.steps
     h = step / count
     interface.trouble, interface.trend = SHAPE, 1.0
+    if interface.implicit > 0 and interface.other_count == 0:
+        wrong = approach_in_parts(interface, elements, step, h, end)
+        elements.clock[STEP], elements.clock[TIME] = step, end
+        return wrong
     wrong = prepare_step(interface, elements, h, end - (count - 1) * h)
     foretold = interface.other_count > 0
     if count > 1 and not foretold:
@@ -206,6 +256,13 @@ def extrapolate_other_sides_loop(start: int, stop: int, interface: View, element
 def conclude_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """The last kick of the tick; who went wrong, or -1."""
     step, count = elements.clock[STEP], interface.steps
+    if interface.implicit > 0 and interface.other_count == 0:
+        keep_tolls(interface, elements)
+        wrong = follow(interface, elements, interface.part)
+        if interface.parted == 1:
+            weigh(interface, elements, 1.0)
+        elements.clock[STEP], interface.parted = step, 0
+        return wrong
     impulses = count > 1 and interface.other_count == 0
     if impulses:
         strengthen(interface, elements, float(count))

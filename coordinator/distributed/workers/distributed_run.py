@@ -364,17 +364,18 @@ def with_new_bodies(parts: Sequence[Sequence[str]], system: System, workers: Seq
 
 def tick_program_of(coupling: Coupling, system: System) -> TickProgram:
     """What workers play, or why they cannot."""
+    if system.implicit_forces:
+        raise ModelError(
+            f"workers: {first_few(system.implicit_forces)} may change faster than the step, and so are found, which workers do "
+            "not share; run in one process, take a step that resolves them, or leave them as they are by "
+            f"{type(coupling).__name__}(implicit_forces=False)."
+        )
     program = coupling.divided(system)
     known = {id(stack) for stack in (*system.bodies, *system.booked, system.elements)}
     if program is None or not all(id(s) in known or isinstance(s, Interface) for s, _ in program.operations):
         raise ModelError(
             f"workers: the coupling {class_name(type(coupling))} sees the whole system at once, or has a rule in Python; take "
             "Penalty with one of the rules of coordinator.couplings.rules, Glued or Relaxed, or run in one process."
-        )
-    if system.implicit_forces:
-        raise ModelError(
-            f"workers: {first_few(system.implicit_forces)} change faster than the step, and are found together with the "
-            "reactions of joints, which workers do not share; run in one process, or take a step that resolves them."
         )
     return program
 
