@@ -25,7 +25,7 @@ def names_of(system: System, touched: Iterable[str] | None = None) -> set[str]:
     stacks = may_be_implicit(system)
     if not stacks:
         return set()
-    wanted = None if touched is None else {use for body in touched for use in system.uses[body]}
+    wanted = None if touched is None else {use for body in touched for use in system.uses.get(body, ())}
     return {
         name
         for forces in stacks
