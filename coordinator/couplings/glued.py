@@ -9,7 +9,7 @@ symplectic, compositions of it have order 4, 6 and 8.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
@@ -49,7 +49,7 @@ class Glued(Coupling):
 
     order: int = 2
     tolerance: float = 1e-14
-    implicit_forces: bool = field(default=True, kw_only=True)
+    implicit_forces: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -58,10 +58,8 @@ class Penalty(WithComponents):
     internal: InternalGains = field(default_factory=InternalGains)
     preload: bool = True  # new joints carry their load from the start, and do not swing into it (equilibrium.py)
     adaptive: float | None = None  # what joints may leak in a second, a share of the energy that is about (adapting.py)
-    implicit_forces: bool = field(
-        default=True, kw_only=True
-    )  # those that the step does not resolve are found, not exerted
     guard: bool = False  # joints settle their accounts of energy (modular/guarding.py)
+    implicit_forces: bool = True  # those that the step does not resolve are found, not exerted
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -84,12 +84,14 @@ class WithComponents(Coupling):
         return True
 
     def forces_found(self, system: System, touched: Iterable[str] | None = None) -> set[str]:
-        """Those between bodies that can step on their own."""
-        return {
-            name
-            for name in (names_of(system, touched) if self.implicit_forces else ())
-            if all(owner == GROUND or self.why_not_merge(system, owner) is None for owner in system.home(name).owners)
-        }
+        """Those between bodies that can step on their own, and have no integrator of theirs."""
+
+        def joins(owner: str) -> bool:
+            own = owner == GROUND or system.described[owner].integrator is None
+            return own and (owner == GROUND or self.why_not_merge(system, owner) is None)
+
+        found = names_of(system, touched) if self.implicit_forces else set()
+        return {name for name in found if all(map(joins, system.home(name).owners))}
 
     def ways(self, system: System) -> Mapping[str, tuple[str, str]]:
         """Which joints are glued, and why the others are not."""

@@ -412,7 +412,7 @@ def test_a_race_tells_the_cheapest_run_that_errs_no_more_and_what_cannot_be_reac
         ("three: to 1e-02 m", "reached"),
         ("three: to 1e-30 m", "not measured"),
     ]
-    assert mine[0].note.startswith("Glued(order=4, tolerance=1e-14), Δt = 10 ms, ")
+    assert mine[0].note.startswith("Glued(order=4, tolerance=1e-14, implicit_forces=True), Δt = 10 ms, ")
     assert "none of our runs" in mine[1].why
     (other,) = [figure for figure in figures if glued.PEER in figure.name]
     assert other.target == glued.GAIN and (other.measured or "not installed" in other.why)
