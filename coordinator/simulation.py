@@ -36,11 +36,12 @@ from coordinator.engine.interrupt import held_interrupts
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
 from coordinator.engine.threads import check_threads
 from coordinator.events.breakage import Breakage
-from coordinator.events.bulk_add import add_bodies, add_joints, undisturbed
+from coordinator.events.bulk_add import put_together, undisturbed
 from coordinator.events.changes import Changes
 from coordinator.events.controlling import consult, next_look
 from coordinator.events.event_location import advance_through_events
 from coordinator.events.impact import agree_velocities
+from coordinator.events.initial_states import begin
 from coordinator.events.precompile import expect_loops, precompile
 from coordinator.events.schedule import Schedule, check_schedule
 from coordinator.record.checkpoints.folder import Checkpoints
@@ -51,7 +52,7 @@ from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
 from coordinator.system import System
 from modular import first_use
-from modular.assembly import Assembly, JointEdge
+from modular.assembly import Assembly
 from modular.component import plain
 from modular.errors import ModelError, VerdictWarning
 from modular.events import Cut, Event
@@ -377,25 +378,13 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
             raise ModelError("this simulation is closed; what it recorded is still in `recorded`.")
 
     def _build(self, project: bool) -> None:
-        problems: list[str] = []
-        add_bodies(self.system, self.assembly.bodies)
-
-        def make(name: str, joint: JointEdge) -> None:
-            try:
-                self.breakage.check(name, joint)
-                self.system.add_joint(name, joint)
-            except ModelError as error:
-                problems.append(str(error))
-
-        add_joints(self.system, self.assembly.joint_edges, make)
-        if problems:
-            raise ModelError("\n".join(problems))
+        put_together(self.system, self.assembly, self.breakage.check)
+        if self.assembly.begin:
+            begin(self.system, self.assembly.begin)
         for name, joint in self.assembly.joint_edges.items():
             if joint.breaks_at is not None:
                 self.breakage.check(name, joint)
                 self.breakage.watch(name, joint, self.system.joint_home[name])
-        for name, force in self.assembly.force_edges.items():
-            self.system.add_force(name, force)
         check_schedule(self.assembly)
         self.coupling.configure(self.system, self.dt)
         self.system.elements.clock[:] = self.dt, 0.0, self.dt

@@ -39,6 +39,7 @@ class System:
     def __init__(self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True) -> None:
         self.gravity = gravity
         self.dry_run = False  # True: points of joints need not meet, and all is played that may be (dry_run.py)
+        self.rough = False  # True: points of joints need not meet, for bodies do not stand yet where they will (initial_states.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
@@ -188,7 +189,7 @@ class System:
         """
         first, second = self.sides((edge.first, edge.second), edge.at)
         old = self.remade(edge)
-        within = inf if self.dry_run else tolerance_for((first, second), self.gravity, moving)
+        within = inf if self.dry_run or self.rough else tolerance_for((first, second), self.gravity, moving)
         attachment = old[0] if old is not None else attach(name, edge, first, second, within)
         form = attachment.form
         if form.drives and old is None:

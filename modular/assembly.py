@@ -65,7 +65,14 @@ class ForceEdge:
 
 
 REQUIRED = ("gravity", "bodies", "joints", "forces", "events")  # parts of a model as data
-PARTS = ("title", *REQUIRED, "suggested")
+PARTS = ("title", *REQUIRED, "begin", "suggested")
+
+
+class Beginning(NamedTuple):
+    """Coordinates and velocities with which a body begins that stands elsewhere than it is described, as its kind has them."""
+
+    q: Array
+    v: Array
 
 
 class Assembly(Spelt):
@@ -90,6 +97,9 @@ class Assembly(Spelt):
         self.bodies: dict[str, Body] = {}
         self.joint_edges: dict[str, JointEdge] = {}
         self.force_edges: dict[str, ForceEdge] = {}
+        self.begin: dict[
+            str, Beginning
+        ] = {}  # where bodies are, once joints have taken hold of them as they are described
         self.schedule: list[Scheduled] = []
         self.suggested: dict[
             str, Any
@@ -246,6 +256,7 @@ class Assembly(Spelt):
             self.joint_edges.pop(edge, None)
             self.force_edges.pop(edge, None)
         del self.bodies[name]
+        self.begin.pop(name, None)
         return gone
 
     def cut(self, name: str) -> None:
@@ -319,7 +330,7 @@ class Assembly(Spelt):
         other = copy.copy(self)
         other.origin = None
         other.gravity = self.gravity.copy()
-        for name in ("bodies", "joint_edges", "force_edges", "schedule", "suggested"):
+        for name in ("bodies", "joint_edges", "force_edges", "begin", "schedule", "suggested"):
             setattr(other, name, copy.copy(getattr(self, name)))
         return other
 
@@ -335,6 +346,11 @@ class Assembly(Spelt):
             },
             "forces": {name: _edge_data(e.force, "on", e.ports, e.at) for name, e in self.force_edges.items()},
             "events": [scheduled.to_data() for scheduled in self.schedule],
+            **(
+                {"begin": {name: [x.tolist() for x in state] for name, state in self.begin.items()}}
+                if self.begin
+                else {}
+            ),
             "suggested": dict(self.suggested),
         }
 
@@ -361,6 +377,9 @@ class Assembly(Spelt):
                 None if getattr(made, "placed_by", "") else force.get("at")
             )  # older files gave a contact one, without effect
             assembly.apply(name, made, *force["on"], at=at)
+        for name, state in data.get("begin", {}).items():
+            assembly.known(name, assembly.bodies, "body", "begin")
+            assembly.begin[intern(str(name))] = Beginning(*(np.array(x, float) for x in state))
         assembly.schedule = [Scheduled.from_data(scheduled) for scheduled in data["events"]]
         assembly.suggested = dict(data.get("suggested", {}))
         return assembly

@@ -270,6 +270,13 @@ class Body(Component):
             "its class."
         )
 
+    def turned(self, q: Array, v: Array, rotation: Array) -> tuple[Array, Array]:
+        """Coordinates and velocities after it was turned with its motion about the origin of the world, by a rotation (d, d)."""
+        raise ModelError(
+            f"{type(self).__name__} does not define how it is turned as a whole; implement `turned(q, v, rotation)` in "
+            "its class."
+        )
+
 
 @runtime_checkable
 class Bodies(Protocol):

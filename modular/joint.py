@@ -118,6 +118,10 @@ class Joint(Component):
         """How far the two points are from where the joint wants them [m]."""
         return dist(a.tolist(), b.tolist())
 
+    def misfit(self, a: Array, b: Array) -> str:
+        """What is wrong where they are not, and what helps; empty where it is that they do not meet."""
+        return ""
+
     @classmethod
     @abstractmethod
     def example(cls, dimension: int = 3) -> Self:

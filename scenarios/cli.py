@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from modular.one_thread import SETTINGS as LINEAR_ALGEBRA_THREADS
 from scenarios import catalogue
+from scenarios.commands.assemble import assemble
 from scenarios.commands.bench import bench
 from scenarios.commands.check import check
 from scenarios.commands.compare import compare
@@ -132,8 +133,8 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, mobility, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind, export, live, replay,
-    bench, worker, kernels,
+    run, check, assemble, mobility, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind, export, live,
+    replay, bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

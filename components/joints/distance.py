@@ -57,16 +57,19 @@ class Distance(Joint):
                 f"joint '{name}': its points are {apart:.3g} m apart; a link needs a length. Place the ground's end with at=…, or "
                 "use Spherical() where the points coincide."
             )
-        if abs(length - apart) > least:
-            raise ModelError(
-                f"joint '{name}': length = {length:g} m, but its points are {apart:.9g} m apart; give length={apart:.9g}, leave it "
-                "out, or move the bodies."
-            )
         return Attachment(DISTANCE, [mark_a], [mark_b], (length,))
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:
-        """Its points need not meet; its length is checked when it takes its marks."""
-        return 0.0
+        """Its points need not meet, but be so far apart."""
+        return 0.0 if self.length is None else abs(float(self.length) - float(np.linalg.norm(b - a)))
+
+    def misfit(self, a: Array, b: Array) -> str:
+        """Not that of its length."""
+        apart = float(np.linalg.norm(b - a))
+        return (
+            f"length = {self.length:g} m, but its points are {apart:.9g} m apart; give length={apart:.9g}, leave it "
+            "out, or move the bodies"
+        )
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

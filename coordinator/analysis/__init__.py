@@ -1,5 +1,6 @@
 """What a mechanism answers beside its motion: what it can do, where it rests, what it carries, how it swings."""
 
+from coordinator.analysis.assembling import Assembled, Moved, assemble, branches
 from coordinator.analysis.inverse import Efforts, inverse_dynamics
 from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
@@ -9,6 +10,7 @@ from coordinator.analysis.modes import Modes, modes, modes_of
 from coordinator.analysis.statics import Equilibrium, Statics, equilibrium, statics
 
 __all__ = [
-    "Change", "Efforts", "Equilibrium", "Linear", "Locus", "Mobility", "Modes", "Motion", "Sharing", "Statics", "equilibrium",
-    "inverse_dynamics", "linearise", "mobility", "modes", "modes_of", "root_locus", "statics",
+    "Assembled", "Change", "Efforts", "Equilibrium", "Linear", "Locus", "Mobility", "Modes", "Motion", "Moved", "Sharing",
+    "Statics", "assemble", "branches", "equilibrium", "inverse_dynamics", "linearise", "mobility", "modes", "modes_of",
+    "root_locus", "statics",
 ]  # fmt: skip

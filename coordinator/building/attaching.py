@@ -17,6 +17,8 @@ from modular.side import Mark, Side
 
 JOINING_GAP_TOLERANCE = 1e-6  # how far apart the points of a joint may be, for a model of size 1 m
 
+ASSEMBLE = "let the model be assembled: coordinator.analysis.assemble, modular run --assemble"
+
 
 def of_ports(form: JointForm, edge: JointEdge, places: Array, homes: Mapping[str, Bodies]) -> Attachment:
     """The attachment of a joint of two ports as they are; `places` is where they were on the ground."""
@@ -54,12 +56,14 @@ def attach(name: str, edge: JointEdge, first: Side, second: Side, tolerance: flo
     attachment = edge.joint.attach(name, first, second, a, b)
     gap = edge.joint.gap(first, second, a, b)
     if gap > tolerance:
+        if wrong := edge.joint.misfit(a, b):
+            raise ModelError(f"joint '{name}': {wrong}; or {ASSEMBLE}.")
         where = "lie" if edge.joint.coincident else "lie off its line or plane,"
         free = [x for x in (0.5 * (a + b), a, b) if first.point(x) is not None and second.point(x) is not None]
         remedy = f"place the joint with at={_shown(free[0])}" if free else "join other ports"
         raise ModelError(
             f"joint '{name}': ports '{edge.first}' at {_shown(a)} and '{edge.second}' at {_shown(b)} {where} {gap:.4g} m "
-            f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, or {remedy}."
+            f"apart (tolerance {tolerance:.2g} m). Bring the bodies together, {remedy}, or {ASSEMBLE}."
         )
     return attachment
 

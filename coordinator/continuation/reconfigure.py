@@ -105,6 +105,7 @@ def with_body(old: Simulation, name: str, body: Body) -> Simulation:
         raise ModelError("\n".join(problems))
     model = _as_it_is(old)
     model.bodies[name] = body
+    model.begin.pop(name, None)
     return _with_model(old, model, {}, ("body", name), moves_for(old, name, body))
 
 
@@ -130,6 +131,7 @@ def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
             fresh._check_name(names[body], "body", others)
         fresh.add(names.get(body, body), described)
     model.bodies, model.joint_edges, model.force_edges = fresh.bodies, {}, {}
+    model.begin = {names.get(body, body): state for body, state in before.begin.items()}
     for joint, edge in before.joint_edges.items():
         model._check_name(
             names.get(joint, joint),

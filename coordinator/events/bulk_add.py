@@ -16,14 +16,37 @@ import numpy as np
 
 from coordinator.building.attaching import JOINING_GAP_TOLERANCE
 from coordinator.system import System
-from modular.assembly import JointEdge
+from modular.assembly import Assembly, JointEdge
 from modular.body import Bodies, Body
 from modular.elements import Array, Indices
+from modular.errors import ModelError
 from modular.joint import JointForm
 from modular.port import GROUND
 
 MIN_GATHERED_JOINTS = 8  # joints for which it is not worth while
 Make = Callable[[str, JointEdge], None]
+
+
+def put_together(
+    system: System, model: Assembly, check: Callable[[str, JointEdge], None] = lambda name, edge: None
+) -> None:
+    """Bodies as they are described, and the joints and forces that take hold of them there; all joints that cannot are told."""
+    problems: list[str] = []
+    system.rough = system.rough or bool(model.begin)
+    add_bodies(system, model.bodies)
+
+    def make(name: str, joint: JointEdge) -> None:
+        try:
+            check(name, joint)
+            system.add_joint(name, joint)
+        except ModelError as error:
+            problems.append(str(error))
+
+    add_joints(system, model.joint_edges, make)
+    if problems:
+        raise ModelError("\n".join(problems))
+    for name, force in model.force_edges.items():
+        system.add_force(name, force)
 
 
 def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:

@@ -22,6 +22,7 @@ from scenarios.commands.launch_options import (
 )
 from scenarios.commands.resume import kept_on_the_way
 from scenarios.commands.running import (
+    assembled,
     doubtful,
     end_early,
     measure,
@@ -101,6 +102,10 @@ def run(
             "--project-velocities", help="Correct initial velocities that violate joints, instead of refusing them."
         ),
     ] = False,
+    assemble: Annotated[
+        bool,
+        typer.Option("--assemble", help="Close the joints of a model that is written roughly; see modular assemble."),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -167,6 +172,7 @@ def run(
 
         with waiting(console, "loading…"):
             assembly, _ = load(target, settings)
+            assembly = assembled(console, assembly) if assemble else assembly
             schedule(assembly, cut or [], join or [])
             chosen = coupling_for(assembly, coupling, rule)
         if record_every is None:

@@ -82,6 +82,15 @@ def print_ways(console: Console, simulation: Simulation) -> None:
         say(console, f"{kind}: {first_few(joints, 6)}; {why}")
 
 
+def assembled(console: Console, model: Assembly) -> Assembly:
+    """With closed joints; what was done for that is told."""
+    from coordinator.analysis import assemble
+
+    found = assemble(model)
+    say(console, f"assembled: {found.summary()[0]}")
+    return found
+
+
 def print_margin(console: Console, simulation: Simulation) -> None:
     """How far the tightest joint is from the stability limit."""
     from coordinator import beyond

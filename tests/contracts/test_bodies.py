@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import zoo
 from components import NewtonEulerBody, Revolute, RigidBody, Spherical
@@ -54,6 +55,27 @@ def test_data_describe_a_body_completely(body_type, dimension):
         assert np.array_equal(mine, its)
     one, other = zoo.stack_of(again), zoo.stack_of(body)
     assert np.array_equal(one.mass(), other.mass())
+
+
+@every_moved_body
+def test_a_body_that_is_turned_and_moved_as_a_whole_shows_its_ports_so_and_keeps_its_energy(body_type, dimension):
+    body, q, v = zoo.start(body_type.example(dimension))
+    turn = 0.9 if dimension == 2 else np.array([0.4, -0.8, 1.1])
+    if dimension == 2:
+        rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    else:
+        rotation = Rotation.from_rotvec(turn).as_matrix()
+    offset = np.array([0.3, -0.7, 0.2])[:dimension]
+    there, pace = body.turned(q, v, rotation)
+    there = body.moved(there, offset)
+    for port in body.port_names:
+        was, now = body.port_motion(port, q, v, 0.0 * v), body.port_motion(port, there, pace, 0.0 * v)
+        assert np.abs(now[0] - rotation @ was[0] - offset).max() < 1e-14
+        assert np.abs(now[1] - rotation @ was[1]).max() < 1e-14
+        if body.freedoms == 3 * (dimension - 1):  # one that does not turn about its line carries no axes
+            assert np.abs(body.port_axes(port, there) - body.port_axes(port, q) @ rotation.T).max() < 1e-14
+    assert body.kinetic_energy(there, pace) == pytest.approx(body.kinetic_energy(q, v), rel=1e-13)
+    assert np.abs(body.internal_violation(there)).max(initial=0.0) < 1e-14
 
 
 def alone(body, **settings):

@@ -16,6 +16,7 @@ from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.straight import check_straight
 from components.bodies.posed import turning
 from components.bodies.posed.quaternions import mixed, spinning
+from components.bodies.posed.whole import PlacedAndTurned
 from components.bodies.short_sums import dot
 from modular.body import Body
 from modular.elements import RIGID_BODY_MOTIONS, Array
@@ -32,7 +33,7 @@ ENDS = {"start": 0.0, "end": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Beam(Body):
+class Beam(PlacedAndTurned):
     """A beam, straight from `start` to `end` [m] when nothing bends it, with ports `start`, `end` and those named in `ports`.
 
     mass [kg]; axial: EA [N]; bending: EI [N m^2], in space one number or those about its own y and z; shear: GA [N] and
@@ -403,10 +404,6 @@ class Beam(Body):
         ):
             raise ModelError("Beam: a beam cannot become longer while it moves; remove it and add another.")
         return Body.carried(self, before, q, v)
-
-    def moved(self, q: Array, offset: Array) -> Array:
-        """All nodes move, their turnings stay."""
-        return np.concatenate([q[:, : self.dimension] + offset, q[:, self.dimension :]], axis=1)
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -12,8 +12,8 @@ from components.bodies.identity_cache import cached_by_identity
 from components.bodies.modal.stack import ModalBodies
 from components.bodies.posed import turning
 from components.bodies.posed.quaternions import mixed, spinning
+from components.bodies.posed.whole import PlacedAndTurned
 from components.bodies.short_sums import dot
-from modular.body import Body
 from modular.elements import RIGID_BODY_MOTIONS, Array
 from modular.integrator import GAINS, SCHEME, Integrator
 from modular.keywords import spelt
@@ -28,7 +28,7 @@ SYMMETRY_TOLERANCE = 1e-9  # what may be left of things that are to be symmetric
 
 
 @dataclass(frozen=True, slots=True)
-class ModalBody(Body):
+class ModalBody(PlacedAndTurned):
     """A flexible body whose points are at r + R (s + sum of eta_i phi_i): a place, a turning and amplitudes of modes.
 
     mass [kg]; centre: its mass centre at the start [m]; moments: integrals of e_a e_b dm with e_0 = s, from the mass centre, and
@@ -372,10 +372,6 @@ class ModalBody(Body):
     def adjustable(self) -> dict[str, float]:
         """Its damping, where all modes have the same: all else hangs together."""
         return {"damping": float(self.damping)} if isinstance(self.damping, int | float) else {}
-
-    def moved(self, q: Array, offset: Array) -> Array:
-        """The mass centre moves, all else stays."""
-        return np.concatenate([q[: self.dimension] + offset, q[self.dimension :]])
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -338,6 +338,10 @@ class NaturalBody(Body):
         """Points move, directions do not."""
         return np.asarray(q + np.outer(self.derived.fall[0], offset))
 
+    def turned(self, q: Array, v: Array, rotation: Array) -> tuple[Array, Array]:
+        """Points and directions turn alike."""
+        return q @ rotation.T, v @ rotation.T
+
     # --- checks -------------------------------------------------------------------------------------------------
 
     def check(self, name: str) -> list[str]:

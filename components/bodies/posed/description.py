@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from components.bodies.posed import turning
-from modular.body import Body
+from components.bodies.posed.whole import PlacedAndTurned
 from modular.elements import Array
 from modular.side import Mark
 
 
-class PosedBody(Body):
+class PosedBody(PlacedAndTurned):
     """A body with coordinates (x, y, theta) or (r, p): place of its own origin, and its turning."""
 
     __slots__ = ()
@@ -86,7 +86,3 @@ class PosedBody(Body):
         point, rho, d = mark.weights[0], mark.weights[1:], self.dimension
         turn, rate, _ = self.rotations(q, v, np.zeros_like(v))
         return point * q[:d] + turn @ rho, point * v[:d] + rate @ rho
-
-    def moved(self, q: Array, offset: Array) -> Array:
-        """The mass centre moves, the turning stays."""
-        return np.concatenate([q[: self.dimension] + offset, q[self.dimension :]])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.bodies.posed.quaternions import mixed
+from components.bodies.posed.quaternions import mixed, product
 from modular.elements import Array
 
 
@@ -36,3 +36,19 @@ def rotations(q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
     quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
     rate = v[..., 2, None, None] * (turn @ quarter)
     return turn, rate, a[..., 2, None, None] * (turn @ quarter) - v[..., 2, None, None] ** 2 * turn
+
+
+def turned(q: Array, v: Array, rotation: Array) -> tuple[Array, Array]:
+    """Place and turning of bodies that are turned about the origin of the world, with their rates; what else they have stays."""
+    d = len(rotation)
+    q, v = q.copy(), v.copy()
+    q[..., :d], v[..., :d] = q[..., :d] @ rotation.T, v[..., :d] @ rotation.T
+    if d == 2:
+        q[..., 2] += np.arctan2(rotation[1, 0], rotation[0, 0])
+        return q, v
+    from scipy.spatial.transform import Rotation  # a third of a second, for those who need it
+
+    x, y, z, s = Rotation.from_matrix(rotation).as_quat()
+    for quaternions in (q[..., 3:7], v[..., 3:7]):
+        quaternions[...] = np.moveaxis(product(np.array([s, x, y, z]), np.moveaxis(quaternions, -1, 0)), 0, -1)
+    return q, v

@@ -11,6 +11,7 @@ import numpy as np
 from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.rod import Rod
 from components.bodies.posed.newton_euler import NewtonEulerBody
+from components.bodies.posed.whole import PlacedAndTurned
 from components.bodies.short_sums import dot
 from components.bodies.subassembly.reading import Inner, Parts, is_rigid, ports_of, tree_of
 from components.bodies.subassembly.stack import Subassemblies
@@ -26,7 +27,7 @@ from modular.side import Mark
 
 
 @dataclass(frozen=True, slots=True)
-class Subassembly(Body):
+class Subassembly(PlacedAndTurned):
     """Several rigid bodies that inner joints hold together without loops, as one component with outer ports alone.
 
     Séguy 2003, III.5 and Figures III-9, III-10: what is encapsulated may have other coordinates than all around it, here relative
@@ -217,10 +218,6 @@ class Subassembly(Body):
     def marked_motion(self, mark: Mark, q: Array, v: Array) -> tuple[Array, Array]:
         """Where a marked point stands and how fast it is."""
         return self._motion(mark.weights, q, v, np.zeros_like(v))[:2]
-
-    def moved(self, q: Array, offset: Array) -> Array:
-        """The mass centre moves, all else stays."""
-        return np.concatenate([q[: self.dimension] + offset, q[self.dimension :]])
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:

@@ -1,0 +1,252 @@
+"""Assembly: bodies are moved as wholes until all joints are closed, and no farther than that takes.
+
+    minimise sum over bodies of |c - c0|^2 + r^2 theta^2   subject to   phi(c, R) = 0
+
+Each body stands at its centre c, turned by R from where it is described; r says how large it is. With d the displacement so far,
+a step s = (dc, r dtheta) solves
+
+    s + J^T lambda = -d,    J s = -phi
+
+First phi is closed alone, by the smallest steps: Newton's method (J. García de Jalón, E. Bayo, "Kinematic and dynamic simulation of
+multibody systems", Springer 1994, chapter 3). All rows of a joint for its turns have one scale: each with its own, the third row of
+a cross product, which is nothing where it is closed, leads steps astray. Then bodies slide back towards the start along what stays
+closed. What flexes keeps its shape.
+
+Where nothing closes, the gaps are made as small as they get, by damped steps (D. W. Marquardt, J. Soc. Indust. Appl. Math. 11
+(1963) 431), also from other places, and the loop that lacks most is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from coordinator.analysis.poses import Poses, ports_of, put_down
+from coordinator.couplings.centralized.saddle import Saddle
+from modular.assembly import Assembly, Beginning
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.one_thread import on_one_thread
+
+CLOSED = 1e-14  # of the extent: what may stay open
+ROUNDING = 1e-12  # of the extent: what falls no more below that is closed
+MOST_ROUNDS = 60
+REGULAR = 1e-13  # of rows of length one: what makes steps unique where rows say what others say already
+SLIDES, SLIDE_ROUNDS = 3, 8  # back towards the start, and to close what each opens
+SAME = 1e-6  # of the extent: places that differ by less are one
+HALVINGS = 2  # of a step that opens more than it closes
+NEAREST = 1e-2  # of all that bodies have moved: what they could still slide back
+LONGEST = 0.35  # of the extent, and rad, that a body goes in one step
+TRIES = 12  # places from where gaps are made small
+TRIED_TURN = 0.6  # [rad], by which bodies are turned for that, in the root mean square
+DAMPED_ROUNDS = 200
+DENSE = 400  # unknowns up to which dense matrices are faster
+OPENED = 1e-4  # of the others: the weight of the joint whose gap is sought
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How far a body has gone: its centre [m], and its turn [rad]."""
+
+    way: float
+    turn: float
+
+
+class Assembled(Assembly):
+    """A model whose joints are closed; `residuals`: the widest gap before each step and in the end [m], turns times the extent."""
+
+    residuals: list[float]
+    moved: dict[str, Moved]
+    before: dict[str, Array]  # where ports are as the model is written [m]
+    after: dict[str, Array]  # and where they are now
+
+    def summary(self) -> list[str]:
+        """What was found, a sentence each."""
+        count = len(self.residuals) - 1
+        if not count:
+            return [f"all joints are closed as the model is written (to {self.residuals[0]:.1e} m)"]
+        lines = [
+            f"closed in {count} step{'s' * (count > 1)}, from {self.residuals[0]:.3g} m to {self.residuals[-1]:.1e} m",
+        ]
+        for name, moved in sorted(self.moved.items(), key=lambda item: -item[1].way - item[1].turn)[:10]:
+            lines.append(f"'{name}' went {moved.way:.3g} m and turned by {moved.turn:.3g} rad")
+        return lines
+
+
+@on_one_thread
+def assemble(model: Assembly, *, hold: Iterable[str] = ()) -> Assembled:
+    """The model with closed joints, its bodies moved as little as that takes; `hold`: bodies and ports that stay where they are.
+
+    Joints hold on to bodies as they are described: an axis or a line that was given is that of the bodies as they are written. What
+    follows courses is where these begin. Velocities turn with their bodies, and what joints stop of them is stopped.
+    """
+    with put_down(model, hold) as poses:
+        residuals = close(poses)
+        return _assembled(model, poses, residuals)
+
+
+@on_one_thread
+def branches(model: Assembly, *, hold: Iterable[str] = (), tries: int = 32) -> list[Assembled]:
+    """All ways to close a model that are found from its bodies as written and from `tries` other poses, the nearest first.
+
+    What is held must leave it no motion: hold the crank of a four-bar, and there are two.
+    """
+    found: list[tuple[float, Assembled, Array]] = []
+    with put_down(model, hold) as poses:
+        draw = np.random.default_rng(0)
+        for turn in range(tries):
+            turns = draw.uniform(-np.pi, np.pi, (len(poses.names), poses.turns)) if turn else None
+            poses.go(poses.start, turns)
+            if turn:
+                poses.centres += draw.normal(scale=0.3 * poses.extent, size=poses.centres.shape)
+            residuals = _closing(poses)
+            if residuals[-1] > ROUNDING * poses.extent:
+                continue
+            if left := poses.freedoms():
+                raise ModelError(
+                    f"branches: the model can still move in {left} way{'s' * (left > 1)} as it is held; hold more, "
+                    "such as its crank: hold=['crank'], or give a driven joint."
+                )
+            places = poses.places()
+            if all(float(np.abs(places - known).max()) > SAME * poses.extent for _, _, known in found):
+                way = float(np.linalg.norm(poses.displacement()))
+                found.append((way, _assembled(model, poses, residuals), places))
+    if not found:
+        assemble(model, hold=hold)  # says why
+    return [one for _, one, _ in sorted(found, key=lambda item: item[0])]
+
+
+def close(poses: Poses) -> list[float]:
+    """Move bodies until all is closed; the gaps on the way."""
+    residuals, start = _closing(poses), poses.start
+    if residuals[-1] <= ROUNDING * poses.extent:
+        return residuals
+    least, best = np.inf, poses.copy()
+    draw = np.random.default_rng(0)
+    for turn in range(TRIES):
+        poses.go(start, draw.normal(scale=TRIED_TURN, size=(len(poses.names), poses.turns)) if turn else None)
+        gap = _make_small(poses)
+        if gap < 1e-6 * poses.extent:
+            found = _newton(poses, MOST_ROUNDS)
+            if found[-1] <= ROUNDING * poses.extent:
+                return [*residuals, *found]
+        if gap < least:
+            least, best = gap, poses.copy()
+    poses.take(best)
+    raise ModelError(_what_lacks(poses))
+
+
+def _closing(poses: Poses) -> list[float]:
+    """Close all joints, and slide back towards the start along what stays closed; the gaps before each step and in the end."""
+    residuals = _newton(poses, MOST_ROUNDS)
+    for _ in range(SLIDES):
+        if residuals[-1] > ROUNDING * poses.extent:
+            break
+        away = poses.displacement()
+        slide = _step(poses, poses.constraints()[1], -away, 0.0)
+        if not float(np.abs(slide).max(initial=0.0)) > NEAREST * float(np.abs(away).max(initial=0.0)):
+            break
+        there = poses.copy()
+        poses.advance(slide)
+        again = _newton(poses, SLIDE_ROUNDS)
+        if not (again[-1] <= ROUNDING * poses.extent and np.linalg.norm(poses.displacement()) < np.linalg.norm(away)):
+            poses.take(there)
+            break
+        residuals += again[1:]
+    return residuals
+
+
+def _newton(poses: Poses, most: int) -> list[float]:
+    """The gaps before each step and in the end."""
+    residuals: list[float] = []
+    while True:
+        error, jacobian = poses.constraints()
+        residuals.append(float(np.abs(error).max(initial=0.0)))
+        now, before = residuals[-1], residuals[-2] if len(residuals) > 1 else np.inf
+        stalls = now <= ROUNDING * poses.extent and now >= 0.1 * before
+        if now <= CLOSED * poses.extent or stalls or len(residuals) > most or not np.isfinite(now):
+            return residuals
+        step = _step(poses, jacobian, np.zeros(jacobian.shape[1]), -error)
+        _go_down(poses, poses.clipped(step, LONGEST), float(error @ error))
+
+
+def _go_down(poses: Poses, step: Array, value: float) -> None:
+    """As much of a step as lets the squares of all gaps sum to less than before."""
+    there = poses.copy()
+    for _ in range(HALVINGS):
+        poses.advance(step)
+        error, _ = poses.constraints()
+        if float(error @ error) < value:
+            return
+        poses.take(there)
+        step = 0.5 * step
+    poses.advance(step)
+
+
+def _step(poses: Poses, jacobian: sparse.csr_matrix, pull: Array, error: Array | float) -> Array:
+    """s with s + J^T lambda = pull, J s = error."""
+    scale = poses.scales(jacobian)
+    size = jacobian.shape[1]
+    matrix = sparse.identity(size, format="csr") if size > DENSE else np.eye(size)
+    border = jacobian if size > DENSE else jacobian.toarray()
+    saddle = Saddle(matrix, border, scale, REGULAR)
+    return saddle.once(pull, np.broadcast_to(error, scale.shape))[0]
+
+
+def _make_small(poses: Poses) -> float:
+    """Damped steps to where the sum of squares of all gaps is smallest; the widest of them."""
+    error, jacobian = poses.constraints()
+    value, damping = float(error @ error), 1e-3
+    for _ in range(DAMPED_ROUNDS):
+        gradient = jacobian.T @ error
+        if value <= (CLOSED * poses.extent) ** 2 or float(np.abs(gradient).max(initial=0.0)) <= 1e-14 * poses.extent:
+            break
+        squares = (jacobian.T @ jacobian).tocsc()
+        while damping < 1e8:
+            step = -sparse.linalg.spsolve(squares + damping * sparse.identity(len(gradient), format="csc"), gradient)
+            before = poses.copy()
+            poses.advance(poses.clipped(step, LONGEST))
+            error, tried = poses.constraints()
+            if float(error @ error) < value:
+                break
+            poses.take(before)
+            damping *= 4.0
+        else:
+            break
+        falls = value - float(error @ error)
+        value, jacobian, damping = float(error @ error), tried, max(damping / 5.0, 1e-12)
+        if falls <= 1e-13 * value:
+            break
+    return float(np.abs(poses.constraints()[0]).max(initial=0.0))
+
+
+def _what_lacks(poses: Poses) -> str:
+    """By how much which loop does not close: the joint that is open by most takes all of it."""
+    joint = max(poses.gaps(), key=lambda name: poses.gaps()[name])
+    poses.weights[joint] = OPENED
+    _make_small(poses)
+    way, turn = poses.gap(joint)
+    lacks = f"{way:.3g} m" if way >= turn * poses.extent else f"{turn:.3g} rad"
+    loop = poses.loop(joint)
+    held = f" while {', '.join(map(repr, poses.held))} stay{'s' * (len(poses.held) == 1)}" if poses.held else ""
+    return (
+        f"the model cannot be closed{held}: {'loop ' if len(loop) > 1 else ''}{'–'.join(loop)} lacks {lacks}, all its other "
+        f"joints closed, at joint '{joint}'. Change a length by that much, hold less, or begin nearer to where it can be closed."
+    )
+
+
+def _assembled(model: Assembly, poses: Poses, residuals: list[float]) -> Assembled:
+    found = Assembled.__new__(Assembled)
+    found.__dict__.update(model.copy().__dict__)
+    moved = {name: Moved(*poses.moved(name)) for name in poses.names}
+    found.residuals, found.before = residuals, poses.ports_as_written
+    found.moved = {name: gone for name, gone in moved.items() if gone.way > CLOSED * poses.extent or gone.turn > CLOSED}
+    found.after = {}
+    for name, (q, v, paces) in poses.states().items():
+        found.after |= ports_of(model.bodies[name], name, q)
+        if name in found.moved or paces:
+            found.begin[name] = Beginning(q, v)
+    return found
