@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, ClassVar, Protocol, Self, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
+
+if TYPE_CHECKING:
+    from modular.joint import Joint
 
 
 class Fellows(list["Body"]):
@@ -268,6 +271,12 @@ class Body(Component):
         raise ModelError(
             f"{type(self).__name__} does not define how it is moved as a whole; implement `moved(q, offset)` in "
             "its class."
+        )
+
+    def leading(self, times: Array, ways: Array) -> Joint:
+        """A drive that leads a port of it from where it stands, at the time 0, along ways at rising times, (times, d) [m]."""
+        raise ModelError(
+            f"{type(self).__name__} does not define what leads its ports; implement `leading` in its class."
         )
 
     def turned(self, q: Array, v: Array, rotation: Array) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.gallery import gallery
 from scenarios.commands.kernels import kernels
+from scenarios.commands.kinematics import kinematics
 from scenarios.commands.listing import list_
 from scenarios.commands.live import live
 from scenarios.commands.mobility import mobility
@@ -133,8 +134,8 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, assemble, mobility, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind, export, live,
-    replay, bench, worker, kernels,
+    run, check, assemble, mobility, kinematics, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind,
+    export, live, replay, bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

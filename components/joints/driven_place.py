@@ -64,3 +64,9 @@ class DrivenPlace(Driven, Joint):
     def example(cls, dimension: int = 3) -> Self:
         """A joint of this type for the contract tests."""
         return cls(Smooth((5.0, 6.0), ((0.0,) * dimension, (0.3, -0.1, 0.2)[:dimension])))
+
+
+def leading(times: Array, ways: Array) -> DrivenPlace:
+    """What leads a point from where it stands, at the time 0, along ways at later times."""
+    still = (0.0,) * ways.shape[1]
+    return DrivenPlace(Smooth((0.0, *times.tolist()), (still, *map(tuple, ways.tolist()))))

@@ -2,6 +2,7 @@
 
 from coordinator.analysis.assembling import Assembled, Moved, assemble, branches
 from coordinator.analysis.inverse import Efforts, inverse_dynamics
+from coordinator.analysis.kinematics import Workspace, inverse_kinematics, kinematics, workspace
 from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
 from coordinator.analysis.locus import Change, Locus, root_locus
@@ -11,6 +12,6 @@ from coordinator.analysis.statics import Equilibrium, Statics, equilibrium, stat
 
 __all__ = [
     "Assembled", "Change", "Efforts", "Equilibrium", "Linear", "Locus", "Mobility", "Modes", "Motion", "Moved", "Sharing",
-    "Statics", "assemble", "branches", "equilibrium", "inverse_dynamics", "linearise", "mobility", "modes", "modes_of",
-    "root_locus", "statics",
+    "Statics", "Workspace", "assemble", "branches", "equilibrium", "inverse_dynamics", "inverse_kinematics", "kinematics",
+    "linearise", "mobility", "modes", "modes_of", "root_locus", "statics", "workspace",
 ]  # fmt: skip

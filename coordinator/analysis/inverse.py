@@ -15,22 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.analysis.mobility import mobility
+from coordinator.analysis.led_motion import along, refuse_freedoms, rising, with_drives
 from coordinator.analysis.reactions import courses_of, efforts_of, reactions_of
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.freedoms import find_freedoms
 from coordinator.record.export import write_columns
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
-from modular.component import class_name
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import missing
 from modular.one_thread import on_one_thread
-
-CLOSED = 1e-9  # of the extent: what constraints may leave open
-DRIVE = "-drive"  # the name of a drive that is added: that of its joint, and this
 
 
 @dataclass(frozen=True)
@@ -75,60 +70,12 @@ def inverse_dynamics(model: Assembly, motions: Mapping[str, Any], times: Sequenc
 
     A motion is a course, or its values at `times`, between which it goes as a cubic spline. Drives of the model keep theirs.
     """
-    instants = np.asarray(times, float)
-    if instants.ndim != 1 or len(instants) < 1 or not np.isfinite(instants).all() or (np.diff(instants) <= 0.0).any():
-        raise ModelError("inverse_dynamics: times: give at least one time [s], rising, all finite.")
-    led, names = _led(model, motions, instants)
+    instants = rising(times, "inverse_dynamics")
+    led, names = with_drives(model, motions, instants)
     with Simulation(led, 1e-3, Centralized(), project_velocities=True) as simulation:
         equations: Equations = simulation.system.cache["equations"]
-        _refuse_freedoms(equations, led)
+        refuse_freedoms(equations, led, "inverse_dynamics")
         return _moved(equations, led, instants, names)
-
-
-def _led(model: Assembly, motions: Mapping[str, Any], times: Array) -> tuple[Assembly, dict[str, str]]:
-    """A copy with a drive beside every joint for which a motion is given; the names by which drives are known."""
-    led, names = model.copy(), {}
-    for joint, given in motions.items():
-        led.known(joint, led.joint_edges, "joint")
-        edge = led.joint_edges[joint]
-        drive = None if edge.joint.drive else edge.joint.leading(_checked(joint, given, times), led.dimension)
-        if drive is None:
-            raise ModelError(
-                f"motion of '{joint}': a motion is given for a hinge or a slider, which have one coordinate, and not for a "
-                f"{class_name(type(edge.joint))}; join a drive beside it, such as DrivenRotation."
-            )
-        where: dict[str, Any] = {} if edge.at is None else {"at": edge.at}
-        led.join(joint + DRIVE, drive, str(edge.first), str(edge.second), **where)
-        names[joint + DRIVE] = joint
-    return led, names
-
-
-def _checked(joint: str, given: Any, times: Array) -> Any:
-    """A course as it is; values at times with these."""
-    if hasattr(given, "pieces"):
-        return given
-    values = np.asarray(given, float)
-    if values.shape != times.shape or not np.isfinite(values).all() or len(times) < 2:
-        raise ModelError(
-            f"motion of '{joint}': give a course, or as many finite values as there are times ({len(times)}, at least two); it has "
-            f"the shape {values.shape}."
-        )
-    if times[0] != 0.0:
-        raise ModelError(
-            f"motion of '{joint}': values are counted from where the model stands, which is at the time 0; give times from 0 "
-            f"on, not from {times[0]:g} s."
-        )
-    return times.tolist(), values.tolist()
-
-
-def _refuse_freedoms(equations: Equations, led: Assembly) -> None:
-    """Whatever is free would move by itself."""
-    if find_freedoms(equations).number:
-        found = mobility(led)
-        free = "; ".join(map(str, found.motions[:3])) + (" and more" if found.freedoms > 3 else "")
-        raise ModelError(
-            f"inverse_dynamics: nothing leads these motions: {free}. Give motions for their joints, or drives."
-        )
 
 
 def _moved(equations: Equations, led: Assembly, times: Array, names: Mapping[str, str]) -> Efforts:
@@ -136,22 +83,8 @@ def _moved(equations: Equations, led: Assembly, times: Array, names: Mapping[str
     series: dict[str, dict[str, list[Any]]] = {
         key: {} for key in ("efforts", "motions", "rates", "reactions", "positions")
     }
-    q, v = equations.read()
-    a, before = np.zeros(equations.size), float(times[0])
-    for time in times.tolist():
-        h = time - before
-        equations.at(time)
-        q = equations.project_position(q + h * v + 0.5 * h * h * a, v)
-        open_ = np.abs(equations.errors())
-        if not float(open_.max(initial=0.0)) <= CLOSED * equations.extent:
-            worst = max(equations.rows_of, key=lambda name: float(open_[equations.rows_of[name]].max(initial=0.0)))
-            raise ModelError(
-                f"inverse_dynamics: at {time:.6g} s the mechanism cannot follow: '{worst}' stays open by {open_.max():.2g} m. "
-                "Give times closer to each other, or motions within reach."
-            )
-        v = equations.project_velocity(q, v)
-        a, multipliers = equations.accelerate(time, q, v)
-        before = time
+    for time, q, v in along(equations, times, "inverse_dynamics"):
+        _, multipliers = equations.accelerate(time, q, v)
         reactions = reactions_of(equations, multipliers)
         courses, efforts = courses_of(equations), efforts_of(equations, multipliers)
         for drive, effort in efforts.items():

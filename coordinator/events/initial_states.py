@@ -19,6 +19,7 @@ def begin(system: System, states: Mapping[str, Beginning]) -> None:
         place(system, name, state)
     system.rough = False
     system.show()
+    _begin_drives(system)
     size = max(1.0, float(np.abs(system.elements.position[: system.elements.count]).max(initial=0.0)))
     for name, gap in open_joints(system).items():
         if gap > JOINING_GAP_TOLERANCE * size:
@@ -26,6 +27,15 @@ def begin(system: System, states: Mapping[str, Beginning]) -> None:
                 f"joint '{name}' is open by {gap:.3g} where its bodies begin; assemble the model as it is now "
                 "(coordinator.analysis.assemble), or let it begin as it is described: model.begin.clear()."
             )
+
+
+def _begin_drives(system: System) -> None:
+    """What follows courses begins where bodies begin: these are followed from there (modular/courses.py)."""
+    for joints in system.joints:
+        drives = joints.form.drives
+        if drives:
+            joints.linearise(system.elements)
+            joints.marker[: joints.count, 1 : 1 + drives] -= joints.error[: joints.count, -drives:]
 
 
 def place(system: System, name: str, state: Beginning) -> None:

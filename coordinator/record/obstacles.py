@@ -37,10 +37,17 @@ def homeless(parts: Parts) -> list[str]:
     return list(found)
 
 
+PRESCRIBED = "prescribed"  # the kind of the event of a run that tells a motion without forces
+
+
 def lost_acts(made: Sequence[Mapping[str, Any]]) -> list[str]:
     """The changes by hand that no file can tell, as one sentence; none where there were none."""
     if not made:
         return []
+    if any(event["kind"] == PRESCRIBED for event in made):
+        return [
+            "nothing was integrated: drives or paths prescribe this motion; ask coordinator.analysis.kinematics for it."
+        ]
     first = ", ".join(
         f"{event['kind']} '{event['name']}' at {event['time']:.6g} s" for event in made[:MAX_LISTED_EVENTS]
     )

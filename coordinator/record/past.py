@@ -40,6 +40,7 @@ class Past:
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
+        self.prescribed = False  # whether nothing was integrated: a motion that drives or paths prescribe
         self.warned = False  # whether a warning has told how far it is off
         self.verified: dict[
             str, Any
@@ -93,6 +94,8 @@ class Past:
 
     def estimate(self, simulation: RecordContext) -> Estimate | None:
         """About how far the run is off, by what has been recorded; None where that says nothing, or nobody can be asked."""
+        if self.prescribed:
+            return None
         taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
         forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)

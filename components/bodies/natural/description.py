@@ -32,6 +32,7 @@ from components.bodies.natural.kernels import violations_loop
 from components.bodies.natural.many import Layout, NaturalRows, element_weights, rows_of, spans_of
 from components.bodies.natural.stack import NaturalBodies
 from components.bodies.short_sums import combined, dot, product
+from components.joints.driven_place import DrivenPlace, leading
 from modular.body import Body, Fellows
 from modular.elements import Array
 from modular.errors import ModelError
@@ -341,6 +342,10 @@ class NaturalBody(Body):
     def turned(self, q: Array, v: Array, rotation: Array) -> tuple[Array, Array]:
         """Points and directions turn alike."""
         return q @ rotation.T, v @ rotation.T
+
+    def leading(self, times: Array, ways: Array) -> DrivenPlace:
+        """Its place alone."""
+        return leading(times, ways)
 
     # --- checks -------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.bodies.posed import turning
+from components.joints.driven_place import DrivenPlace, leading
 from modular.body import Body
 from modular.elements import Array
 
@@ -21,3 +22,7 @@ class PlacedAndTurned(Body):
     def turned(self, q: Array, v: Array, rotation: Array) -> tuple[Array, Array]:
         """Places and turnings."""
         return turning.turned(q, v, rotation)
+
+    def leading(self, times: Array, ways: Array) -> DrivenPlace:
+        """Its place alone."""
+        return leading(times, ways)

@@ -1,0 +1,149 @@
+"""A mechanism whose freedoms are led: where it is at one time after the other, how fast and how it speeds up, without its masses.
+
+    phi(q, t) = 0,    G v = -d phi/dt,    G a = -dG/dt v - d2 phi/dt2
+
+Each time is begun from where the one before leads; where that is far off, on a way in halves. So a branch is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coordinator.analysis.mobility import mobility
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.freedoms import find_freedoms
+from modular.assembly import Assembly
+from modular.component import class_name
+from modular.elements import Array
+from modular.errors import ModelError
+
+CLOSED = 1e-9  # of the extent: what constraints may leave open
+DRIVE = "-drive"  # the name of a drive that is added: that of its joint, and this
+ASTRAY = 0.05  # of the extent: from where a motion was expected to where it was put; what is farther off is gone to in halves
+FARTHEST = 0.5  # of the extent: what a leap may be
+SHORTEST = 2.0**-12  # of the time from one sample to the next
+
+State = tuple[float, Array, Array]
+
+
+def rising(times: Sequence[float] | Array, who: str) -> Array:
+    """Times as numbers."""
+    instants = np.asarray(times, float)
+    if instants.ndim != 1 or len(instants) < 1 or not np.isfinite(instants).all() or (np.diff(instants) <= 0.0).any():
+        raise ModelError(f"{who}: times: give at least one time [s], rising, all finite.")
+    return instants
+
+
+def with_drives(model: Assembly, motions: Mapping[str, Any], times: Array) -> tuple[Assembly, dict[str, str]]:
+    """A copy with a drive beside every joint for which a motion is given; the names by which drives are known."""
+    led, names = model.copy(), {}
+    for joint, given in motions.items():
+        led.known(joint, led.joint_edges, "joint")
+        edge = led.joint_edges[joint]
+        drive = None if edge.joint.drive else edge.joint.leading(_checked(joint, given, times), led.dimension)
+        if drive is None:
+            raise ModelError(
+                f"motion of '{joint}': a motion is given for a hinge or a slider, which have one coordinate, and not for a "
+                f"{class_name(type(edge.joint))}; join a drive beside it, such as DrivenRotation."
+            )
+        where: dict[str, Any] = {} if edge.at is None else {"at": edge.at}
+        led.join(joint + DRIVE, drive, str(edge.first), str(edge.second), **where)
+        names[joint + DRIVE] = joint
+    return led, names
+
+
+def _checked(joint: str, given: Any, times: Array) -> Any:
+    """A course as it is; values at times with these."""
+    if hasattr(given, "pieces"):
+        return given
+    values = np.asarray(given, float)
+    if values.shape != times.shape or not np.isfinite(values).all() or len(times) < 2:
+        raise ModelError(
+            f"motion of '{joint}': give a course, or as many finite values as there are times ({len(times)}, at least two); it has "
+            f"the shape {values.shape}."
+        )
+    if times[0] != 0.0:
+        raise ModelError(
+            f"motion of '{joint}': values are counted from where the model stands, which is at the time 0; give times from 0 "
+            f"on, not from {times[0]:g} s."
+        )
+    return times.tolist(), values.tolist()
+
+
+def refuse_freedoms(equations: Equations, led: Assembly, who: str) -> None:
+    """Whatever is free would move by itself."""
+    if find_freedoms(equations).number:
+        found = mobility(led)
+        free = "; ".join(map(str, found.motions[:3])) + (" and more" if found.freedoms > 3 else "")
+        raise ModelError(f"{who}: nothing leads these motions: {free}. Give motions for their joints, or drives.")
+
+
+def along(equations: Equations, times: Array, who: str) -> Iterator[State]:
+    """Time, coordinates and velocities at all times; accelerations are asked for by `acceleration`. Leaves the system there."""
+    walk = Walk(equations, float(times[0]))
+    for time in times.tolist():
+        if (joint := walk.to(time)) is not None:
+            raise ModelError(
+                f"{who}: at {time:.6g} s the mechanism cannot follow: '{joint}' stays open by {walk.open_by:.2g} m. "
+                "Give times closer to each other, or motions within reach."
+            )
+        yield time, walk.q, walk.v
+
+
+class Walk:
+    """A system on its way through time; what nothing leads moves as little as it can."""
+
+    def __init__(self, equations: Equations, time: float) -> None:
+        self.equations, self.time = equations, time
+        self.q, self.v = equations.read()
+        self.a = np.zeros(equations.size)
+        self.open_by = 0.0
+
+    def to(self, time: float) -> str | None:
+        """Go on to a time; the joint that stays open by most where that cannot be, and then it stays where it was."""
+        begin, state = self.time, (self.time, self.q, self.v, self.a)
+        part = whole = time - begin
+        while True:
+            end = time if abs(time - self.time) <= abs(part) * (1.0 + 1e-9) else self.time + part
+            joint = self._step(end)
+            if joint is None and end == time:
+                return None
+            if joint is None:
+                part = 2.0 * part
+            elif abs(part) <= SHORTEST * abs(whole):
+                self.time, self.q, self.v, self.a = state
+                return joint
+            else:
+                part = 0.5 * part
+
+    def jump(self, time: float) -> bool:
+        """Go to a time as if all of it were beside the one before; whether that is closed, and no other branch."""
+        here, self.time = self.time, time
+        if self._step(time, leaps=True) is None:
+            return True
+        self.time = here
+        return False
+
+    def _step(self, time: float, *, leaps: bool = False) -> str | None:
+        equations, h = self.equations, time - self.time
+        equations.at(time)
+        expected = self.q + h * self.v + 0.5 * h * h * self.a
+        q = equations.project_position(expected, self.v)
+        errors = np.abs(equations.errors())
+        self.open_by = float(errors.max(initial=0.0))
+        astray = float(np.abs(q - expected).max(initial=0.0))
+        if not self.open_by <= CLOSED * equations.extent or astray > (FARTHEST if leaps else ASTRAY) * equations.extent:
+            widest = {name: float(errors[rows].max(initial=0.0)) for name, rows in equations.rows_of.items()}
+            return max(widest, key=lambda name: widest[name], default="")
+        self.time, self.q, self.v = time, q, equations.project_velocity(q, np.zeros(equations.size))
+        self.a = acceleration(equations, self.q, self.v)
+        return None
+
+
+def acceleration(equations: Equations, q: Array, v: Array) -> Array:
+    """The smallest, in the metric of the masses, that constraints ask for; leaves the system at q and v."""
+    bias = equations.bias(q, v)
+    return np.asarray(equations.saddle(equations.mass, equations.jacobian()).solve(np.zeros(equations.size), -bias)[0])
