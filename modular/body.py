@@ -273,6 +273,13 @@ class Body(Component):
             "its class."
         )
 
+    def hidden_spins(self) -> list[tuple[Array, Array]]:
+        """Velocities X q + x of its coordinates, each as X and x, that turn it about itself and do not show from outside.
+
+        Those that its masses alone tell (coordinator/analysis/symmetries.py) are left out.
+        """
+        return []
+
     def leading(self, times: Array, ways: Array) -> Joint:
         """A drive that leads a port of it from where it stands, at the time 0, along ways at rising times, (times, d) [m]."""
         raise ModelError(

@@ -174,6 +174,6 @@ class _Hill:
 def _stiffness(equations: Equations, q: Array, basis: Array, multipliers: Array) -> Array:
     """What matters here is the way: where elements follow the coordinates along lines, tangents of Newton's method are enough."""
     if equations.varying:
-        return stiffness_along(equations, q, basis, multipliers)
+        return stiffness_along(equations, q, basis, multipliers).values
     whole = force_tangents(equations, 0.0)[0] + curvature(equations, q, np.zeros(equations.size), multipliers)
     return np.asarray(whole @ basis)

@@ -40,6 +40,9 @@ class Linear:
     rest: dict[str, tuple[Array, slice]]  # of each body, where it rests and which coordinates are its own
     start: dict[str, tuple[Array, slice]]  # the same where it was put
     steps: int  # in which it came to rest from there
+    doubt: tuple[Array, Array] | None = (
+        None  # of stiffness and damping at rest: by how much differences tell them differently
+    )
     turning: Array | None = None  # about a motion that goes on (steady.py): p' = turning p + rates_of_places u
     rates_of_places: Array | None = None
 
@@ -79,17 +82,20 @@ def linear_at(rest: Rest) -> Linear:
     """Of a model that rests."""
     equations, q = rest.equations, rest.state.q
     motions = find_freedoms(equations).basis
+    damps = damping_along(equations, q, motions)
     places = motions if equations.holonomic.all() else free_places(equations)
+    bends = stiffness_along(equations, q, places, rest.state.multipliers)
     return Linear(
         mass=dense(motions.T @ (equations.mass @ motions)),
-        damping=motions.T @ damping_along(equations, q, motions),
-        stiffness=motions.T @ stiffness_along(equations, q, places, rest.state.multipliers),
+        damping=motions.T @ damps.values,
+        stiffness=motions.T @ bends.values,
         motions=motions,
         places=places,
         assembly=rest.model,
         rest=states_of(equations, q),
         start=states_of(equations, rest.start),
         steps=rest.steps,
+        doubt=(np.abs(motions.T) @ bends.doubt, np.abs(motions.T) @ damps.doubt),
     )
 
 

@@ -18,7 +18,8 @@ from modular.one_thread import on_one_thread
 SILENT = 1e-12  # of the largest number of a matrix: what is no larger is rounding
 UNSEEN = 1e-7  # of the largest coordinate of a mode: ports that move no more stand
 DRIFTING = 1e-9  # of the largest answer: what changes a state by less leads to another motion that goes on
-RESISTANCE = 1e-10  # of the largest: what resists a motion less is what rounding leaves of differences
+RESISTANCE = 1e-14  # of the largest: what resists a motion less is rounding
+DOUBTED = 4.0  # times what differences leave in doubt: what resists a motion less may be nothing
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Modes:
 def modes(model: Assembly, *, seek: bool = False, steady: bool = False) -> Modes:
     """Of a model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there.
 
-    `steady`: about the motion with which it sets out, which has to go on as it is, as of a bicycle that rolls.
+    `steady`: about the motion with which it sets out, which has to go on as it is, as of a bicycle that rolls; with `seek` about
+    the one that goes on with the same pace near where it is put, as of a blade that its own pull stretches.
     """
     return modes_of(linearise(model, seek=seek, steady=steady))
 
@@ -109,11 +111,14 @@ def _free_and_bound(linear: Linear) -> tuple[Array, Array]:
     """
     root = np.linalg.cholesky(linear.mass)
     kinds = (linear.stiffness,) if _is_still(linear) else (linear.stiffness, linear.damping)
-    resists = [one / max(np.abs(one).max(initial=0.0), 1e-300) for one in kinds]
-    turned = linalg.solve_triangular(root, np.concatenate(resists).T, lower=True)
-    left, sizes, _ = np.linalg.svd(turned)
-    bound = int((sizes > RESISTANCE * sizes.max(initial=0.0)).sum())
+    weights = [1.0 / max(float(np.abs(one).max(initial=0.0)), 1e-300) for one in kinds]
+    resists = np.concatenate([weight * one for weight, one in zip(weights, kinds, strict=True)])
+    doubts = [np.zeros_like(one) for one in kinds] if linear.doubt is None else linear.doubt
+    doubt = np.concatenate([weight * one for weight, one in zip(weights, doubts, strict=False)])
+    left, sizes, _ = np.linalg.svd(linalg.solve_triangular(root, resists.T, lower=True))
     whole = linalg.solve_triangular(root.T, left, lower=False)
+    blurred = DOUBTED * np.linalg.norm(doubt @ np.abs(whole), axis=0)[: len(sizes)]
+    bound = len(sizes) - _last_below(sizes, np.maximum(RESISTANCE * sizes.max(initial=0.0), blurred))
     return whole[:, bound:], whole[:, :bound]
 
 
@@ -138,14 +143,13 @@ def _about_motion(linear: Linear, known: int | None) -> tuple[Any, Any]:
     rounding leaves roots.
     """
     whole, n = linear.matrix, linear.places.shape[1]
-    pace = max(_size(whole[:n, :n]), _size(whole[n:, n:]), np.sqrt(_size(whole[n:, :n]))) or 1.0
-    scale = np.concatenate([np.ones(n), np.full(len(whole) - n, pace)])
-    scaled = whole * scale / scale[:, None]
+    basis, paces = _by_their_paces(linear, whole)
+    scaled = np.linalg.solve(basis, whole @ basis)
     left, kept, drifting = scaled, np.eye(len(whole)), np.zeros((len(whole), 0))
-    limit = DRIFTING * _size(scaled)
     while len(left):
         _, sizes, right = np.linalg.svd(left)
-        rank = int((sizes > limit).sum())
+        limits = DRIFTING * np.linalg.norm(paces[:, None] * (kept @ right.T), axis=0)
+        rank = len(left) - _last_below(sizes, limits)
         if known is not None:
             rank = max(rank, len(left) - (known - drifting.shape[1]))
         if rank == len(left):
@@ -155,8 +159,35 @@ def _about_motion(linear: Linear, known: int | None) -> tuple[Any, Any]:
     values = np.linalg.eigvals(left) if len(left) else np.zeros(0)
     values = values[values.imag >= 0.0]
     vectors = [np.linalg.svd(scaled - value * np.eye(len(whole)))[2][-1].conj() for value in values]
-    found = scale[:, None] * np.concatenate([drifting, np.array(vectors).reshape(-1, len(whole)).T], axis=1)
+    found = basis @ np.concatenate([drifting, np.array(vectors).reshape(-1, len(whole)).T], axis=1)
     return np.concatenate([np.zeros(drifting.shape[1]), values]), found[:n]
+
+
+def _by_their_paces(linear: Linear, whole: Array) -> tuple[Array, Array]:
+    """States by columns in which ways and speeds are alike, and how fast each is: [1/s].
+
+    What is stiff is told from what is slow by the stiffness alone: else a blade's first swing, 1e5 times slower than the waves
+    along it, would be taken for none. Where velocities are fewer than places one pace is that of all.
+    """
+    n = linear.places.shape[1]
+    turning = max(_size(whole[:n, :n]), _size(whole[n:, n:]))
+    if linear.places is not linear.motions:
+        pace = max(turning, np.sqrt(_size(whole[n:, :n]))) or 1.0
+        paces = np.full(len(whole), pace)
+        return np.diag(np.concatenate([np.ones(n), paces[n:]])), paces
+    root = np.linalg.cholesky(linear.mass)
+    bends = linalg.solve_triangular(root, 0.5 * (linear.stiffness + linear.stiffness.T), lower=True)
+    squares, ways = np.linalg.eigh(linalg.solve_triangular(root, bends.T, lower=True))
+    ways = linalg.solve_triangular(root.T, ways, lower=False)
+    own = np.sqrt(np.abs(squares))
+    paces = np.maximum(own, max(turning, DRIFTING * float(own.max(initial=0.0))) or 1.0)
+    return linalg.block_diag(ways, ways * paces), np.concatenate([paces, paces])
+
+
+def _last_below(sizes: Array, limits: Array) -> int:
+    """How many of the last sizes are below their limits, one after the other."""
+    below = (sizes <= limits)[::-1]
+    return int(len(below) if below.all() else np.argmin(below))
 
 
 def _size(block: Array) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from coordinator.analysis.equilibrium import put_up
 from coordinator.analysis.linear import Linear, free_places, states_of
 from coordinator.analysis.symmetries import Way, smallest_of, way_of
-from coordinator.analysis.tangent import dense
+from coordinator.analysis.tangent import STENCIL, dense
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import find_freedoms
 from coordinator.couplings.centralized.solver import State
@@ -33,21 +33,27 @@ from modular.elements import Array
 from modular.errors import ModelError
 
 STEP = 1e-2  # of the smallest way between points of a body, or of the largest velocity
-# of a central difference of sixth order: what discs touch bends with roots, and derivatives are taken of derivatives
-STENCIL = [(sign * k, sign * weight) for k, weight in ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60)) for sign in (1, -1)]
 SHORT_STENCIL = [
     (sign * k, sign * weight) for k, weight in ((1, 2 / 3), (2, -1 / 12)) for sign in (1, -1)
 ]  # over velocities
 STEADY_TOLERANCE = 1e-7  # of the accelerations that are about
 TURNED = 0.7  # [rad], or as many extents: how far along its way a model is looked at once more
+MOST_STEPS = 40  # to a motion that goes on
+SOUGHT_TOLERANCE = 1e-9  # of the accelerations that are about
+SHORTEST = 1e-11  # of the extent: steps that are rounding, of which what is stiff makes accelerations
+SOUGHT_RANK = 1e-9  # of the largest stiffness: along what has less, as along the way itself, nothing is moved
+FARTHEST = 0.3  # of the extent, in one step
 MISSED = 1e-3  # of its speed, by which it is then disturbed
 
 
-def linear_along(model: Assembly) -> Linear:
-    """Of a model, about the motion with which it sets out."""
+def linear_along(model: Assembly, *, seek: bool = False) -> Linear:
+    """Of a model, about the motion with which it sets out; `seek`: about the one that goes on so, from near where it is put."""
     with put_up(model) as equations:
-        size = smallest_of(model, equations, equations.read()[0])
+        start, steps = equations.read()[0], 0
+        size = smallest_of(model, equations, start)
         state = _settled(equations, size, *equations.read())
+        if seek:
+            state, steps = _sought(model, equations, size, state)
         motions = find_freedoms(equations).basis
         places = motions if equations.holonomic.all() else free_places(equations)
         way = way_of(model, equations, state)
@@ -55,10 +61,10 @@ def linear_along(model: Assembly) -> Linear:
         matrix = _matrix(equations, size, state, way, places, motions)
         equations.go(state.q, state.v)
         mass, n = dense(motions.T @ (equations.mass @ motions)), places.shape[1]
-        here = states_of(equations, state.q)
+        here, there = states_of(equations, state.q), states_of(equations, start)
         return Linear(
             mass=mass, damping=-mass @ matrix[n:, n:], stiffness=-mass @ matrix[n:, :n], motions=motions, places=places,
-            assembly=model, rest=here, start=here, steps=0, turning=matrix[:n, :n], rates_of_places=matrix[:n, n:],
+            assembly=model, rest=here, start=there, steps=steps, turning=matrix[:n, :n], rates_of_places=matrix[:n, n:],
         )  # fmt: skip
 
 
@@ -67,6 +73,58 @@ def _settled(equations: Equations, size: float, q: Array, v: Array) -> State:
     bias = _bias(equations, size, q, v)
     a, multipliers = equations.saddle(equations.mass, equations.jacobian()).solve(equations.forces(0.0), -bias)
     return State(q, v, a, multipliers)
+
+
+def _sought(model: Assembly, equations: Equations, size: float, state: State) -> tuple[State, int]:
+    """Where a model goes on along the way on which it sets out, by Newton's method; in so many steps.
+
+    There M X v + G^T l = Q with v = X q + x: what turns holds itself against its own pull outwards. The way keeps its pace.
+    """
+    if not equations.holonomic.all():
+        raise ModelError(
+            "modes: seek=True is for joints that lock places; what rolls has to set out as it goes on: leave seek out."
+        )
+    turning = way_of(model, equations, state, following=False)
+    q, far = state.q, np.inf
+    for turn in range(MOST_STEPS):
+        state = _settled(equations, size, q, turning.velocity(q))
+        basis = find_freedoms(equations).basis
+        loads = equations.forces(0.0) - equations.mass @ (turning.turn @ state.v)
+        multipliers = np.linalg.lstsq(dense(equations.jacobian()).T, loads, rcond=None)[0]
+        left = _left_over(equations, basis, turning, q, multipliers)
+        pull = max(
+            float(np.abs(state.a).max(initial=0.0)), float(np.abs(equations.inverse_mass @ equations.forces(0.0)).max())
+        )
+        apart_by = float(np.abs(state.a - turning.turn @ state.v).max(initial=0.0))
+        if apart_by <= SOUGHT_TOLERANCE * pull or (
+            far <= SHORTEST * equations.extent and apart_by <= STEADY_TOLERANCE * pull
+        ):
+            return state, turn
+        slopes = np.array(
+            [
+                _along(lambda dq, _: _left_over(equations, basis, turning, q + dq, multipliers), way, way, STEP * size)  # noqa: B023
+                for way in basis.T
+            ]
+        ).T
+        step = basis @ np.linalg.lstsq(slopes, -left, rcond=SOUGHT_RANK)[0]
+        far = float(np.abs(step).max(initial=0.0))
+        q = equations.project_position(
+            q + step * min(1.0, FARTHEST * equations.extent / max(far, 1e-300)), turning.velocity(q)
+        )
+    _refuse(
+        equations, state.a - turning.turn @ state.v, 0.0,
+        "was not brought to a motion that goes on: after " + str(MOST_STEPS) + " steps it would still leave it with {:.3g} m/s^2. "
+        "Begin nearer to one: `modular run` with some damping shows where it leads",
+    )  # fmt: skip
+    return state, MOST_STEPS
+
+
+def _left_over(equations: Equations, basis: Array, way: Way, q: Array, multipliers: Array) -> Array:
+    """What is missing from forces for the way, along motions: N^T (M X v + G^T l - Q)."""
+    v = way.velocity(q)
+    equations.go(q, v)
+    held = equations.jacobian().T @ multipliers
+    return np.asarray(basis.T @ (equations.mass @ (way.turn @ v) + held - equations.forces(0.0)))
 
 
 def _refuse_change(equations: Equations, size: float, state: State, way: Way, motions: Array) -> None:

@@ -1,14 +1,16 @@
 """Ways of a mechanism that look the same at all times: it goes or turns as a whole, and round bodies spin about their own axes.
 
 Each is a field of velocities that is affine in the coordinates, q' = X q + x. As a whole everything is moved or turned in space,
-about the vertical where there is gravity. A body by itself is moved in its own frame: its points and vectors are Q = S A, with
-what never changes in S and its place and axes in A, so that a motion K in its frame gives Q' = S K A = (S K S^+) Q. Where K takes
-nothing from its mass moments, K^T J + J K = 0 with J = S^T m S, it does not show from outside how far the body has spun.
+about the vertical where there is gravity: how, every kind of body says (`moved`, `turned`). A body by itself is moved in its own
+frame: its points and vectors are Q = S A, with what never changes in S and its place and axes in A, so that a motion K in its frame
+gives Q' = S K A = (S K S^+) Q. Where K takes nothing from its mass moments, K^T J + J K = 0 with J = S^T m S, it does not show from
+outside how far the body has spun. Bodies of other coordinates say that themselves (`hidden_spins`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +20,7 @@ from coordinator.analysis.tangent import dense
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.solver import State
 from modular.assembly import Assembly
+from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
 
@@ -43,10 +46,11 @@ class Way:
         return whole[:n, :n] @ q + whole[:n, n], whole[:n, :n]
 
 
-def way_of(model: Assembly, equations: Equations, state: State) -> Way:
+def way_of(model: Assembly, equations: Equations, state: State, *, following: bool = True) -> Way:
     """The way along which a model goes, with its velocities and accelerations; one that does not turn as a whole is preferred.
 
-    Where none has these accelerations, one with these velocities: whoever asks will find that the model does not go on.
+    Where none has these accelerations, or they do not matter (`following`), one with these velocities: whoever asks will find that
+    the model does not go on.
     """
     q, v, speed = state.q, state.v, float(np.abs(state.v).max(initial=0.0))
     time, small = equations.extent / speed if speed > 0.0 else 1.0, FOLLOWED_TOLERANCE * speed
@@ -57,12 +61,11 @@ def way_of(model: Assembly, equations: Equations, state: State) -> Way:
         bending = np.array([time * (way.turn @ v) for way in ways]).T.reshape(len(q), -1)
         both, wanted = np.concatenate([moving, bending]), np.concatenate([v, time * state.a])
         shares = np.linalg.lstsq(both, wanted, rcond=RANK_TOLERANCE)[0]
-        if np.abs(both @ shares - wanted).max(initial=0.0) <= small:
+        if following and np.abs(both @ shares - wanted).max(initial=0.0) <= small:
             return _sum_of(shares, ways, len(q))
     shares = np.linalg.lstsq(moving, v, rcond=RANK_TOLERANCE)[0]
     left = np.abs(moving @ shares - v)
     if left.max(initial=0.0) > small:
-        _refuse_other_coordinates(model, equations, q, v)
         body = max(equations.columns, key=lambda name: float(left[equations.columns[name]].max(initial=0.0)))
         raise ModelError(
             f"body '{body}' moves so that the model soon looks otherwise: linear equations about a motion need one along which all "
@@ -70,18 +73,6 @@ def way_of(model: Assembly, equations: Equations, state: State) -> Way:
             "leave them out and take the place where the model rests."
         )
     return _sum_of(shares, ways, len(q))
-
-
-def _refuse_other_coordinates(model: Assembly, equations: Equations, q: Array, v: Array) -> None:
-    """Bodies that move, and are not described by points and vectors of space: no way of theirs is known."""
-    known = {name for name, _, _ in blocks_of(model, equations, q)}
-    for name, own in equations.columns.items():
-        if name not in known and np.abs(v[own]).max(initial=0.0) > 0.0:
-            kind = type(model.bodies[name]).__name__
-            raise ModelError(
-                f"body '{name}' is a {kind}, which is not described by points and vectors of space alone; linear equations about a "
-                "motion that goes on are written for bodies that are: take RigidBody, Rod or PointMassRod, or let it stand."
-            )
 
 
 def _sum_of(shares: Array, ways: Sequence[Way], n: int) -> Way:
@@ -111,14 +102,32 @@ def blocks_of(model: Assembly, equations: Equations, q: Array) -> Iterator[tuple
 
 
 def smallest_of(model: Assembly, equations: Equations, q: Array) -> float:
-    """The shortest vector, or way between points, of a body [m]; no longer than the extent."""
+    """The shortest vector, or way between points, of a body, or of a force that pulls along its line [m]; the extent at most."""
     found = [equations.extent]
+    known = {name for name, _, _ in blocks_of(model, equations, q)}
+    for name in equations.columns.keys() - known:
+        found += [1.0, *_lengths(model.bodies[name], q[equations.columns[name]].reshape(_shape(equations, name)))]
     for _, own, points in blocks_of(model, equations, q):
         here = q[own].reshape(-1, model.dimension)
         first = here[np.argmax(points)] * points.max()
         lengths = np.linalg.norm(here - points[:, None] * first, axis=1)
         found += lengths[lengths > RANK_TOLERANCE * equations.extent].tolist()
+    positions = equations.system.elements.position
+    for name, home in equations.system.force_home.items():
+        if model.force_edges[name].force.coordinate == "distance":
+            length = float(np.linalg.norm(positions[home.starts[1]] - positions[home.starts[0]]))
+            found += [length] if length > RANK_TOLERANCE * equations.extent else []
     return min(found)
+
+
+def _lengths(body: Body, q: Array) -> Iterator[float]:
+    """Of the pieces of which a body that bends is made [m]."""
+    still = np.zeros_like(q)
+    for ends in body.skeleton:
+        one, other = (body.port_motion(end, q, still, still)[0] for end in ends)
+        length = float(np.linalg.norm(other - one))
+        if length > 0.0:
+            yield length
 
 
 def _shape(equations: Equations, name: str) -> tuple[int, ...]:
@@ -127,13 +136,13 @@ def _shape(equations: Equations, name: str) -> tuple[int, ...]:
 
 def _shifts(model: Assembly, equations: Equations, q: Array) -> Iterator[Way]:
     """All is moved along an axis."""
-    blocks, n = list(blocks_of(model, equations, q)), len(q)
-    for c in range(model.dimension):
+    n = len(q)
+    for axis in np.eye(model.dimension):
         shift = np.zeros(n)
-        for _, own, points in blocks:
-            part = np.zeros((len(points), model.dimension))
-            part[:, c] = points
-            shift[own] = part.ravel()
+        for name, own in equations.columns.items():
+            nowhere = np.zeros(_shape(equations, name))
+            with suppress(ModelError):  # a kind that does not say how it is moved
+                shift[own] = np.ravel(model.bodies[name].moved(nowhere, axis))
         yield Way(np.zeros((n, n)), shift)
 
 
@@ -150,16 +159,36 @@ def _turns(model: Assembly, equations: Equations, q: Array) -> list[Way]:
         found = [sum(share * turn for share, turn in zip(along, generators(3), strict=True))]
     ways = []
     for turn in found:
-        whole = np.zeros((n, n))
-        for _, own, points in blocks_of(model, equations, q):
-            whole[own, own] = np.kron(np.eye(len(points)), turn)
-        ways.append(Way(whole, np.zeros(n)))
+        whole, shift = np.zeros((n, n)), np.zeros(n)
+        for name, own in equations.columns.items():
+            with suppress(ModelError):
+                whole[own, own], shift[own] = turning_of(model.bodies[name], _shape(equations, name), turn)
+        ways.append(Way(whole, shift))
     return ways
+
+
+def turning_of(body: Body, shape: tuple[int, ...], turn: Array) -> tuple[Array, Array]:
+    """X and x of coordinates of a body that turns as a whole, from where one rad takes them: the logarithm of that map."""
+    rotation, count = linalg.expm(turn), int(np.prod(shape))
+    nowhere = np.zeros(shape)
+    columns = [np.ravel(body.turned(nowhere, unit.reshape(shape), rotation)[1]) for unit in np.eye(count)]
+    whole = np.eye(count + 1)
+    whole[:count, :count], whole[:count, count] = (
+        np.array(columns).T,
+        np.ravel(body.turned(nowhere, nowhere, rotation)[0]),
+    )
+    found = np.real(linalg.logm(whole))
+    return found[:count, :count], found[:count, count]
 
 
 def _spins(model: Assembly, equations: Equations, q: Array) -> Iterator[Way]:
     """Bodies move in their own frames so that it does not show."""
     n, d, mass = len(q), equations.system.elements.dimension, dense(equations.mass)
+    for name, own in equations.columns.items():
+        for spin, spun in model.bodies[name].hidden_spins():
+            whole, shift = np.zeros((n, n)), np.zeros(n)
+            whole[own, own], shift[own] = spin, spun
+            yield Way(whole, shift)
     for _, own, points in blocks_of(model, equations, q):
         here = q[own].reshape(-1, d)
         fixed = np.column_stack([points, here])  # S in a frame that is that of the world now

@@ -23,6 +23,10 @@ def modes(
     steady: Annotated[
         bool, typer.Option("--steady", help="About the motion with which it sets out, which has to go on as it is.")
     ] = False,
+    seek: Annotated[
+        bool,
+        typer.Option("--seek", help="With --steady: about the motion that goes on with its pace near where it is put."),
+    ] = False,
     over: Annotated[
         str | None,
         typer.Option("--over", metavar="NAME=FROM:TO:COUNT", help="Follow the modes over a setting, and draw them."),
@@ -48,8 +52,11 @@ def modes(
     """
     console = console_for()
     with refusals():
+        if seek and not steady:
+            raise ModelError("--seek is for motions that go on (--steady); where a model rests is sought by itself.")
+        seeks = seek if steady else not as_it_stands
         if over is not None:
-            _over(console, target, settings, over, picture, seek=not as_it_stands and not steady, steady=steady)
+            _over(console, target, settings, over, picture, seek=seeks, steady=steady)
             return
         if picture is not None:
             raise ModelError(
@@ -61,7 +68,7 @@ def modes(
 
         with compiling(console, "looking…"):
             assembly, _ = load(target, settings)
-            found = modes_of_model(assembly, seek=not as_it_stands and not steady, steady=steady)
+            found = modes_of_model(assembly, seek=seeks, steady=steady)
         print_modes(console, assembly.title or target, found, count)
 
 

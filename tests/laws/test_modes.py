@@ -7,7 +7,7 @@ import pytest
 from scipy.special import roots_laguerre
 
 import scenarios
-from campaign import first_of, more
+from campaign import as_far_as, first_of, more
 from components import (
     Beam,
     Distance,
@@ -79,6 +79,51 @@ def test_damped_beyond_the_critical_it_creeps_back_by_both_eigenvalues():
     assert not free.any() and np.isnan(found.damping[:2]).all()  # across the spring and about itself
     assert np.sort(creeping.real) == pytest.approx(np.sort(np.roots([2.0, 40.0, 50.0])), rel=1e-9)
     assert found.damping[2:] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("slenderness", [1e-2, 1e-3, 1e-4])
+def test_the_first_swings_of_slender_beams_are_not_taken_for_none(slenderness):
+    """Waves along a beam are up to 1e6 times faster: with a share of the stiffest as the limit its first swings were 0 Hz."""
+    model = Assembly(gravity=(0.0, 0.0))
+    beam = {"width": slenderness, "height": slenderness, "density": 1000.0, "young": 2e11, "elements": 64}
+    model.add("beam", Beam.of_rectangle((0.0, 0.0), (1.0, 0.0), **beam))
+    model.join("root", Fixed(), "ground", "beam.start")
+    unit = np.sqrt(2e11 * slenderness**2 / 12.0 / 1000.0)
+    found = 2.0 * np.pi * modes(model).frequencies[:3] / unit
+    assert found == pytest.approx([3.5160152685, 22.0344915647, 61.6972144136], rel=2e-3)
+
+
+def test_a_stiff_beam_that_nothing_holds_rests_wherever_it_is_written():
+    """Its last digits alone make accelerations, and three motions of it are free."""
+    draw = np.random.default_rng(0)
+    for _ in range(5):
+        way = draw.normal(size=2)
+        start = draw.normal(size=2)
+        model = Assembly(gravity=(0.0, 0.0))
+        beam = {"width": 1e-2, "height": 1e-2, "density": 1000.0, "young": 2e11, "elements": 16}
+        model.add("beam", Beam.of_rectangle(tuple(start), tuple(start + way / np.linalg.norm(way)), **beam))
+        found = modes(model)
+        unit = np.sqrt(2e11 * 1e-4 / 12.0 / 1000.0)
+        assert (found.eigenvalues == 0.0).sum() == 3
+        assert 2.0 * np.pi * found.frequencies[3] / unit == pytest.approx(22.3733, rel=2e-2)
+
+
+def test_in_nets_of_springs_what_nothing_resists_is_told_from_what_is_soft():
+    """Chains of bodies with springs over nine decades, by lot: as many motions swing as there are springs."""
+    draw = np.random.default_rng(1)
+    for k in range(as_far_as(120, 12)):
+        dimension, count = 2 + k % 2, int(draw.integers(2, 6))
+        model = Assembly(gravity=(0.0,) * dimension)
+        for i in range(count):
+            centre = draw.normal(size=dimension)
+            ports = {"c": tuple(centre), "p": tuple(centre + 0.3 * draw.normal(size=dimension))}
+            inertia = 0.1 if dimension == 2 else (0.1, 0.12, 0.15)
+            mass = 10.0 ** draw.uniform(-2.0, 1.0)
+            model.add(f"b{i}", RigidBody(mass=mass, inertia=inertia, centre=tuple(centre), ports=ports))
+        for i in range(count - 1):
+            model.apply(f"s{i}", SpringDamper(10.0 ** draw.uniform(1.0, 9.0)), f"b{i}.p", f"b{i + 1}.c")
+        found = modes(model)
+        assert (found.eigenvalues != 0.0).sum() == count - 1 and found.stable, k
 
 
 LOWER = {

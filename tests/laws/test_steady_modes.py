@@ -7,13 +7,16 @@ import pytest
 from typer.testing import CliRunner
 
 import scenarios
-from campaign import each_once, first_of
+from campaign import each_once, first_of, shortened
 from components import (
+    Beam,
     Cylindrical,
     Distance,
+    DrivenRotation,
     EllipsoidOnPlane,
+    Fixed,
     Load,
-    NewtonEulerBody,
+    Ramp,
     Revolute,
     RigidBody,
     Rod,
@@ -23,7 +26,7 @@ from components import (
 )
 from coordinator import Glued, Simulation
 from coordinator.analysis import linearise, modes
-from modular import Assembly
+from modular import Assembly, Component
 from modular.errors import ModelError
 from scenarios.cli import app
 
@@ -231,14 +234,106 @@ def test_what_does_not_go_on_is_refused_by_name():
     )  # fmt: skip
     with pytest.raises(ModelError, match="body 'disc' moves so that the model soon looks otherwise"):
         modes(falling, steady=True)
-    other = Assembly(gravity=(0.0, 0.0, 0.0))
-    other.add(
-        "wheel", NewtonEulerBody(mass=1.0, inertia=(0.2, 0.2, 0.3), centre=(0, 0, 0), angular_velocity=(0, 0, 2.0))
+    with pytest.raises(ModelError, match="seek=True is for joints that lock places"):
+        modes(scenarios.load("bicycle"), steady=True, seek=True)
+
+
+@pytest.mark.parametrize("name", ["top", "wheel", "disc", "bicycle"])
+def test_bodies_by_newton_and_euler_have_the_same(name):
+    """Angles and quaternions in place of points and vectors; round ones spin about themselves."""
+    if name == "bicycle":
+        model = scenarios.load("bicycle", speed=5.0)
+    elif name == "disc":
+        model = disc(7.0)[0]
+    else:
+        model = Assembly(gravity=(0.0, 0.0, -G if name == "top" else 0.0))
+        about = {"mass": 1.0, "inertia": (0.01, 0.01, 0.004), "centre": (0, 0, 0.1), "ports": {"tip": (0, 0, 0)}}
+        model.add("body", RigidBody(**about, angular_velocity=(0, 0, 40.0)))
+        if name == "top":
+            model.join("tip", Spherical(), "ground", "body.tip")
+    other = model.copy()
+    for body, described in model.bodies.items():
+        data = {key: value for key, value in described.to_data().items() if key not in ("basis", "points", "vectors")}
+        other.bodies[body] = Component.from_data(data | {"class": "components:NewtonEulerBody"})
+    mine, its = (modes(one, steady=True).eigenvalues for one in (model, other))
+    assert len(mine) == len(its)
+    apart = np.abs(np.abs(mine)[:, None] - np.abs(its)).min(axis=1)
+    assert apart.max() < 1e-9 * max(1.0, np.abs(mine).max())
+
+
+# --- what its own pull stretches and bends --------------------------------------------------------------------------------------
+
+
+def blade(pace, elements, slenderness=5e-3):
+    """A blade on a hub of no radius that turns in its own plane; the pace is in units of sqrt(EI / (rho A L^4)), which is told."""
+    young, density = 2e11, 1000.0
+    unit = np.sqrt(young * slenderness**2 / 12.0 / density)
+    spin = pace * unit
+    model = Assembly(gravity=(0.0, 0.0, 0.0))
+    beam = Beam.of_rectangle(
+        (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), width=slenderness, height=slenderness, density=density, young=young,
+        elements=elements, angular_velocity=(0.0, 0.0, spin), velocity=(0.0, 0.5 * spin, 0.0),
+    )  # fmt: skip
+    model.add("blade", beam)
+    hub = RigidBody(
+        mass=1.0, inertia=(0.1,) * 3, centre=(0, 0, 0), ports={"c": (0, 0, 0)}, angular_velocity=(0, 0, spin)
     )
-    with pytest.raises(ModelError, match="body 'wheel' is a NewtonEulerBody, which is not described by points"):
-        modes(other, steady=True)
-    with pytest.raises(ModelError, match="seek=True and steady=True"):
-        modes(swinging(), seek=True, steady=True)
+    model.add("hub", hub)
+    model.join("bearing", Revolute(axis=(0, 0, 1)), "ground", "hub.c")
+    model.join("root", Fixed(), "hub.c", "blade.start")
+    model.join("motor", DrivenRotation(Ramp(spin), axis=(0, 0, 1)), "ground", "hub.c")
+    return model, unit
+
+
+FLAPS = [(1, 3.6816468140), (2, 4.1373195730), (10, 11.2023277622)]
+
+
+@pytest.mark.parametrize(("pace", "flap"), shortened(FLAPS[1:2], FLAPS))
+def test_a_blade_that_turns_flaps_faster(pace, flap):
+    """Series solutions of rotating beams; of second order in the elements, and what four and eight tell together is exact."""
+    told = []
+    for elements in (4, 8):
+        model, unit = blade(pace, elements)
+        found = modes(model, steady=True, seek=True)
+        swings = np.sort(np.abs(found.eigenvalues.imag)) / unit
+        assert swings[1] ** 2 - swings[0] ** 2 == pytest.approx(
+            pace**2, rel=1e-4
+        )  # in its plane it swings slower by that
+        told.append(swings[1])
+    off = flap - np.array(told)
+    assert 3.6 < off[0] / off[1] < 4.4
+    assert (4.0 * told[1] - told[0]) / 3.0 == pytest.approx(flap, rel=1e-4)
+
+
+def test_a_governor_rises_to_where_it_goes_on():
+    """A bob on a hinge of a shaft: cos(angle) = g / (w^2 l), and swings there with w sin(angle)."""
+    length, spin = 0.5, 8.0
+    model = Assembly(gravity=(0.0, 0.0, -G))
+    out = 1.2  # [rad], where it is put; it goes on at 1.258
+    bob = length * np.array([np.sin(out), 0.0, -np.cos(out)])
+    model.add(
+        "shaft",
+        RigidBody(
+            mass=1.0, inertia=(0.1,) * 3, centre=(0, 0, 0), ports={"pin": (0, 0, 0)}, angular_velocity=(0, 0, spin)
+        ),
+    )
+    model.add(
+        "bob",
+        RigidBody(
+            mass=1.0, inertia=(1e-9,) * 3, centre=tuple(bob), ports={"pin": (0, 0, 0)}, angular_velocity=(0, 0, spin),
+            velocity=(0, spin * bob[0], 0),
+        ),
+    )  # fmt: skip
+    model.join("bearing", Revolute(axis=(0, 0, 1)), "ground", "shaft.pin")
+    model.join("motor", DrivenRotation(Ramp(spin), axis=(0, 0, 1)), "ground", "shaft.pin")
+    model.join("hinge", Revolute(axis=(0, 1, 0)), "shaft.pin", "bob.pin")
+    with pytest.raises(ModelError, match="does not go on as it sets out"):
+        modes(model, steady=True)
+    found = modes(model, steady=True, seek=True)
+    angle = np.arccos(G / (spin**2 * length))
+    q, _ = found.linear.rest["bob"]
+    assert model.bodies["bob"].mass_centre(q)[2] == pytest.approx(-length * np.cos(angle), rel=1e-7)
+    assert nearest(found, 1j * spin * np.sin(angle)) < 1e-6 and found.linear.steps > 1
 
 
 def test_what_acts_otherwise_further_on_is_refused():

@@ -24,6 +24,8 @@ from modular.side import Mark
 
 LEAST_EVENNESS = 0.25  # of principal inertias, the least over the largest, for which free turns err as is told
 
+SAME_MOMENT_TOLERANCE = 1e-9  # of two principal moments that are one
+
 
 @dataclass(frozen=True, slots=True)
 class NewtonEulerBody(PosedBody):
@@ -109,6 +111,19 @@ class NewtonEulerBody(PosedBody):
     def new_stack(self) -> PosedBodies:
         """An empty stack for such bodies."""
         return PosedBodies(self.dimension)
+
+    def hidden_spins(self) -> list[tuple[Array, Array]]:
+        """About its centre in the plane; in space about principal axes across which it has one moment."""
+        if self.dimension == 2:
+            return [(np.zeros((3, 3)), np.array([0.0, 0.0, 1.0]))]
+        found, moments = [], self.principal_inertia
+        for k in range(3):
+            one, other = np.delete(moments, k)
+            if abs(one - other) <= SAME_MOMENT_TOLERANCE * max(one, other):
+                spin = np.zeros((7, 7))
+                spin[3:, 3:] = 0.5 * np.array([product(unit, np.eye(4)[1 + k]) for unit in np.eye(4)]).T
+                found.append((spin, np.zeros(7)))
+        return found
 
     # --- where it stands at the start --------------------------------------------------------------------------------
 
