@@ -44,7 +44,7 @@ class ForceStack(Booked):
         if self.row_form is None:
             return []
         spans = [(0, self.count)] if ranges is None else ranges
-        return [row for first, last in spans for row in range(first, last) if self.implicit[row] == 1]
+        return [first + int(row) for first, last in spans for row in np.flatnonzero(self.implicit[first:last] == 1)]
 
     def as_rows(self, these: Sequence[int], motions: int = RIGID_BODY_MOTIONS) -> CompliantRows:
         """These, on the same elements."""

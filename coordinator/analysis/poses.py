@@ -18,7 +18,7 @@ from modular.assembly import Assembly, Beginning
 from modular.body import Body
 from modular.elements import TIME, Array, Indices
 from modular.errors import ModelError
-from modular.names import missing
+from modular.names import first_few, missing
 from modular.port import GROUND
 
 FIXED = -1  # in place of the number of a body: the ground, and what does not move
@@ -30,6 +30,11 @@ SHIFT = 1.0  # [m]: by which points are told from directions
 @contextmanager
 def put_down(model: Assembly, hold: Iterable[str] = ()) -> Iterator[Poses]:
     """A model as it is written, whose joints need not be closed."""
+    hosted = [name for name, body in model.bodies.items() if body.hosted]
+    if hosted:
+        raise ModelError(
+            f"assemble: {first_few(hosted)} can only be asked by the worker where it lives; write the bodies around it where they are."
+        )
     with undisturbed():
         system = System(model.gravity, model.bodies)
         rough = model.copy()

@@ -25,13 +25,15 @@ def names_of(system: System, touched: Iterable[str] | None = None) -> set[str]:
     stacks = may_be_implicit(system)
     if not stacks:
         return set()
-    wanted = None if touched is None else {use for body in touched for use in system.uses.get(body, ())}
-    return {
-        name
-        for forces in stacks
-        for name, row in forces.row.items()
-        if (wanted is None or name in wanted) and forces.may_be_row(row, system.home(name).owners)
-    }
+    kinds = {id(forces): forces for forces in stacks}
+    wanted = system.force_home if touched is None else {use for body in touched for use in system.uses.get(body, ())}
+    found = set()
+    for name in wanted:
+        home = system.force_home.get(name)
+        forces = None if home is None else kinds.get(id(home.stack))
+        if forces is not None and forces.may_be_row(forces.row[name], system.home(name).owners):
+            found.add(name)
+    return found
 
 
 def take_implicit(system: System, margins: Mapping[str, float], among: Collection[str] | None = None) -> bool:
@@ -47,19 +49,20 @@ def least_margins(
 ) -> dict[str, float]:
     """What is left of margins as bodies may turn, of forces that may be rows of the interface."""
     least: dict[str, float] = {}
-    for forces in may_be_implicit(system):
-        asked = {
-            name: row
-            for name, row in forces.row.items()
-            if (among is None or name in among)
-            and margins.get(name, inf) < inf
-            and forces.may_be_row(row, system.home(name).owners)
-        }
-        if asked:
-            rows = list(asked.values())
-            turned = forces.most_turned(rows, system.elements)
-            left = _margins_turned(forces, rows, np.array([margins[name] for name in asked]), turned)
-            least.update(zip(asked, left.tolist(), strict=True))
+    stacks = {id(forces): forces for forces in may_be_implicit(system)}
+    asked: dict[int, dict[str, int]] = {}
+    for name in margins if among is None else among:
+        home = system.force_home.get(name)
+        forces = None if home is None else stacks.get(id(home.stack))
+        if forces is not None and margins.get(name, inf) < inf:
+            row = forces.row[name]
+            if forces.may_be_row(row, system.home(name).owners):
+                asked.setdefault(id(forces), {})[name] = row
+    for key, rows in asked.items():
+        own = list(rows.values())
+        turned = stacks[key].most_turned(own, system.elements)
+        left = _margins_turned(stacks[key], own, np.array([margins[name] for name in rows]), turned)
+        least.update(zip(rows, left.tolist(), strict=True))
     return least
 
 

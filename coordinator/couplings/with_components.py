@@ -13,7 +13,7 @@ from typing import Any, cast
 from coordinator.building.homes import JointHome
 from coordinator.couplings.coupling import Coupling
 from coordinator.couplings.implicit import may_be_implicit, names_of, take_implicit
-from coordinator.couplings.interface.bounds import margins_of_forces
+from coordinator.couplings.interface.bounds import margins_of_forces_on
 from coordinator.couplings.interface.interface import tolerate
 from coordinator.couplings.interface.mixture import Mixture, RuleInPython
 from coordinator.couplings.interface.mixture_events import preload_from_reactions
@@ -74,10 +74,11 @@ class WithComponents(Coupling):
         """
         if not self.implicit_forces or not may_be_implicit(system):
             return False
+        touched = list(touched)
         among = self.forces_found(system, touched)
         if among.issubset(system.implicit_forces):
             return False
-        if not take_implicit(system, margins_of_forces(system, dt, self.mixture(system)), among):
+        if not take_implicit(system, margins_of_forces_on(system, dt, touched, self.mixture(system)), among):
             return False
         system.cache.pop("mixture", None)
         tolerate(system, self.tolerance)

@@ -11,8 +11,9 @@ from coordinator.couplings.implicit import IMPLICIT_MARGIN, least_margins, may_b
 from coordinator.couplings.interface.members import Rows, all_rows
 from coordinator.couplings.interface.mixture import Mixture
 from coordinator.couplings.interface.mixture_events import play
-from coordinator.couplings.margins import Margins
+from coordinator.couplings.margins import Margins, stability_margins
 from coordinator.engine.program import RangedOperation, compiled
+from coordinator.engine.region import Region
 from coordinator.system import System
 from modular.elements import GAIN_STEP
 from modular.force import requests_load
@@ -28,6 +29,23 @@ def margins_of_forces(system: System, dt: float, mixture: Mixture | None = None)
     """The same of forces, as if there were no joints: these are as stiff as forces leave them room."""
     everything = {1: [all_rows(stack) for stack in system.forces]}
     return _margins(system, dt, everything if mixture is None else mixture.asking, [])
+
+
+def margins_of_forces_on(
+    system: System, dt: float, touched: Sequence[str], mixture: Mixture | None
+) -> Mapping[str, float]:
+    """The same of those on some bodies, for what these and their neighbours cost; where some step oftener in a tick, of all."""
+    if mixture is not None and max(mixture.plan.rates, default=1) > 1:
+        return margins_of_forces(system, dt, mixture)
+    elements = system.elements
+    elements.prepare("respond")
+    loads = elements.load.copy()
+    elements.load[:] = 0.0
+    Region.of(system, touched).play("show", lambda region: [(bodies, "show") for bodies in region.bodies])
+    try:
+        return stability_margins(system, dt, list(touched), glued=True)
+    finally:
+        elements.load[:] = loads
 
 
 def resolving_steps(system: System, dt: float) -> dict[str, float]:
